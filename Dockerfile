@@ -1,0 +1,28 @@
+# One image for every process of ours: `docker run … airproof pipeline`, `… api`.
+FROM node:26-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# The image brings Node itself, so the optional packages that carry one stay out.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
+
+FROM node:26-slim
+WORKDIR /app
+ENV NODE_ENV=production AIRPROOF_DATA=/data
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY bin bin
+COPY core core
+COPY schemas schemas
+COPY runtime runtime
+COPY store store
+COPY pipeline pipeline
+COPY notifier notifier
+COPY anchor anchor
+COPY api api
+COPY cli cli
+# What a process must remember over a restart (its id) lives here; the rest of the image is
+# never written to.
+RUN mkdir /data && chown node:node /data
+VOLUME /data
+USER node
+ENTRYPOINT ["node", "bin/airproof.mjs"]

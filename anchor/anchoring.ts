@@ -1,0 +1,108 @@
+/** Everything the process does while the task is its own: seal, send, trim. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JetStreamClient } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { BatchEnd } from '../core/batch.ts'
+import type { Hex } from '../core/hex.ts'
+import type { Keccak } from '../core/leaf.ts'
+import { minuteMs, secondMs } from '../core/time.ts'
+import { MustAct } from '../runtime/exit.ts'
+import type { Logger } from '../runtime/log.ts'
+import { isServerAway } from '../runtime/server-away.ts'
+import type { SealedBatch } from '../schemas/batch-record.ts'
+import type { AnchorConfig } from './config.ts'
+import type { AnchorMetrics } from './metrics.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import { runSealer } from './sealer.ts'
+import { runSender } from './send-loop.ts'
+import type { TickReport } from './sender.ts'
+import { trimLog } from './trim.ts'
+
+export type AnchoringOptions = {
+  readonly nc: NatsConnection
+  readonly js: JetStreamClient
+  readonly keccak: Keccak
+  readonly batches: SealedBatches
+  readonly start: BatchEnd
+  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
+  readonly tick: () => Promise<TickReport>
+  /** Bucket `system`. */
+  readonly system: KV
+  readonly metrics: AnchorMetrics
+  readonly log: Logger
+  readonly nowMs: () => number
+  /** A person must act: the process must end. */
+  readonly onFatal: (error: unknown) => void
+}
+
+export type Anchoring = { readonly stop: () => Promise<void> }
+
+const retryMs = secondMs
+const trimEveryMs = minuteMs
+
+export function startAnchoring(options: AnchoringOptions): Anchoring {
+  const { nc, batches, settings, tick, system, metrics, log, onFatal } = options
+  const stopping = new AbortController()
+  const stop = stopping.signal
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: stop }).catch(() => undefined)
+  let finalizedHash: Hex | undefined
+  let final = 0
+
+  const sealing = async (): Promise<void> => {
+    const sealer = {
+      ...options,
+      ...settings,
+      stop,
+      beacon: () => finalizedHash,
+      onSealed: ({ header }: SealedBatch) => {
+        metrics.tellSealed(header)
+        log.info({ batch: header.index, readings: header.count }, 'sealed')
+      },
+    }
+    while (!stop.aborted) {
+      try {
+        await runSealer(sealer)
+      } catch (error) {
+        if (error instanceof MustAct) return onFatal(error)
+        if (isServerAway(error)) log.debug({ err: error }, 'NATS did not answer: trying again')
+        else log.warn({ err: error }, 'sealing: trying again')
+        await pause(retryMs)
+      }
+    }
+  }
+  const sending = runSender({
+    tick,
+    pollMs: settings.pollMs,
+    pause,
+    stop,
+    log,
+    onReport: (report) => {
+      finalizedHash = report.finalized.hash
+      final = report.final
+      metrics.tell(report)
+    },
+    onAlarms: metrics.alarm,
+  })
+  const trimming = async (): Promise<void> => {
+    while (!stop.aborted) {
+      await pause(trimEveryMs)
+      const finalLast = batches.get(final)?.header.last ?? 0
+      try {
+        if (finalLast > 0 && !stop.aborted)
+          metrics.keptFrom.set(await trimLog(nc, system, finalLast))
+      } catch (error) {
+        log.debug({ err: error }, 'READINGS was not trimmed this time')
+      }
+    }
+  }
+  const work = Promise.all([sealing(), sending, trimming()])
+  work.catch(onFatal)
+  return {
+    stop: async () => {
+      stopping.abort()
+      await Promise.allSettled([work])
+    },
+  }
+}

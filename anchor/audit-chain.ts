@@ -1,0 +1,52 @@
+/** The contract's own story: every anchor it ever took, each following from the one before. */
+
+import { encodeWords } from '../core/abi-words.ts'
+import { type BatchEnd, beforeFirst } from '../core/batch.ts'
+import { type Hex, toHex, zeroHash } from '../core/hex.ts'
+import type { Keccak } from '../core/leaf.ts'
+import type { BlockId, Deployment } from '../schemas/batch-record.ts'
+import type { Findings } from './audit-findings.ts'
+import type { Anchored } from './contract/registry.ts'
+
+export type Story = {
+  /** In the order of the chain; the place of batch i is i − 1 where nothing is wrong. */
+  readonly anchors: readonly Anchored[]
+  /** Everything up to this block was looked at. */
+  readonly finalized: BlockId
+  /** The contract's head at that block. */
+  readonly head: Hex
+}
+
+/** Only from the events: nothing that we keep is asked. */
+export function checkStory(
+  { anchors, finalized, head }: Story,
+  { chainId, contract }: Deployment,
+  { findings, keccak }: { readonly findings: Findings; readonly keccak: Keccak },
+): void {
+  let end: Pick<BatchEnd, 'index' | 'head' | 'last'> = beforeFirst(chainId, contract, keccak)
+  for (const anchor of anchors) {
+    const { index, prevHead, first, last, count, root } = anchor
+    const tell = (words: string): void => findings.add('events', index, `batch ${index}: ${words}`)
+    if (index !== end.index + 1) tell(`comes after batch ${end.index}`)
+    if (first !== end.last + 1) tell(`begins at ${first}, and the one before ended at ${end.last}`)
+    if (last < first - 1 || (count > 0 && last < first)) tell('its range runs backwards')
+    if ((count === 0) !== (root === zeroHash)) tell(`${count} readings, and the root ${root}`)
+    if (prevHead !== end.head)
+      findings.add('head', index, `batch ${index}: the head before it is not the one it names`)
+    const follows = headAfter(anchor, keccak)
+    if (follows !== anchor.head)
+      findings.add('head', index, `batch ${index}: its head does not follow from what was anchored`)
+    end = { index, head: anchor.head, last }
+  }
+  if (head !== end.head)
+    findings.add(
+      'head',
+      undefined,
+      `at block ${finalized.number} the contract's head is ${head}, and its events lead to ${end.head}`,
+    )
+}
+
+const headAfter = (anchor: Anchored, keccak: Keccak): Hex => {
+  const { prevHead, index, root, headerHash, first, last, count } = anchor
+  return toHex(keccak(encodeWords([prevHead, index, root, headerHash, first, last, count])))
+}

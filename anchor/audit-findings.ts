@@ -1,0 +1,47 @@
+export type FindingKind =
+  /** The contract's events do not follow one another, or not from its beginning. */
+  | 'events'
+  /** A head does not follow from what was anchored, or is not the contract's. */
+  | 'head'
+  /** A batch's header was not published, or is not the one that was anchored. */
+  | 'header'
+  /** What the header claims cannot be, or does not go on from the batch before. */
+  | 'claims'
+  /** The block that is said to have been seen when the batch opened is none of the chain. */
+  | 'beacon'
+  /** The published leaves do not give the root, or are not all there. */
+  | 'blob'
+  /** A row that is not what was anchored under its number. */
+  | 'row'
+  /** Anchored readings of which there is no row. */
+  | 'missing'
+
+export type Finding = {
+  readonly kind: FindingKind
+  /** undefined: of no single batch. */
+  readonly batch: number | undefined
+  readonly words: string
+}
+
+export type Findings = {
+  readonly add: (kind: FindingKind, batch: number | undefined, words: string) => void
+  /** At most `mostListed`, the first ones. */
+  readonly list: () => readonly Finding[]
+  readonly total: () => number
+}
+
+const mostListed = 1_000
+
+/** Collects what is wrong; a database that is wrong throughout must not fill the memory. */
+export function collectFindings(): Findings {
+  const findings: Finding[] = []
+  let total = 0
+  return {
+    add: (kind, batch, words) => {
+      total++
+      if (findings.length < mostListed) findings.push({ kind, batch, words })
+    },
+    list: () => findings,
+    total: () => total,
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The audit: everything that was ever anchored, replayed from the contract's events and held
+ * against what is published and what is in the database. It reads, and believes nothing but the
+ * chain.
+ */
+import { type BatchEnd, beforeFirst, endOf } from '../core/batch.ts'
+import { type BatchHeader, headerHash } from '../core/header.ts'
+import { zeroHash } from '../core/hex.ts'
+import type { Keccak } from '../core/leaf.ts'
+import type { BatchBlobs } from '../runtime/batch-blobs.ts'
+import type { Deployment } from '../schemas/batch-record.ts'
+import { checkBlob, checkHeader } from './audit-batch.ts'
+import { checkStory, type Story } from './audit-chain.ts'
+import { collectFindings, type Finding } from './audit-findings.ts'
+import { type AuditedRow, checkRows, type RowReport } from './audit-rows.ts'
+
+export type AuditOptions = {
+  readonly story: Story
+  readonly deployment: Deployment
+  /** As published; undefined: it is not. */
+  readonly headerOf: (index: number) => BatchHeader | undefined
+  readonly blobs: BatchBlobs
+  readonly isBlock: (hash: string) => Promise<boolean>
+  readonly keccak: Keccak
+  /** Headers, leaves and rows are looked at from this batch on; the events all are. */
+  readonly from: number
+  /** Which rows; `isAll`: there are no others, so whatever is missing is missing. */
+  readonly rows?: RowSource
+  readonly onBatch?: (index: number) => void
+}
+
+export type RowSource = {
+  readonly isAll: boolean
+  /** Pages of rows, given the batches that are looked at. */
+  readonly read: (headers: readonly BatchHeader[]) => AsyncIterable<readonly AuditedRow[]>
+}
+
+export type AuditReport = {
+  readonly ok: boolean
+  readonly chain_id: number
+  readonly contract: string
+  /** The finalized block that it holds for. */
+  readonly block: number
+  readonly block_hash: string
+  readonly anchors: number
+  readonly from_batch: number
+  readonly heartbeats: number
+  readonly readings: number
+  readonly leaves: number
+  /** null: rows were not asked for. */
+  readonly rows: (RowReport & { readonly all: boolean }) | null
+  readonly findings: readonly Finding[]
+  readonly findings_total: number
+}
+
+export async function audit(options: AuditOptions): Promise<AuditReport> {
+  const { story, deployment, headerOf, blobs, isBlock, keccak, from, rows, onBatch } = options
+  const findings = collectFindings()
+  const tools = { findings, keccak }
+  checkStory(story, deployment, tools)
+
+  const looked = story.anchors.filter(({ index }) => index >= from)
+  const headers: BatchHeader[] = []
+  let end: BatchEnd | undefined = endBefore(options)
+  let leaves = 0
+  for (const anchor of looked) {
+    onBatch?.(anchor.index)
+    const header = headerOf(anchor.index)
+    const isHeader = checkHeader(header, anchor, end, tools)
+    if (isHeader) headers.push(header)
+    end = isHeader ? endOf(header, keccak) : undefined
+    if (isHeader && header.beacon !== zeroHash && !(await isBlock(header.beacon)))
+      findings.add('beacon', header.index, `batch ${header.index}: ${header.beacon} is no block`)
+    leaves += await checkBlob(blobs, anchor, tools)
+  }
+
+  const check = rows && checkRows({ headers, blobs, keccak, findings, isAll: rows.isAll })
+  if (rows && check) {
+    for await (const page of rows.read(headers)) await check.add(page)
+    if (rows.isAll) check.findMissing()
+  }
+  return {
+    ok: findings.total() === 0,
+    chain_id: deployment.chainId,
+    contract: deployment.contract,
+    block: story.finalized.number,
+    block_hash: story.finalized.hash,
+    anchors: story.anchors.length,
+    from_batch: from,
+    heartbeats: looked.filter(({ count }) => count === 0).length,
+    readings: looked.reduce((sum, { count }) => sum + count, 0),
+    leaves,
+    rows: rows && check ? { all: rows.isAll, ...check.report() } : null,
+    findings: findings.list(),
+    findings_total: findings.total(),
+  }
+}
+
+/** Where the batch before the first one ended, as far as the chain vouches for it. */
+function endBefore({
+  from,
+  story,
+  deployment,
+  headerOf,
+  keccak,
+}: AuditOptions): BatchEnd | undefined {
+  if (from <= 1) return beforeFirst(deployment.chainId, deployment.contract, keccak)
+  const anchor = story.anchors.find(({ index }) => index === from - 1)
+  const header = headerOf(from - 1)
+  const isKnown = anchor && header && headerHash(header, keccak) === anchor.headerHash
+  return isKnown ? endOf(header, keccak) : undefined
+}

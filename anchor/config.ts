@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { minuteMs, secondMs } from '../core/time.ts'
+import { WrongUsage } from '../runtime/exit.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import type { FeeRules } from './fees.ts'
+
+export type ChainSettings = {
+  /** Asked in this order; the next one when one does not answer. Empty: no chain is known. */
+  readonly rpcUrls: readonly string[]
+  /** The chain it must be; undefined: what the deployment says. */
+  readonly chainId: number | undefined
+  /** Lower case; undefined: what the deployment says. */
+  readonly contract: string | undefined
+  /** Where the contract was deployed, or before: its events are read from there. */
+  readonly contractBlock: number
+  readonly keyFile: string
+  readonly rpcTimeoutMs: number
+}
+
+export type AnchorConfig = ChainSettings & {
+  /** A batch is sealed at most so long after its first reading. */
+  readonly intervalMs: number
+  /** A batch is sealed when it holds so many readings, at a message's end. */
+  readonly maxReadings: number
+  /** The chain is looked at so often. */
+  readonly pollMs: number
+  readonly fees: FeeRules
+}
+
+/** @throws WrongUsage that names the variable */
+export function readChainSettings(source: SettingsSource, dataFolder: string): ChainSettings {
+  const settings = readSettings(source)
+  const urls = settings.url('CHAIN_RPC_URL', ['http:', 'https:'])
+  const contract = settings.text('ANCHOR_CONTRACT')
+  if (contract !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(contract))
+    throw new WrongUsage(`ANCHOR_CONTRACT must be an address, and is "${contract}"`)
+  return {
+    rpcUrls: urls === undefined ? [] : urls.split(',').map((url) => url.trim()),
+    chainId: settings.int('CHAIN_ID', { min: 1 }),
+    contract: contract?.toLowerCase(),
+    contractBlock: settings.int('ANCHOR_CONTRACT_BLOCK', { default: 0 }),
+    keyFile: settings.text('ANCHOR_KEY_FILE', { default: join(dataFolder, 'anchor.key') }),
+    rpcTimeoutMs: settings.durationMs('ANCHOR_RPC_TIMEOUT', { default: 10 * secondMs }),
+  }
+}
+
+/** @throws WrongUsage that names the variable */
+export function readAnchorConfig(source: SettingsSource, dataFolder: string): AnchorConfig {
+  const settings = readSettings(source)
+  return Object.freeze({
+    ...readChainSettings(source, dataFolder),
+    intervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
+    maxReadings: settings.int('ANCHOR_MAX_READINGS', {
+      default: 500_000,
+      min: 1,
+      max: 2_000_000,
+    }),
+    pollMs: settings.durationMs('ANCHOR_POLL', { default: 2 * secondMs }),
+    fees: {
+      capWei: gweiToWei(settings.int('ANCHOR_MAX_FEE_GWEI', { default: 100, min: 1 })),
+      bumpAfterMs: settings.durationMs('ANCHOR_BUMP_AFTER', { default: minuteMs }),
+    },
+  })
+}
+
+const gweiToWei = (gwei: number): bigint => BigInt(gwei) * 1_000_000_000n

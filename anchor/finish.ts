@@ -1,0 +1,75 @@
+/** What follows from an anchor that is final: its proof, its record, and one event. */
+import type { JetStreamClient } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import { formatIso } from '../core/iso-time.ts'
+import { secondMs } from '../core/time.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import type { AnchoredEvent, Deployment } from '../schemas/batch-record.ts'
+import { anchoredSubject } from '../schemas/subjects.ts'
+import { buildChainProof } from './bundle.ts'
+import type { Chain, Look } from './chain.ts'
+import type { Anchored } from './contract/registry.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+
+type FinishOptions = {
+  readonly chain: Pick<Chain, 'ask' | 'block'>
+  readonly deployment: Deployment
+  readonly batches: Pick<SealedBatches, 'putAnchored'>
+  readonly proofs: KV
+  readonly js: JetStreamClient
+  readonly nowMs: () => number
+}
+
+/** @returns a step that changes nothing the second time; false: the chain has changed, look again */
+export function createFinish(options: FinishOptions) {
+  const { chain, deployment, batches, proofs, js, nowMs } = options
+  return async (anchored: Anchored, { finalized }: Look): Promise<boolean> => {
+    const { index, txHash, blockHash, blockNumber } = anchored
+    const block = await chain.block(blockNumber)
+    if (block?.hash !== blockHash) return false
+    const { chainId, contract } = deployment
+    const proof = await buildChainProof({ ask: chain.ask, chainId, contract, txHash })
+    if (proof?.blockHash !== blockHash) return false
+    await proofs.put(String(index), JSON.stringify(proof))
+    await batches.putAnchored({
+      index,
+      status: 'final',
+      tx: txHash,
+      block: blockNumber,
+      blockHash,
+      blockTimeS: block.timeS,
+      finalized,
+      checkedMs: nowMs(),
+    })
+    await tellOnce(js, eventOf(anchored, deployment, block.timeS))
+    return true
+  }
+}
+
+const eventOf = (anchored: Anchored, deployment: Deployment, timeS: number): AnchoredEvent => ({
+  id: `anchored-${anchored.index}`,
+  kind: 'anchored',
+  index: anchored.index,
+  first: anchored.first,
+  last: anchored.last,
+  count: anchored.count,
+  root: anchored.root,
+  head: anchored.head,
+  chain_id: deployment.chainId,
+  contract: deployment.contract,
+  tx: anchored.txHash,
+  block: anchored.blockNumber,
+  block_hash: anchored.blockHash,
+  timestamp: formatIso(timeS * secondMs),
+})
+
+async function tellOnce(js: JetStreamClient, event: AnchoredEvent): Promise<void> {
+  try {
+    await js.publish(anchoredSubject(event.index), JSON.stringify(event), {
+      expect: { lastSubjectSequence: 0 },
+    })
+  } catch (error) {
+    // told already, by us before a crash or a reorganisation
+    if (!isWrongLastSequence(error)) throw error
+  }
+}

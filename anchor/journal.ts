@@ -1,0 +1,97 @@
+/**
+ * The sender's memory, in bucket `anchoring`, each key changed by compare-and-swap only:
+ *
+ * | key | value |
+ * |---|---|
+ * | `tx.<index>` | `Entry`: where the batch's transaction stands, with every signed version |
+ * | `pair.<writer>` | `Pair`: which nonce belongs to which batch |
+ * | `final` | `{"index"}`: up to here every batch is final and told of |
+ * | `stopped` | `Stopped`: sending waits for a person (`airproof anchor resync`) |
+ * | `deployment` | which contract, on which chain (`schemas/batch-record.ts`) |
+ *
+ * All of it can be lost: it is then made again from the contract's events, and a value that cannot
+ * be read counts as lost.
+ */
+import type { KV } from '@nats-io/kv'
+import type { Hex } from '../core/hex.ts'
+import type { Keccak } from '../core/leaf.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import type { Entry, Pair, Stopped } from './journal-entry.ts'
+import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
+
+/** Somebody else wrote the key meanwhile: look again. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken'
+}
+
+export type Kept<T> = {
+  /** undefined: there is none, or it cannot be read. */
+  readonly value: T | undefined
+  /** What the next write of the key must name. */
+  readonly revision: number
+}
+
+/** Every `put…` is durable when it resolves. @throws Overtaken */
+export type Journal = {
+  readonly entry: (index: number) => Promise<Kept<Entry>>
+  readonly putEntry: (entry: Entry, revision: number) => Promise<number>
+  readonly pair: (writer: Hex) => Promise<Kept<Pair>>
+  readonly putPair: (writer: Hex, pair: Pair, revision: number) => Promise<number>
+  /** The last batch that is final, 0 before the first. */
+  readonly final: () => Promise<Kept<number>>
+  readonly putFinal: (index: number, revision: number) => Promise<number>
+  readonly stopped: () => Promise<Kept<Stopped>>
+  readonly putStopped: (stopped: Stopped, revision: number) => Promise<number>
+  readonly clearStopped: () => Promise<void>
+  /** Forgets the transactions of batches that are not final: after a resync they are signed anew. */
+  readonly forgetEntries: (from: number, to: number) => Promise<void>
+}
+
+const entryKey = (index: number): string => `tx.${index}`
+const pairKey = (writer: Hex): string => `pair.${writer.toLowerCase()}`
+const finalKey = 'final'
+const stoppedKey = 'stopped'
+
+export function openJournal(kv: KV, keccak: Keccak): Journal {
+  const read = async <T>(key: string, is: (value: unknown) => value is T): Promise<Kept<T>> => {
+    const entry = await kv.get(key)
+    if (entry === null) return { value: undefined, revision: 0 }
+    if (entry.operation !== 'PUT') return { value: undefined, revision: entry.revision }
+    const value = parse(entry.string())
+    return { value: is(value) ? value : undefined, revision: entry.revision }
+  }
+  const write = async (key: string, value: unknown, revision: number): Promise<number> => {
+    try {
+      return await kv.put(key, JSON.stringify(value), { previousSeq: revision })
+    } catch (error) {
+      if (isWrongLastSequence(error)) throw new Overtaken(`${key} was written by another`)
+      throw error
+    }
+  }
+  return {
+    entry: (index) =>
+      read(entryKey(index), (value): value is Entry => isEntry(value, index, keccak)),
+    putEntry: (entry, revision) => write(entryKey(entry.index), entry, revision),
+    pair: (writer) => read(pairKey(writer), isPair),
+    putPair: (writer, pair, revision) => write(pairKey(writer), pair, revision),
+    final: async () => {
+      const { value, revision } = await read(finalKey, isFinal)
+      return { value: value?.index, revision }
+    },
+    putFinal: (index, revision) => write(finalKey, { index }, revision),
+    stopped: () => read(stoppedKey, isStopped),
+    putStopped: (stopped, revision) => write(stoppedKey, stopped, revision),
+    clearStopped: () => kv.delete(stoppedKey),
+    forgetEntries: async (from, to) => {
+      for (let index = from; index <= to; index++) await kv.delete(entryKey(index))
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+import type { JetStreamClient } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import type { PrivateKeyAccount } from 'viem'
+import type { Keccak } from '../core/leaf.ts'
+import type { Deployment } from '../schemas/batch-record.ts'
+import { chainAt } from './chain.ts'
+import type { FeeRules } from './fees.ts'
+import { createFinish } from './finish.ts'
+import { openJournal } from './journal.ts'
+import type { Ask } from './rpc.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import { createSender, type TickReport } from './sender.ts'
+import { createSubmitter } from './submit.ts'
+
+export type OpenSenderOptions = {
+  readonly ask: Ask
+  readonly account: PrivateKeyAccount
+  readonly deployment: Deployment
+  readonly batches: SealedBatches
+  readonly js: JetStreamClient
+  readonly keccak: Keccak
+  /** Bucket `anchoring`. */
+  readonly journal: KV
+  /** Bucket `proofs`. */
+  readonly proofs: KV
+  readonly rules: FeeRules
+  readonly recheckMs: number
+  readonly nowMs: () => number
+}
+
+/** The sender with all its parts. @returns its tick (`sender.ts`) */
+export function openSender(options: OpenSenderOptions): () => Promise<TickReport> {
+  const { ask, account, deployment, batches, js, keccak, proofs, rules, recheckMs, nowMs } = options
+  const chain = chainAt(ask, deployment.contract, account.address)
+  const journal = openJournal(options.journal, keccak)
+  const shared = { chain, deployment, journal, batches, nowMs }
+  return createSender({
+    ...shared,
+    writer: account.address,
+    submit: createSubmitter({ ...shared, account, rules, recheckMs }),
+    finish: createFinish({ chain, deployment, batches, proofs, js, nowMs }),
+  })
+}

@@ -1,0 +1,114 @@
+/** Bucket `batches` in memory: what is sealed, and how it stands on the chain. */
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { BatchEnd } from '../core/batch.ts'
+import type { Hex } from '../core/hex.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import {
+  type Anchored,
+  anchoredKey,
+  type Boundary,
+  batchKey,
+  type Checked,
+  checkedKey,
+  headerKey,
+  type OpenBatch,
+  openKey,
+  parseAnchored,
+  parseBoundary,
+  parseOpen,
+  parseSealed,
+  type SealedBatch,
+} from '../schemas/batch-record.ts'
+import { buckets } from '../schemas/subjects.ts'
+
+export type SealedBatches = AsyncDisposable & {
+  /** Index of the last sealed batch; all before it are there too. */
+  readonly last: () => number
+  readonly get: (index: number) => SealedBatch | undefined
+  /** Which batch left this head; 0: the contract's first head. undefined: none of ours. */
+  readonly indexOfHead: (head: Hex) => number | undefined
+  readonly anchored: (index: number) => Anchored | undefined
+  /** Resolves when memory holds what was written before the call. */
+  readonly barrier: () => Promise<void>
+  readonly readBoundary: (index: number) => Promise<Boundary | undefined>
+  /** Decides the batch, or learns how it was decided. @returns the boundary that counts */
+  readonly decideBoundary: (index: number, boundary: Boundary) => Promise<Boundary>
+  /** Once; a second time changes nothing. */
+  readonly putSealed: (sealed: SealedBatch) => Promise<void>
+  readonly putAnchored: (anchored: Anchored) => Promise<void>
+  readonly putChecked: (checked: Checked) => Promise<void>
+  readonly readOpen: () => Promise<OpenBatch | undefined>
+  readonly putOpen: (open: OpenBatch) => Promise<void>
+}
+
+type Value = { readonly sealed: SealedBatch } | { readonly anchored: Anchored } | undefined
+
+export async function openSealedBatches(
+  nc: NatsConnection,
+  start: BatchEnd,
+): Promise<SealedBatches> {
+  const heads = new Map<Hex, number>([[start.head, 0]])
+  const watched = await watchBucket<Value>(nc, buckets.batches, (value, key) => {
+    if (key.startsWith('header.')) {
+      const sealed = parseSealed(value)
+      if (sealed) heads.set(sealed.head, sealed.header.index)
+      return sealed && { sealed }
+    }
+    if (!key.startsWith('anchored.')) return undefined
+    const anchored = parseAnchored(value)
+    return anchored && { anchored }
+  })
+  const { kv } = watched
+  const sealedAt = (index: number): SealedBatch | undefined => {
+    const value = watched.get(headerKey(index))
+    return value && 'sealed' in value ? value.sealed : undefined
+  }
+  let last = 0
+  const readBoundary = async (index: number): Promise<Boundary | undefined> =>
+    parseBoundary(await json(kv, batchKey(index)))
+
+  return {
+    last: () => {
+      while (sealedAt(last + 1) !== undefined) last++
+      return last
+    },
+    get: sealedAt,
+    indexOfHead: (head) => heads.get(head),
+    anchored: (index) => {
+      const value = watched.get(anchoredKey(index))
+      return value && 'anchored' in value ? value.anchored : undefined
+    },
+    barrier: watched.barrier,
+    readBoundary,
+    decideBoundary: async (index, boundary) => {
+      await createOnce(kv, batchKey(index), boundary)
+      const decided = await readBoundary(index)
+      if (decided === undefined) throw new Error(`batch ${index}: its boundary cannot be read`)
+      return decided
+    },
+    putSealed: (sealed) => createOnce(kv, headerKey(sealed.header.index), sealed),
+    putAnchored: async (anchored) =>
+      void (await kv.put(anchoredKey(anchored.index), JSON.stringify(anchored))),
+    putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),
+    readOpen: async () => parseOpen(await json(kv, openKey)),
+    putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
+    [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
+  }
+}
+
+async function json(kv: KV, key: string): Promise<unknown> {
+  const entry = await kv.get(key)
+  return entry?.operation === 'PUT' ? entry.json() : undefined
+}
+
+/** Whoever comes second finds it done. */
+async function createOnce(kv: KV, key: string, value: unknown): Promise<void> {
+  try {
+    await kv.create(key, JSON.stringify(value))
+  } catch (error) {
+    const isThere = isWrongLastSequence(error) || (await kv.get(key))?.operation === 'PUT'
+    if (!isThere) throw error
+  }
+}

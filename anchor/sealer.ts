@@ -1,0 +1,190 @@
+/**
+ * The sealer: cuts the log into batches, one after the other, without a gap.
+ *
+ *     open ──due──▶ decided ──▶ sealed ──▶ the next one is open
+ *
+ * Open: leaves are made as messages come. Decided: KV create of `batch.<index>` fixes the range;
+ * whoever comes second takes the first one's. Sealed: blob, then `header.<index>`. Where the
+ * process may die:
+ *
+ * - open: nothing is written; the log is read again from the batch's beginning;
+ * - decided: the range is known, so its content is; the log is read again and the rest repeated;
+ * - half-way through the blob: the same bytes are found there, and the rest is written;
+ * - sealed, but no beacon noted for the next batch: that one has none.
+ */
+import type { JetStreamClient } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type BatchEnd, endOf, nextHeader } from '../core/batch.ts'
+import { headerFault } from '../core/batch-faults.ts'
+import { encodeHeader, headerHash, headOf } from '../core/header.ts'
+import { type Hex, zeroHash } from '../core/hex.ts'
+import type { Keccak } from '../core/leaf.ts'
+import { hourMs } from '../core/time.ts'
+import { followLog, type LogEntry } from '../runtime/follow-log.ts'
+import type { Boundary, SealedBatch } from '../schemas/batch-record.ts'
+import { type BatchContent, batchContent } from './batch-content.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import { writeBlob } from './write-blob.ts'
+
+export type SealerOptions = {
+  readonly nc: NatsConnection
+  readonly js: JetStreamClient
+  readonly keccak: Keccak
+  readonly batches: SealedBatches
+  /** The end before the first batch. */
+  readonly start: BatchEnd
+  /** A batch is sealed so long after its first reading came in. */
+  readonly intervalMs: number
+  readonly maxReadings: number
+  /** An idle log is sealed too, so long after the batch before. */
+  readonly heartbeatMs?: number
+  /** A finalized block, if one is known. */
+  readonly beacon: () => Hex | undefined
+  readonly nowMs: () => number
+  readonly onSealed: (sealed: SealedBatch) => void
+  readonly stop: AbortSignal
+}
+
+type OpenBatch = {
+  readonly end: BatchEnd
+  readonly beacon: Hex
+  readonly content: BatchContent
+  /** Not before this may an empty batch be sealed. */
+  readonly heartbeatAtMs: number
+  /** The range, where it is decided. */
+  readonly decided: Boundary | undefined
+}
+
+/** More of the log is on its way: a batch is not closed meanwhile because it is old. */
+const behindMs = 5_000
+
+/** Runs until `stop`. @throws MustAct, and whatever NATS says; begin again after that */
+export async function runSealer(options: SealerOptions): Promise<void> {
+  while (!options.stop.aborted) await sealFromLog(options)
+}
+
+/** @returns when stopped, or when others have decided batches that this reading does not fit */
+async function sealFromLog(options: SealerOptions): Promise<void> {
+  const { nc, stop } = options
+  await using opened = new AsyncDisposableStack()
+  let batch = await openBatch(options)
+  const log = await followLog(nc, { fromSeq: batch.end.last + 1 })
+  const entries = log[Symbol.asyncIterator]()
+  opened.defer(async () => {
+    // an entry that we read ahead and never took must not keep the follower open
+    const closed = log[Symbol.asyncDispose]()
+    await Promise.all([closed, entries.return?.()])
+  })
+  let next = entries.next()
+  // whoever waits for it is below; a failure meanwhile must not count as unhandled
+  next.catch(() => undefined)
+  let isBehind = false
+  for (;;) {
+    const patienceMs = Math.max(waitMs(batch, options), isBehind ? behindMs : 0)
+    const entry = isWhole(batch) ? undefined : await nextOrTime(next, patienceMs, stop)
+    if (stop.aborted || entry === 'ended') return
+    if (entry !== undefined) {
+      isBehind = entry.pending > 0
+      next = entries.next()
+      next.catch(() => undefined)
+      batch.content.add(entry.seq, entry.message)
+    }
+    const decided = batch.decided ?? (await decide(batch, entry, options))
+    if (decided === undefined) continue
+    if (decided.last < batch.content.last()) return
+    batch = { ...batch, decided }
+    if (!isWhole(batch)) continue
+    await seal(batch, decided, options)
+    batch = await openBatch(options)
+    // another process is ahead of us
+    if (batch.end.last !== decided.last) return
+  }
+}
+
+const isWhole = ({ decided, content }: OpenBatch): boolean =>
+  decided !== undefined && content.last() === decided.last
+
+async function openBatch(options: SealerOptions): Promise<OpenBatch> {
+  const { batches, start, keccak, nowMs, heartbeatMs = hourMs } = options
+  await batches.barrier()
+  const former = batches.get(batches.last())
+  const end = former === undefined ? start : endOf(former.header, keccak)
+  const open = await batches.readOpen()
+  return {
+    end,
+    beacon: open?.index === end.index + 1 ? open.beacon : zeroHash,
+    content: batchContent(end, keccak),
+    heartbeatAtMs: (former?.header.sealedMs ?? nowMs()) + heartbeatMs,
+    decided: await batches.readBoundary(end.index + 1),
+  }
+}
+
+/** How long until the batch is due if nothing more comes. */
+function waitMs({ content, heartbeatAtMs, decided }: OpenBatch, options: SealerOptions): number {
+  if (decided !== undefined) return Infinity
+  const arrived = content.arrived()
+  const dueMs = arrived === undefined ? heartbeatAtMs : arrived.firstMs + options.intervalMs
+  return Math.max(0, dueMs - options.nowMs())
+}
+
+/** @returns the boundary that counts, where the batch is due: ours, or another process's */
+async function decide(
+  { content, end, heartbeatAtMs, beacon }: OpenBatch,
+  entry: LogEntry | undefined,
+  { batches, intervalMs, maxReadings, nowMs }: SealerOptions,
+): Promise<Boundary | undefined> {
+  const arrived = content.arrived()
+  // read late, the log is cut where it would have been cut in time
+  const clockMs = entry !== undefined && entry.pending > 0 ? arrived?.lastMs : nowMs()
+  const isDue =
+    arrived === undefined
+      ? (clockMs ?? 0) >= heartbeatAtMs
+      : (clockMs ?? 0) - arrived.firstMs >= intervalMs || content.count() >= maxReadings
+  if (!isDue) return undefined
+  const boundary = { first: end.last + 1, last: content.last(), sealedMs: nowMs(), beacon }
+  return batches.decideBoundary(end.index + 1, boundary)
+}
+
+async function seal(
+  { end, content }: OpenBatch,
+  { last, sealedMs, beacon }: Boundary,
+  { js, keccak, batches, beacon: seenBlock, onSealed }: SealerOptions,
+): Promise<void> {
+  const built = await content.build()
+  const { readings } = built
+  const header = nextHeader(end, { last, sealedMs, beacon, ...(readings ? { readings } : {}) })
+  const fault = headerFault(header)
+  if (fault !== undefined) throw new RangeError(`batch ${header.index} is at fault: ${fault}`)
+  await writeBlob(js, header.index, encodeHeader(header, keccak), built)
+  const sealed: SealedBatch = {
+    header,
+    headerHash: headerHash(header, keccak),
+    head: headOf(header, keccak),
+  }
+  await batches.putSealed(sealed)
+  await batches.putOpen({ index: header.index + 1, beacon: seenBlock() ?? zeroHash })
+  onSealed(sealed)
+}
+
+/** The next entry of the log, or undefined when the time is over first. */
+async function nextOrTime(
+  next: Promise<IteratorResult<LogEntry>>,
+  ms: number,
+  stop: AbortSignal,
+): Promise<LogEntry | 'ended' | undefined> {
+  const { promise: over, resolve } = Promise.withResolvers<undefined>()
+  const end = (): void => resolve(undefined)
+  // setTimeout takes no more than 2^31 ms
+  const timer = setTimeout(end, Math.min(ms, hourMs))
+  stop.addEventListener('abort', end, { once: true })
+  // aborted before we listened
+  if (stop.aborted) end()
+  try {
+    const result = await Promise.race([next, over])
+    if (result === undefined) return undefined
+    return result.done === true ? 'ended' : result.value
+  } finally {
+    clearTimeout(timer)
+    stop.removeEventListener('abort', end)
+  }
+}

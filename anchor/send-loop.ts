@@ -1,0 +1,55 @@
+import type { Logger } from '../runtime/log.ts'
+import { isServerAway } from '../runtime/server-away.ts'
+import type { Alarm } from './alarm.ts'
+import { Overtaken } from './journal.ts'
+import { ChainAway, RpcRefusal, WrongChain } from './rpc.ts'
+import type { TickReport } from './sender.ts'
+
+type LoopOptions = {
+  readonly tick: () => Promise<TickReport>
+  readonly pollMs: number
+  readonly pause: (ms: number) => Promise<void>
+  readonly stop: AbortSignal
+  readonly log: Logger
+  readonly onReport: (report: TickReport) => void
+  readonly onAlarms: (alarms: readonly Alarm[]) => void
+}
+
+/** Ticks until `stop`. The chain may be away for as long as it likes: nothing else waits for it. */
+export async function runSender(options: LoopOptions): Promise<void> {
+  const { tick, pollMs, pause, stop, log, onReport, onAlarms } = options
+  let told = ''
+  const tell = (alarms: readonly Alarm[]): void => {
+    onAlarms(alarms)
+    const reasons = alarms.map(({ reason }) => reason).join()
+    if (reasons === told) return
+    told = reasons
+    for (const { reason, words } of alarms) log.error({ alarm: reason }, words)
+    if (alarms.length === 0) log.info('anchors: no alarm any more')
+  }
+  let mined = -1
+  while (!stop.aborted) {
+    try {
+      const report = await tick()
+      onReport(report)
+      tell(report.alarms)
+      // a backlog goes on as fast as the chain takes it
+      const isMoving = report.onChain > mined && mined >= 0
+      mined = report.onChain
+      await pause(isMoving ? Math.min(pollMs, 100) : pollMs)
+    } catch (error) {
+      if (stop.aborted) return
+      if (!(error instanceof Overtaken)) tell(alarmsOf(error, log))
+      await pause(pollMs)
+    }
+  }
+}
+
+function alarmsOf(error: unknown, log: Logger): Alarm[] {
+  if (error instanceof WrongChain) return [{ reason: 'WRONG_CHAIN', words: error.message }]
+  if (error instanceof ChainAway) return [{ reason: 'CHAIN_AWAY', words: error.message }]
+  if (error instanceof RpcRefusal) return [{ reason: 'REFUSED', words: error.message }]
+  if (isServerAway(error)) log.debug({ err: error }, 'NATS did not answer: trying again')
+  else log.warn({ err: error }, 'anchors: trying again')
+  return []
+}

@@ -1,0 +1,216 @@
+/**
+ * The sender: every sealed batch is anchored exactly once, whatever dies in between.
+ *
+ *     (sealed) ─▶ signed ─▶ sent ─▶ mined ─▶ final
+ *                            ▲        │        │
+ *                            └─reorg──┴─audit──┘
+ *
+ * One tick looks at the chain, brings the journal to what the chain says, and then does what is
+ * still to be done. It may be stopped anywhere and begun again. Where the process may die:
+ *
+ * - before the journal has the signed transaction: nothing left the process; it is signed again;
+ * - after that, before or after it was sent: the journal's bytes are sent again, the same ones;
+ * - after it was mined: the contract's events say so, whether the journal knows the transaction or
+ *   not;
+ * - while a batch is made final: each step changes nothing the second time.
+ *
+ * What keeps it to one anchor a batch is not the journal but the contract: a call names the head
+ * it was made for, and a nonce belongs to one batch.
+ */
+import type { Hex } from '../core/hex.ts'
+import type { Deployment } from '../schemas/batch-record.ts'
+import type { Alarm } from './alarm.ts'
+import type { Chain, Look } from './chain.ts'
+import type { Anchored } from './contract/registry.ts'
+import type { Journal } from './journal.ts'
+import { createEntries } from './journal-entries.ts'
+import type { Entry } from './journal-entry.ts'
+import { nonceOf, pairFor } from './nonce-pair.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import type { Submitter } from './submit.ts'
+
+export type SenderOptions = {
+  readonly chain: Chain
+  readonly deployment: Deployment
+  readonly writer: Hex
+  readonly journal: Journal
+  readonly batches: SealedBatches
+  readonly submit: Submitter
+  /**
+   * Tells of a final anchor, and keeps its proof; a second time it changes nothing.
+   * @returns false where the chain has changed meanwhile
+   */
+  readonly finish: (anchored: Anchored, look: Look) => Promise<boolean>
+  readonly nowMs: () => number
+}
+
+/** What a tick found, for whoever watches. */
+export type TickReport = {
+  readonly alarms: readonly Alarm[]
+  /** Index of the last batch in a block, and of the last final one. */
+  readonly onChain: number
+  readonly final: number
+  readonly finalized: Look['finalized']
+}
+
+const checkedAtMostEveryMs = 10_000
+const checkedAtLeastEveryMs = 60_000
+
+/** @returns the tick; only one may run at a time. It throws ChainAway, WrongChain, Overtaken. */
+export function createSender(options: SenderOptions): () => Promise<TickReport> {
+  const { chain, deployment, journal, batches, submit, finish, nowMs, writer } = options
+  const entries = createEntries(journal)
+  let reconciledAt = ''
+  let checked = { index: -1, hash: '', atMs: -Infinity }
+  let auditedTo = 0
+
+  const record = (entry: Entry, look: Look): Promise<void> => {
+    const tx = 'tx' in entry ? entry.tx : entry.versions.at(-1)?.hash
+    const kept = batches.anchored(entry.index)
+    const status = entry.state === 'signed' ? 'sent' : entry.state
+    const isMined = entry.state === 'mined'
+    if (tx === undefined || (kept?.status === status && kept.tx === tx && !isMined))
+      return Promise.resolve()
+    return batches.putAnchored({
+      index: entry.index,
+      status,
+      tx,
+      block: isMined ? entry.block : null,
+      blockHash: isMined ? entry.blockHash : null,
+      blockTimeS: null,
+      finalized: look.finalized,
+      checkedMs: nowMs(),
+    })
+  }
+
+  /** The chain has gone back behind what was final: only a look at that very block says so. */
+  const hasGoneBack = async (look: Look, final: number): Promise<boolean> => {
+    const kept = batches.anchored(final)
+    if (kept === undefined || kept.block === null || kept.blockTimeS === null) return true
+    const block = await chain.block(kept.block)
+    if (block !== undefined) return block.hash !== kept.blockHash
+    // a chain that is shorter: a node that lags is older too, one that began again is not
+    const latest = await chain.block(look.latest.number)
+    return latest !== undefined && latest.timeS > kept.blockTimeS
+  }
+
+  /** One final batch a finalized head, by turns, and the newest always: is its block still there? */
+  const audit = async (final: number): Promise<number> => {
+    auditedTo = auditedTo <= 1 ? final : auditedTo - 1
+    for (const index of new Set([final, auditedTo])) {
+      const kept = batches.anchored(index)
+      if (kept?.status !== 'final' || kept.block === null) continue
+      const block = await chain.block(kept.block)
+      if (block !== undefined && block.hash !== kept.blockHash) return index - 1
+    }
+    return final
+  }
+
+  /** Where every batch that is not final stands, as the contract's own events say. */
+  const reconcile = async (look: Look, onChain: number, final: number): Promise<Anchored[]> => {
+    const from = batches.anchored(final)?.block ?? deployment.block
+    const events = (await chain.anchored(from, look.latest.number)).filter(
+      ({ index, head }) => index > final && batches.get(index)?.head === head,
+    )
+    const pair = await pairFor({ journal, writer, look, onChain })
+    for (const event of events) {
+      const { value: entry } = await entries.get(event.index)
+      const { txHash: tx, blockNumber: block, blockHash } = event
+      const isKnown = entry?.state === 'mined' && entry.tx === tx && entry.blockHash === blockHash
+      if (isKnown) continue
+      const mined: Entry = {
+        state: 'mined',
+        index: event.index,
+        nonce: entry?.nonce ?? nonceOf(pair, event.index),
+        versions: entry?.versions ?? [],
+        tx,
+        block,
+        blockHash,
+      }
+      await entries.put(mined)
+      await record(mined, look)
+    }
+    return events
+  }
+
+  /** Reorganised away: from mined, or from final, back to sent. */
+  const reopen = async (look: Look, onChain: number): Promise<void> => {
+    for (let index = onChain + 1; batches.anchored(index) !== undefined; index++) {
+      const { value: entry } = await entries.get(index)
+      if (entry === undefined || entry.state === 'signed' || entry.state === 'sent') continue
+      // one that was only ever found on the chain has no bytes to send: it is signed anew
+      if (entry.versions.length === 0) await entries.forget(index)
+      else {
+        const { nonce, versions } = entry
+        const sent: Entry = { state: 'sent', index, nonce, versions }
+        await entries.put(sent)
+        await record(sent, look)
+      }
+    }
+  }
+
+  /** @returns the last final batch */
+  const makeFinal = async (look: Look, events: readonly Anchored[], from: number) => {
+    let final = from
+    for (const event of events) {
+      const isNext = event.index === final + 1 && event.index <= finalIndexOf(look)
+      if (!isNext || event.blockNumber > look.finalized.number) continue
+      const { value: entry } = await entries.get(event.index)
+      if (entry?.state !== 'mined' || !(await finish(event, look))) break
+      await entries.put({ ...entry, state: 'final' })
+      await entries.putFinal(event.index)
+      entries.drop(event.index)
+      final = event.index
+    }
+    return final
+  }
+
+  const finalIndexOf = ({ finalHead }: Look): number =>
+    (finalHead === undefined ? undefined : batches.indexOfHead(finalHead)) ?? 0
+
+  const keepChecked = async (look: Look, index: number): Promise<void> => {
+    const { finalHead, finalized } = look
+    const head = index === 0 ? finalHead : batches.get(index)?.head
+    if (finalHead === undefined || head === undefined) return
+    const sinceMs = nowMs() - checked.atMs
+    const isNew = checked.hash !== finalized.hash || checked.index !== index
+    const isDue = checked.index !== index || sinceMs >= checkedAtLeastEveryMs
+    if (!isDue && (!isNew || sinceMs < checkedAtMostEveryMs)) return
+    await batches.putChecked({ index, head, ...finalized, checkedMs: nowMs() })
+    checked = { index, hash: finalized.hash, atMs: nowMs() }
+  }
+
+  return async () => {
+    const look = await chain.look()
+    // what another process has sealed and sent meanwhile is ours too
+    if (batches.indexOfHead(look.head) === undefined) await batches.barrier()
+    const onChain = batches.indexOfHead(look.head)
+    let final = await entries.final()
+    const report = { final, finalized: look.finalized }
+    if (onChain === undefined) {
+      const words = `the contract holds head ${look.head}, which is none of ours`
+      return { ...report, onChain: final, alarms: [{ reason: 'DIVERGED', words }] }
+    }
+    if (onChain < final) {
+      // a node that lags, or lies: nothing it says is acted on
+      if (!(await hasGoneBack(look, final))) return { ...report, onChain, alarms: [] }
+      await entries.putFinal(onChain)
+      final = onChain
+    } else if (checked.hash !== look.finalized.hash) {
+      const holds = await audit(final)
+      if (holds < final) await entries.putFinal(holds)
+      final = holds
+    }
+    const place = `${look.latest.hash} ${look.finalized.hash}`
+    if (place !== reconciledAt) {
+      reconciledAt = ''
+      await reopen(look, onChain)
+      const events = onChain > final ? await reconcile(look, onChain, final) : []
+      final = await makeFinal(look, events, final)
+      if (final >= Math.min(finalIndexOf(look), onChain)) reconciledAt = place
+    }
+    await keepChecked(look, Math.min(final, finalIndexOf(look)))
+    const alarms = await submit({ look, onChain, entries, record })
+    return { ...report, final, onChain, alarms }
+  }
+}

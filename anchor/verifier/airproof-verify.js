@@ -1,0 +1,747 @@
+/**
+ * Checks a proof bundle (`.airproof.json`) of an air-quality reading, without asking whoever made
+ * it. One file, no dependencies, for Node 20 and newer and for browsers:
+ *
+ *   node airproof-verify.js FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL]
+ *
+ *   import { verifyBundle } from './airproof-verify.js'
+ *   const { ok, checks, trusts } = await verifyBundle(textOfTheFile)
+ *
+ * The format, and each check by the name it has here, is described in docs/proofs.md. Everything
+ * is computed here from the bundle's values; no hash that it brings is believed.
+ *
+ * Apache-2.0
+ */
+
+// --- Keccak-256 -------------------------------------------------------------------------------
+
+const rateBytes = 136
+/** Low and high half of each round's constant, from the shift register that defines them. */
+const roundConstants = (() => {
+  const constants = new Int32Array(48)
+  let register = 1
+  for (let round = 0; round < 24; round++) {
+    for (let j = 0; j < 7; j++) {
+      const bit = 2 ** j - 1
+      if (register & 1) constants[2 * round + (bit >> 5)] ^= 1 << (bit & 31)
+      register = (register << 1) ^ (register & 0x80 ? 0x171 : 0)
+    }
+  }
+  return constants
+})()
+/** The way of the lanes through ρ and π: where each goes, and by how much it is rotated. */
+const lanePath = (() => {
+  const path = []
+  let [x, y] = [1, 0]
+  for (let t = 0; t < 24; t++) {
+    ;[x, y] = [y, (2 * x + 3 * y) % 5]
+    path.push([x + 5 * y, (((t + 1) * (t + 2)) / 2) % 64])
+  }
+  return path
+})()
+
+/** Keccak-f[1600] in place; lane i is the halves 2i (low) and 2i + 1 (high). */
+function permute(a) {
+  const c = new Int32Array(10)
+  const row = new Int32Array(10)
+  for (let round = 0; round < 24; round++) {
+    for (let h = 0; h < 10; h++) c[h] = a[h] ^ a[h + 10] ^ a[h + 20] ^ a[h + 30] ^ a[h + 40]
+    for (let x = 0; x < 5; x++) {
+      const [before, low, high] = [((x + 4) % 5) * 2, ((x + 1) % 5) * 2, ((x + 1) % 5) * 2 + 1]
+      const dLow = c[before] ^ ((c[low] << 1) | (c[high] >>> 31))
+      const dHigh = c[before + 1] ^ ((c[high] << 1) | (c[low] >>> 31))
+      for (let lane = 2 * x; lane < 50; lane += 10) {
+        a[lane] ^= dLow
+        a[lane + 1] ^= dHigh
+      }
+    }
+    let [low, high] = [a[2], a[3]]
+    for (const [to, by] of lanePath) {
+      const [keptLow, keptHigh] = [a[2 * to], a[2 * to + 1]]
+      const [l, h] = by & 32 ? [high, low] : [low, high]
+      const s = by & 31
+      a[2 * to] = s === 0 ? l : (l << s) | (h >>> (32 - s))
+      a[2 * to + 1] = s === 0 ? h : (h << s) | (l >>> (32 - s))
+      low = keptLow
+      high = keptHigh
+    }
+    for (let y = 0; y < 50; y += 10) {
+      for (let h = 0; h < 10; h++) row[h] = a[y + h]
+      for (let h = 0; h < 10; h++) a[y + h] = row[h] ^ (~row[(h + 2) % 10] & row[(h + 4) % 10])
+    }
+    a[0] ^= roundConstants[2 * round]
+    a[1] ^= roundConstants[2 * round + 1]
+  }
+}
+
+/** @param {Uint8Array} bytes */
+export function keccak256(bytes) {
+  const padded = new Uint8Array((Math.floor(bytes.length / rateBytes) + 1) * rateBytes)
+  padded.set(bytes)
+  padded[bytes.length] ^= 0x01
+  padded[padded.length - 1] ^= 0x80
+  const view = new DataView(padded.buffer)
+  const state = new Int32Array(50)
+  for (let at = 0; at < padded.length; at += rateBytes) {
+    for (let h = 0; h < rateBytes / 4; h++) state[h] ^= view.getInt32(at + 4 * h, true)
+    permute(state)
+  }
+  const hash = new DataView(new ArrayBuffer(32))
+  for (let h = 0; h < 8; h++) hash.setInt32(4 * h, state[h], true)
+  return new Uint8Array(hash.buffer)
+}
+
+// --- bytes, words, RLP, tries -------------------------------------------------------------------
+
+/** A check that failed, with the reason for people. */
+class Refusal extends Error {}
+
+const refuse = (why) => {
+  throw new Refusal(why)
+}
+
+const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const toHex = (bytes) => bytes.reduce((text, byte) => text + digits[byte], '0x')
+const toBytes = (hex) =>
+  Uint8Array.from({ length: hex.length / 2 - 1 }, (_, at) =>
+    Number.parseInt(hex.slice(2 + 2 * at, 4 + 2 * at), 16),
+  )
+const utf8 = (text) => new TextEncoder().encode(text)
+const hashOf = (hexOrBytes) =>
+  toHex(keccak256(typeof hexOrBytes === 'string' ? toBytes(hexOrBytes) : hexOrBytes))
+
+/** Words of 32 bytes, as hex: a hash as it is, a number big-endian and in two's complement. */
+const abi = (...values) => `0x${values.map(word).join('')}`
+const word = (value) =>
+  typeof value === 'string'
+    ? value.slice(2).padStart(64, '0')
+    : BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')
+
+/** One RLP item: bytes or a list of items, and where it ends. */
+function readItem(data, at, limit) {
+  if (at >= limit) refuse('RLP ends too early')
+  const b = data[at]
+  if (b < 0x80) return { item: data.subarray(at, at + 1), end: at + 1 }
+  const isList = b >= 0xc0
+  let size = b - (isList ? 0xc0 : 0x80)
+  let start = at + 1
+  if (size > 55) {
+    start += size - 55
+    const length = data.subarray(at + 1, Math.min(start, limit))
+    size = length.reduce((sum, byte) => sum * 256 + byte, 0)
+    if (length.length !== start - at - 1 || length[0] === 0 || size <= 55) {
+      refuse('an RLP length is not the shortest')
+    }
+  }
+  const end = start + size
+  if (end > limit) refuse('RLP ends too early')
+  if (!isList) {
+    if (size === 1 && data[start] < 0x80) refuse('one byte of RLP is not the shortest')
+    return { item: data.subarray(start, end), end }
+  }
+  const items = []
+  for (let next = start; next < end; ) {
+    const read = readItem(data, next, end)
+    items.push(read.item)
+    next = read.end
+  }
+  return { item: items, end }
+}
+
+function readList(data) {
+  const { item, end } = readItem(data, 0, data.length)
+  if (end !== data.length || !Array.isArray(item)) refuse('not one whole RLP list')
+  return item
+}
+
+/** An item that has to be bytes, as hex. */
+const hexAt = (items, index) =>
+  items[index] instanceof Uint8Array ? toHex(items[index]) : refuse('an RLP item is no bytes')
+
+const numberAt = (items, index) => BigInt(hexAt(items, index).padEnd(3, '0'))
+
+function rlpOfNumber(number) {
+  const text = number === 0 ? '' : number.toString(16)
+  const bytes = toBytes(`0x${text.length % 2 === 1 ? '0' : ''}${text}`)
+  return bytes.length === 1 && bytes[0] < 0x80
+    ? bytes
+    : Uint8Array.from([0x80 + bytes.length, ...bytes])
+}
+
+const nibblesOf = (bytes) => Array.from(bytes).flatMap((byte) => [byte >> 4, byte & 15])
+
+/** What a trie with this root holds at a position of the list; the nodes have to prove it. */
+function trieValue(root, index, nodes) {
+  let expected = root
+  let key = nibblesOf(rlpOfNumber(index))
+  for (const [place, node] of nodes.entries()) {
+    if (hashOf(node) !== expected) refuse(`trie node ${place} has another hash than it should`)
+    const items = readList(toBytes(node))
+    if (items.length === 17) {
+      const [next, ...rest] = key
+      if (next === undefined) refuse('the key ends in a branch of the trie')
+      expected = hexAt(items, next)
+      key = rest
+    } else if (items.length === 2 && hexAt(items, 0) !== '0x') {
+      const packed = nibblesOf(items[0])
+      const flag = packed[0]
+      if (flag > 3 || (flag % 2 === 0 && packed[1] !== 0)) refuse('a trie path of no known kind')
+      const path = packed.slice(flag % 2 === 1 ? 1 : 2)
+      if (path.some((nibble, at) => nibble !== key[at])) refuse('the trie goes another way')
+      key = key.slice(path.length)
+      if (flag >= 2) {
+        if (key.length > 0 || place !== nodes.length - 1) refuse('the leaf of the trie is not ours')
+        return toBytes(hexAt(items, 1))
+      }
+      expected = hexAt(items, 1)
+    } else {
+      refuse('a trie node of no known kind')
+    }
+    if (expected.length !== 66) refuse('a trie node does not name the next by its hash')
+  }
+  return refuse('the trie proof ends before its leaf')
+}
+
+// --- the format ---------------------------------------------------------------------------------
+
+const isCount = (value) => Number.isSafeInteger(value) && value >= 0
+const isValue = (value) => value === null || Number.isSafeInteger(value)
+const isAqi = (value) => value === null || (isCount(value) && value <= 65_535)
+const matches = (pattern) => (value) => typeof value === 'string' && pattern.test(value)
+const isHash = matches(/^0x[0-9a-f]{64}$/)
+const isBytes = matches(/^0x(?:[0-9a-f]{2})+$/)
+const isListOf = (is, least, most) => (value) =>
+  Array.isArray(value) && value.length >= least && value.length <= most && value.every(is)
+
+const readingFields = {
+  sensor_id: matches(/^[^\p{Cc}\p{Cs} "\\]{1,64}$/u),
+  time_ms: isCount,
+  seq: isCount,
+  pm25: isValue,
+  pm10: isValue,
+  co2: isValue,
+  temperature: isValue,
+  humidity: isValue,
+  aqi: isAqi,
+}
+const batchFields = {
+  index: isCount,
+  prev_head: isHash,
+  root: isHash,
+  first: isCount,
+  last: isCount,
+  count: isCount,
+  time_min_ms: isCount,
+  time_max_ms: isCount,
+  sealed_ms: isCount,
+  beacon: isHash,
+  n_first: isListOf(isCount, 1, 8192),
+  n_last: isListOf(isCount, 1, 8192),
+}
+const anchorFields = {
+  chain_id: isCount,
+  contract: matches(/^0x[0-9a-f]{40}$/),
+  head: isHash,
+  tx_hash: isHash,
+  tx_index: isCount,
+  block_hash: isHash,
+  block_number: isCount,
+  block_time_s: isCount,
+}
+const fields = {
+  format: (value) => value === 'airproof.proof.v1',
+  level: (value) => value === 'proof' || value === 'rpc',
+  reading_hash: isHash,
+  reading: readingFields,
+  path: isListOf(isHash, 0, 64),
+  batch: batchFields,
+  anchor: anchorFields,
+}
+const proofFields = {
+  block_header: isBytes,
+  transaction_proof: isListOf(isBytes, 1, 16),
+  receipt_proof: isListOf(isBytes, 1, 16),
+}
+
+function checkFields(name, value, expected) {
+  if (typeof value !== 'object' || value === null) refuse(`${name} is no object`)
+  const given = Object.keys(value)
+  const names = Object.keys(expected)
+  const stray = given.find((one, at) => one !== names[at]) ?? names[given.length]
+  if (stray !== undefined) refuse(`${name}: "${stray}" is unknown, missing or out of its place`)
+  for (const [field, is] of Object.entries(expected)) {
+    if (typeof is !== 'function') checkFields(field, value[field], is)
+    else if (!is(value[field])) refuse(`${name}: "${field}" is not what it has to be`)
+  }
+}
+
+const largestFile = 1_048_576
+
+/** @param given the text of a file, or the object in it */
+function parse(given) {
+  const isText = typeof given === 'string'
+  if (isText && given.length > largestFile) refuse('larger than any bundle')
+  let bundle = given
+  if (isText) {
+    try {
+      bundle = JSON.parse(given)
+    } catch (error) {
+      refuse(`not JSON: ${error.message}`)
+    }
+    if (`${JSON.stringify(bundle)}\n` !== given) refuse('not written in the one canonical way')
+  }
+  const expected = bundle?.level === 'rpc' ? fields : { ...fields, ...proofFields }
+  checkFields('the bundle', bundle, expected)
+  if (bundle.batch.n_first.length !== bundle.batch.n_last.length) {
+    refuse('n_first and n_last differ in length')
+  }
+  return bundle
+}
+
+// --- readings and batches -----------------------------------------------------------------------
+
+const readingType =
+  'airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,int64 pm25,int64 pm10,int64 co2,int64 temperature,int64 humidity,uint16 aqi,bytes32 deviceSig)'
+const batchType =
+  'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)'
+const measured = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
+
+/** The leaf of a reading, from its values alone. */
+export function leafOf(reading) {
+  const values = [...measured, 'aqi'].map((name) => reading[name])
+  const present = values.reduce(
+    (bits, value, bit) => (value === null ? bits : bits | (1 << bit)),
+    0,
+  )
+  const words = abi(
+    hashOf(utf8(readingType)),
+    hashOf(utf8(reading.sensor_id)),
+    reading.time_ms,
+    reading.seq,
+    present,
+    ...values.map((value) => value ?? 0),
+    0,
+  )
+  return hashOf(hashOf(words))
+}
+
+function headerHashOf(batch) {
+  const nFirstAt = 13 * 32
+  const nLastAt = nFirstAt + 32 * (1 + batch.n_first.length)
+  return hashOf(
+    abi(
+      hashOf(utf8(batchType)),
+      batch.index,
+      batch.prev_head,
+      batch.root,
+      batch.first,
+      batch.last,
+      batch.count,
+      batch.time_min_ms,
+      batch.time_max_ms,
+      batch.sealed_ms,
+      batch.beacon,
+      nFirstAt,
+      nLastAt,
+      batch.n_first.length,
+      ...batch.n_first,
+      batch.n_last.length,
+      ...batch.n_last,
+    ),
+  )
+}
+
+function foldPath(leaf, path) {
+  return path.reduce((node, sibling) => {
+    // lower-case hex of one length: the order of texts is that of the bytes
+    const [low, high] = node < sibling ? [node, sibling] : [sibling, node]
+    return hashOf(abi(low, high))
+  }, leaf)
+}
+
+function checkBatch({ seq, time_ms: timeMs }, batch) {
+  const { n_first: nFirst, n_last: nLast } = batch
+  const partition = Math.floor(seq / 2 ** 40)
+  const n = seq % 2 ** 40
+  if (partition >= nFirst.length) refuse('the partition of the reading is not in the batch')
+  if (n < nFirst[partition] || n > nLast[partition]) {
+    refuse(`reading ${n} of partition ${partition} is not among those of the batch`)
+  }
+  if (timeMs < batch.time_min_ms || timeMs > batch.time_max_ms) {
+    refuse('the time of the reading is not within the batch')
+  }
+  if (nFirst.some((first, at) => first < 1 || nLast[at] < first - 1)) {
+    refuse('the numbers of a partition run backwards')
+  }
+  const sum = nFirst.reduce((total, first, at) => total + nLast[at] - first + 1, 0)
+  if (sum !== batch.count) refuse(`${sum} readings are numbered, and ${batch.count} counted`)
+  if (batch.index < 1 || batch.first < 1 || batch.last < batch.first) {
+    refuse('its index or its range cannot be')
+  }
+  if (/^0x0*$/.test(batch.root)) refuse('it has no root')
+}
+
+// --- the chain ----------------------------------------------------------------------------------
+
+const anchorSelector = '0xf1da9da0'
+const anchoredTopic = '0x9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03'
+/** Where chain id, `to` and data stand in the list of each type; a deposit names no chain. */
+const txPlaces = {
+  1: { chainId: 0, to: 4, data: 6 },
+  2: { chainId: 0, to: 5, data: 7 },
+  3: { chainId: 0, to: 5, data: 7 },
+  4: { chainId: 0, to: 5, data: 7 },
+  126: { to: 2, data: 7 },
+}
+
+/** What the batch has to have left on the chain. */
+function expectedOnChain(batch, contract) {
+  const headerHash = headerHashOf(batch)
+  const { index, prev_head: prevHead, root, first, last, count } = batch
+  const call = abi(prevHead, index, root, headerHash, first, last, count)
+  const head = hashOf(call)
+  return {
+    head,
+    data: anchorSelector + call.slice(2),
+    log: JSON.stringify([
+      contract,
+      [anchoredTopic, abi(index), root, head],
+      abi(prevHead, headerHash, first, last, count),
+    ]),
+  }
+}
+
+/** Type (`old` for one that has none) and list of a transaction or receipt. */
+const typed = (bytes) =>
+  bytes[0] >= 0xc0
+    ? { type: 'old', items: readList(bytes) }
+    : { type: bytes[0], items: readList(bytes.subarray(1)) }
+
+function readBlock(bundle) {
+  const { anchor } = bundle
+  if (hashOf(bundle.block_header) !== anchor.block_hash) refuse('its hash is another')
+  const header = readList(toBytes(bundle.block_header))
+  if (header.length < 15) refuse('its header is too short')
+  if (numberAt(header, 8) !== BigInt(anchor.block_number)) refuse('its number is another')
+  if (numberAt(header, 11) !== BigInt(anchor.block_time_s)) refuse('its time is another')
+  return { transactionsRoot: hexAt(header, 4), receiptsRoot: hexAt(header, 5) }
+}
+
+/** @returns the type of the transaction */
+function checkTransaction(bytes, anchor, data) {
+  if (hashOf(bytes) !== anchor.tx_hash) refuse('its hash is another')
+  const { type, items } = typed(bytes)
+  let place = txPlaces[type]
+  let chainId = BigInt(anchor.chain_id)
+  if (type === 'old') {
+    place = { to: 3, data: 5 }
+    const v = numberAt(items, 6)
+    if (v < 35n) refuse('it names no chain')
+    chainId = (v - 35n) / 2n
+  } else if (place === undefined) {
+    refuse(`it has the unknown type ${type}`)
+  } else if (place.chainId !== undefined) {
+    chainId = numberAt(items, place.chainId)
+  }
+  if (chainId !== BigInt(anchor.chain_id)) refuse(`it is for chain ${chainId}`)
+  if (hexAt(items, place.to) !== anchor.contract) refuse('it calls another contract')
+  if (hexAt(items, place.data) !== data) refuse('it anchors something else')
+  return type
+}
+
+function checkReceipt(bytes, type, expectedLog) {
+  const receipt = typed(bytes)
+  if (receipt.type !== type) refuse('it is of another type than the transaction')
+  if (hexAt(receipt.items, 0) !== '0x01') refuse('the transaction failed')
+  const logs = receipt.items[3]
+  if (!Array.isArray(logs)) refuse('it holds no logs')
+  if (!logs.some((log) => JSON.stringify(allHex(log)) === expectedLog)) {
+    refuse('the contract did not say that it anchored this batch')
+  }
+}
+
+const allHex = (item) => (Array.isArray(item) ? item.map(allHex) : toHex(item))
+
+async function ask(url, method, params) {
+  let answer
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(15_000),
+    })
+    if (!response.ok) refuse(`the node answered ${response.status}`)
+    answer = await response.json()
+  } catch (error) {
+    refuse(error instanceof Refusal ? error.message : `the node cannot be asked: ${error.message}`)
+  }
+  if (answer?.error) refuse(`the node refused ${method}: ${answer.error.message}`)
+  if (answer?.result === undefined || answer.result === null) refuse(`the node knows no ${method}`)
+  return answer.result
+}
+
+async function askNode(url, bundle, expectedLog) {
+  const { anchor } = bundle
+  const is = (said, expected) => Number(said) === expected
+  if (!is(await ask(url, 'eth_chainId', []), anchor.chain_id))
+    refuse('it is a node of another chain')
+  const number = `0x${anchor.block_number.toString(16)}`
+  const block = await ask(url, 'eth_getBlockByNumber', [number, false])
+  if (block.hash !== anchor.block_hash) refuse(`block ${anchor.block_number} is another one there`)
+  const finalized = await ask(url, 'eth_getBlockByNumber', ['finalized', false])
+  if (!(Number(finalized.number) >= anchor.block_number)) refuse('the block is not finalized yet')
+  if (bundle.level === 'proof') return
+  if (!is(block.timestamp, anchor.block_time_s)) refuse('the time of the block is another')
+  const receipt = await ask(url, 'eth_getTransactionReceipt', [anchor.tx_hash])
+  if (
+    receipt.blockHash !== anchor.block_hash ||
+    !is(receipt.blockNumber, anchor.block_number) ||
+    !is(receipt.transactionIndex, anchor.tx_index)
+  ) {
+    refuse('the transaction is in another place')
+  }
+  if (receipt.status !== '0x1') refuse('the transaction failed')
+  const logs = Array.isArray(receipt.logs) ? receipt.logs : []
+  const said = logs.map(({ address, topics, data }) => JSON.stringify([address, topics, data]))
+  if (!said.some((log) => log.toLowerCase() === expectedLog)) {
+    refuse('the contract did not say that it anchored this batch')
+  }
+}
+
+// --- all together -------------------------------------------------------------------------------
+
+/**
+ * Checks in order and ends at the first that fails.
+ * @param given the text of a bundle's file, every byte of it, or the object in it
+ */
+export async function verifyBundle(given, options = {}) {
+  const checks = []
+  const result = { ok: false, checks, trusts: [], reading: null, block: null }
+  const check = async (name, look, why) => {
+    try {
+      const seen = await look()
+      checks.push({ name, ok: true, why })
+      return seen
+    } catch (error) {
+      checks.push({ name, ok: false, why: error.message })
+      throw error
+    }
+  }
+  try {
+    await verify(given, options, check, result)
+    result.ok = true
+  } catch (error) {
+    // a bundle that this code trips over is refused like any other
+    if (!(error instanceof Refusal) && checks.at(-1)?.ok !== false) throw error
+    result.trusts = []
+  }
+  return result
+}
+
+async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check, result) {
+  const bundle = await check('format', () => parse(given), 'written as version 1 says, to the byte')
+  const { reading, batch, anchor } = bundle
+  const isPinned = chainId !== undefined && contract !== undefined
+  const pins = () => {
+    if (chainId !== undefined && Number(chainId) !== anchor.chain_id) {
+      refuse(`it is on chain ${anchor.chain_id}, not ${chainId}`)
+    }
+    if (contract !== undefined && contract.toLowerCase() !== anchor.contract) {
+      refuse(`it is of contract ${anchor.contract}, not ${contract}`)
+    }
+  }
+  await check(
+    'pins',
+    pins,
+    isPinned ? 'the chain and contract you named' : 'nothing else was named',
+  )
+  const leaf = leafOf(reading)
+  const isLeaf = () => leaf === bundle.reading_hash || refuse(`the values give the hash ${leaf}`)
+  await check('leaf', isLeaf, `the values give the hash ${leaf}`)
+  const isInTree = () =>
+    foldPath(leaf, bundle.path) === batch.root || refuse('the reading is not in the tree')
+  await check('path', isInTree, `the reading is in the tree with root ${batch.root}`)
+  await check(
+    'batch',
+    () => checkBatch(reading, batch),
+    `it is one of exactly ${batch.count} readings of batch ${batch.index}, numbered without a gap`,
+  )
+  const expected = expectedOnChain(batch, anchor.contract)
+  const isHead = () => expected.head === anchor.head || refuse('the batch gives another head')
+  await check('head', isHead, `the batch makes the head ${anchor.head}`)
+
+  if (bundle.level === 'proof') {
+    const { transactionsRoot, receiptsRoot } = await check(
+      'block',
+      () => readBlock(bundle),
+      `block ${anchor.block_number} has the hash ${anchor.block_hash}`,
+    )
+    const held = (root, proof) => trieValue(root, anchor.tx_index, proof)
+    const type = await check(
+      'transaction',
+      () =>
+        checkTransaction(held(transactionsRoot, bundle.transaction_proof), anchor, expected.data),
+      `the block holds transaction ${anchor.tx_hash}, which anchors this batch`,
+    )
+    await check(
+      'receipt',
+      () => checkReceipt(held(receiptsRoot, bundle.receipt_proof), type, expected.log),
+      'it succeeded, and the contract says so',
+    )
+  }
+  if (trustedBlockHash !== undefined) {
+    const isTrusted = () =>
+      trustedBlockHash.toLowerCase() === anchor.block_hash ||
+      refuse(`it is in block ${anchor.block_hash}, not in the one you trust`)
+    await check('trusted block', isTrusted, 'it is the block you trust')
+  }
+  if (rpc !== undefined) {
+    await check(
+      'node',
+      () => askNode(rpc, bundle, expected.log),
+      bundle.level === 'rpc'
+        ? 'the node says that the batch was anchored, in a finalized block'
+        : 'the node says that the block is part of the chain, and finalized',
+    )
+  } else if (bundle.level === 'rpc') {
+    await check('node', () => refuse('this bundle needs a node to be asked: name one with --rpc'))
+  }
+
+  result.reading = inWords(reading)
+  result.block = {
+    chainId: anchor.chain_id,
+    contract: anchor.contract,
+    number: anchor.block_number,
+    hash: anchor.block_hash,
+    time: isoTime(anchor.block_time_s * 1000),
+    txHash: anchor.tx_hash,
+  }
+  result.trusts = trustsOf({ bundle, trustedBlockHash, isPinned, rpc })
+}
+
+function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned, rpc }) {
+  const trusts = []
+  // a node's URL may hold a key
+  const node = rpc === undefined ? '' : `the node at ${new URL(rpc).host} tells the truth about`
+  if (level === 'rpc') {
+    trusts.push(`that ${node} the transaction`)
+  } else if (trustedBlockHash === undefined) {
+    trusts.push(
+      rpc === undefined
+        ? `that ${anchor.block_hash} is the hash of block ${anchor.block_number} of chain ${anchor.chain_id}: compare it with a source that you trust`
+        : `that ${node} block ${anchor.block_hash}`,
+    )
+  }
+  if (!isPinned) {
+    trusts.push(
+      `that contract ${anchor.contract} on chain ${anchor.chain_id} is the one of the network`,
+    )
+  }
+  trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
+  if (!/^0x0*$/.test(batch.beacon)) {
+    trusts.push(
+      `for "not before": that ${batch.beacon} is the hash of a block of the chain; the batch was sealed after it`,
+    )
+  }
+  return trusts
+}
+
+const inWords = (reading) => ({
+  sensor_id: reading.sensor_id,
+  timestamp: isoTime(reading.time_ms),
+  seq: reading.seq,
+  ...Object.fromEntries(
+    measured.map((name) => [name, reading[name] === null ? null : reading[name] / 100]),
+  ),
+  aqi: reading.aqi,
+})
+
+/** Dates end in the year 275760; what is beyond them is no less proven. */
+const isoTime = (ms) => (ms <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms after 1970`)
+
+// --- on the command line ------------------------------------------------------------------------
+
+const usage =
+  'node airproof-verify.js FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL] [--json]'
+const optionNames = {
+  '--block-hash': 'trustedBlockHash',
+  '--chain-id': 'chainId',
+  '--contract': 'contract',
+  '--rpc': 'rpc',
+}
+
+function readArguments(args) {
+  const options = {}
+  const files = []
+  let isJson = false
+  for (let at = 0; at < args.length; at++) {
+    const name = optionNames[args[at]]
+    if (args[at] === '--json') isJson = true
+    else if (name !== undefined && at + 1 < args.length) options[name] = args[++at]
+    else if (args[at].startsWith('-')) return undefined
+    else files.push(args[at])
+  }
+  return files.length === 1 ? { file: files[0], options, isJson } : undefined
+}
+
+/** A bundle's check in words, as the command prints it. */
+export function describe({ ok, checks, trusts, reading, block }) {
+  const lines = checks.map(({ name, ok: holds, why }) => `${holds ? '✓' : '✗'} ${name}: ${why}`)
+  if (!ok) return [...lines, '', 'REFUSED'].join('\n')
+  const values = Object.entries(reading).map(
+    ([name, value]) => `  ${name}: ${value ?? 'not measured'}`,
+  )
+  return [
+    ...lines,
+    '',
+    `PROVEN. This reading existed, with these values, when block ${block.number} was made (${block.time}):`,
+    ...values,
+    '',
+    'Taken on trust:',
+    ...trusts.map((trust) => `  - ${trust}`),
+  ].join('\n')
+}
+
+async function runAsCommand() {
+  if (typeof process === 'undefined' || !process.argv?.[1]) return
+  // by name, so that no bundler for browsers looks for them
+  const [fs, url] = ['node:fs', 'node:url']
+  const { readFileSync, realpathSync } = await import(/* @vite-ignore */ fs)
+  const { pathToFileURL } = await import(/* @vite-ignore */ url)
+  try {
+    if (pathToFileURL(realpathSync(process.argv[1])).href !== import.meta.url) return
+  } catch {
+    return
+  }
+  const args = readArguments(process.argv.slice(2))
+  if (args === undefined) {
+    console.error(usage)
+    process.exitCode = 2
+    return
+  }
+  let bytes
+  try {
+    bytes = readFileSync(args.file)
+  } catch (error) {
+    console.error(error.message)
+    process.exitCode = 2
+    return
+  }
+  const result = await verifyFile(bytes, args.options)
+  console.log(args.isJson ? JSON.stringify(result, undefined, 2) : describe(result))
+  process.exitCode = result.ok ? 0 : 1
+}
+
+/** As `verifyBundle`, from the bytes of a file. */
+export async function verifyFile(bytes, options = {}) {
+  let text
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return verifyBundle('not UTF-8', options)
+  }
+  return verifyBundle(text, options)
+}
+
+void runAsCommand()

@@ -1,0 +1,40 @@
+import type { JetStreamClient } from '@nats-io/jetstream'
+import { tileLeaves } from '../core/tiles.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import { encodeBlobTop, encodeTile } from '../schemas/batch-blob.ts'
+import { blobTileSubject, blobTopSubject } from '../schemas/subjects.ts'
+import type { BuiltContent } from './batch-content.ts'
+
+/** Publishes waiting for the server at once: 8 KiB each. */
+const atOnce = 32
+
+/**
+ * Puts a batch's blob where it stays. Its content follows from the batch's range, so a blob that
+ * is there already, whole or in part, is the same one. The top goes last: where it is, all is.
+ */
+export async function writeBlob(
+  js: JetStreamClient,
+  index: number,
+  header: Uint8Array,
+  { leaves, roots }: BuiltContent,
+): Promise<void> {
+  const tiles = roots.map((_, tile) => leaves.slice(tile * tileLeaves, (tile + 1) * tileLeaves))
+  for (let at = 0; at < tiles.length; at += atOnce) {
+    await Promise.all(
+      tiles
+        .slice(at, at + atOnce)
+        .map((tile, i) => putOnce(js, blobTileSubject(index, at + i), encodeTile(tile))),
+    )
+  }
+  const firsts = tiles.flatMap(([first]) => (first === undefined ? [] : [first]))
+  const top = encodeBlobTop({ header, leaves: leaves.length, roots, firsts })
+  await putOnce(js, blobTopSubject(index), top)
+}
+
+async function putOnce(js: JetStreamClient, subject: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await js.publish(subject, bytes, { expect: { lastSubjectSequence: 0 }, timeout: 5_000 })
+  } catch (error) {
+    if (!isWrongLastSequence(error)) throw error
+  }
+}

@@ -1,0 +1,61 @@
+import type { Caller } from './key-guard.ts'
+import type { Params } from './params.ts'
+
+/** What a route has to say; how it reaches the socket is `app.ts`'s business. */
+export type Answer = {
+  /** 200 unless given. */
+  readonly status?: number
+  readonly type: string
+  readonly body: Buffer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Request = {
+  /** Of the path, decoded. */
+  readonly names: Readonly<Record<string, string>>
+  readonly params: Params
+  /** The media type agreed on, one of the route's. */
+  readonly type: string
+  /** Undefined on a route that is open. */
+  readonly caller: Caller | undefined
+  /** Of the socket: whoever asks, or what stands before us. */
+  readonly address: string
+  readonly header: (name: string) => string | undefined
+  /**
+   * The JSON that was sent, undefined where nothing was; the caller's key is judged again behind it.
+   * @throws ApiError 400, 401, 413, 415
+   */
+  readonly readBody: () => Promise<unknown>
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+export type Route = {
+  /** GET unless given, which answers HEAD too. */
+  readonly method?: Method
+  /** As in `/v1/areas/:area_name`. */
+  readonly path: string
+  /** Every query parameter it takes. */
+  readonly params: readonly string[]
+  /** What it can be asked for in, the usual first. */
+  readonly types: readonly string[]
+  /** Answers without a key. */
+  readonly isOpen?: boolean
+  /**
+   * Where given, an address has one answer for as long as this number stays the same: it is kept,
+   * and the route not asked again.
+   */
+  readonly version?: () => number
+  readonly answer: (request: Request) => Answer | Promise<Answer>
+}
+
+export const jsonType = 'application/json'
+
+export const jsonAnswer = (
+  value: unknown,
+  rest: Pick<Answer, 'status' | 'headers'> = {},
+): Answer => ({
+  type: jsonType,
+  body: Buffer.from(JSON.stringify(value)),
+  ...rest,
+})

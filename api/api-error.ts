@@ -1,0 +1,46 @@
+/** What the caller hears instead of an answer. HTTP's numbers and words live in this folder alone. */
+
+export type ErrorDetails = Readonly<Record<string, unknown>>
+
+type Rest = {
+  readonly details?: ErrorDetails
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** A word for programs; `message` is for people. */
+  readonly code: string
+  readonly details: ErrorDetails
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { details = {}, headers = {}, cause }: Rest = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    this.status = status
+    this.code = code
+    this.details = details
+    this.headers = headers
+  }
+}
+
+/** A wrong value: names the parameter, what was given (cut short) and what would be right. */
+export const badParameter = (parameter: string, given: string, expected: string): ApiError =>
+  new ApiError(400, 'bad_parameter', `${parameter} must be ${expected}`, {
+    details: { parameter, given: given.slice(0, 100), expected },
+  })
+
+/** Something we lean on is away: the same request may succeed after `retryAfterSeconds`. */
+export const unavailable = (code: string, message: string, cause?: unknown): ApiError =>
+  new ApiError(503, code, message, {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+    cause,
+  })
+
+const retryAfterSeconds = 2

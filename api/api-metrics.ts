@@ -1,0 +1,39 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Observe } from './app.ts'
+
+type Options = {
+  readonly registry: Registry
+  readonly position: () => number
+  readonly unheardMs: () => number
+}
+
+/** Counts answers by route and status. @returns what is to be told of each */
+export function countRequests({
+  registry,
+  position,
+  unheardMs,
+}: Options): (seen: Parameters<Observe>[0]) => void {
+  const requests = new Counter({
+    name: 'airproof_api_requests_total',
+    help: 'Answered requests',
+    labelNames: ['route', 'status'],
+    registers: [registry],
+  })
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  gauge('airproof_api_readings_position', 'Sequence of READINGS folded last', position)
+  gauge(
+    'airproof_api_unheard_seconds',
+    'Since the keys were last known to be whole',
+    () => unheardMs() / 1000,
+  )
+  return ({ route, status }) => requests.inc({ route, status })
+}

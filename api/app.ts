@@ -1,0 +1,187 @@
+/**
+ * The way of a request: is it well-formed → is there such a route and method → who asks → what is
+ * wanted → the answer. Everything that goes wrong on it ends in one envelope.
+ */
+import { randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import Koa, { type Context } from 'koa'
+import type { Answer, Route } from './answer.ts'
+import { ApiError } from './api-error.ts'
+import { toApiError, writeError } from './error-answer.ts'
+import { readJsonBody } from './json-body.ts'
+import type { KeyGuard } from './key-guard.ts'
+import { decodeText, parseParams } from './params.ts'
+
+/** Told of every request when its answer is on the way. */
+export type Observe = (seen: {
+  readonly route: string
+  readonly status: number
+  readonly requestId: string
+  /** Of a failure that is ours. */
+  readonly cause?: unknown
+}) => void
+
+type Options = {
+  readonly routes: readonly Route[]
+  readonly guard: KeyGuard
+  readonly observe: Observe
+}
+
+/** Answers kept; the largest are some 200 KB. */
+const mostKept = 64
+/** Characters of an address, its query included. */
+export const longestUrl = 4_096
+
+export function createApp({ routes, guard, observe }: Options): Koa {
+  const app = new Koa()
+  // routes without names in their path are found by a look-up; the router's patterns take the rest
+  const fixed = new Map<string, readonly Route[]>()
+  const router = new Router({ strict: true })
+  for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
+    if (!path.includes(':')) {
+      fixed.set(path, methods)
+      continue
+    }
+    router.all(path, (ctx) => {
+      const names: Readonly<Record<string, string>> = ctx['params']
+      return serve(ctx, methods, names)
+    })
+  }
+  const patterns = router.routes()
+
+  const serve = async (
+    ctx: Context,
+    methods: readonly Route[],
+    names: Readonly<Record<string, string>>,
+  ): Promise<void> => {
+    const state: RequestState = ctx.state
+    state.route = methods[0]?.path ?? state.route
+    const route = routeFor(methods, ctx.method)
+    const { authorization } = ctx.req.headers
+    const caller = route.isOpen ? undefined : guard(authorization)
+    // a quota is charged here: who asks is known, and nothing has been done for them yet
+    const type = agreedType(ctx, route.types)
+    const { url = '' } = ctx.req
+    const version = route.version?.()
+    const known = version === undefined ? undefined : kept.get(url)
+    if (known !== undefined && known.version === version && known.answer.type === type) {
+      send(ctx, known.answer)
+      return
+    }
+    const params = parseParams(queryOf(ctx), route.params)
+    const readBody = async (): Promise<unknown> => {
+      const sent = await readJsonBody(ctx)
+      if (sent !== undefined && !route.isOpen) guard(authorization)
+      return sent
+    }
+    const header = (name: string): string | undefined => ctx.get(name) || undefined
+    const address = ctx.req.socket.remoteAddress ?? ''
+    const answering = route.answer({ names, params, type, caller, address, header, readBody })
+    const answer = answering instanceof Promise ? await answering : answering
+    if (version !== undefined) keepAnswer(url, version, answer)
+    send(ctx, answer)
+  }
+
+  const kept = new Map<string, { readonly version: number; readonly answer: Answer }>()
+  const keepAnswer = (url: string, version: number, answer: Answer): void => {
+    kept.delete(url)
+    kept.set(url, { version, answer })
+    const [oldest] = kept.keys()
+    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
+  }
+
+  app.use(async (ctx, next) => {
+    const state: RequestState = ctx.state
+    state.requestId = randomUUID()
+    state.route = 'none'
+    try {
+      checkUrl(ctx.req.url ?? '')
+      const methods = fixed.get(pathOf(ctx))
+      if (methods !== undefined) await serve(ctx, methods, noNames)
+      else await next()
+      if (!ctx.headerSent && ctx.respond !== false) throw noRoute()
+      observe({ route: state.route, status: ctx.res.statusCode, requestId: state.requestId })
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      const { requestId, route } = state
+      if (!ctx.headerSent) writeError(ctx, error, requestId)
+      const cause = error.status >= 500 ? thrown : undefined
+      observe({ route, requestId, status: error.status, cause })
+    }
+  })
+  app.use(patterns)
+  // failures of ours are told by `observe`; what is left are sockets that clients gave up
+  app.on('error', () => undefined)
+  return app
+}
+
+type RequestState = { requestId: string; route: string }
+
+const noNames = {}
+
+const pathOf = ({ req: { url = '' } }: Context): string => {
+  const mark = url.indexOf('?')
+  return mark === -1 ? url : url.slice(0, mark)
+}
+const queryOf = ({ req: { url = '' } }: Context): string => {
+  const mark = url.indexOf('?')
+  return mark === -1 ? '' : url.slice(mark + 1)
+}
+
+const plain = /^[\x21-\x7e]*$/
+
+/** @throws ApiError 414, or 400 where the address is not what an address may be made of */
+function checkUrl(url: string): void {
+  if (url.length > longestUrl) {
+    throw new ApiError(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
+  }
+  if (!plain.test(url)) {
+    throw new ApiError(400, 'bad_encoding', 'percent-encode whatever is not printable ASCII')
+  }
+  const mark = url.indexOf('?')
+  const path = mark === -1 ? url : url.slice(0, mark)
+  if (path.includes('%')) decodeText(path, 'the path')
+}
+
+const noRoute = (): ApiError =>
+  new ApiError(404, 'not_found', 'there is nothing here; /v1/docs lists what there is')
+
+/** @throws ApiError 405 */
+function routeFor(methods: readonly Route[], asked: string): Route {
+  const wanted = asked === 'HEAD' ? 'GET' : asked
+  const found = methods.find(({ method = 'GET' }) => method === wanted)
+  if (found !== undefined) return found
+  const allowed = methods.flatMap(({ method = 'GET' }) =>
+    method === 'GET' ? ['GET', 'HEAD'] : [method],
+  )
+  throw new ApiError(405, 'method_not_allowed', `${asked} is not possible here`, {
+    details: { allowed },
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+/** @throws ApiError 406 */
+function agreedType(ctx: Context, types: readonly string[]): string {
+  const [usual = ''] = types
+  const { accept } = ctx.req.headers
+  if (accept === undefined || accept === '*/*' || accept === usual) return usual
+  // whoever wants errors as problem details takes the usual answer where there is none
+  const agreed = ctx.accepts(...types) || (accept.includes('application/problem+json') && usual)
+  if (agreed) return agreed
+  throw new ApiError(406, 'not_acceptable', `this can be had as ${types.join(', ')}`, {
+    details: { available: types },
+  })
+}
+
+/** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
+function send(ctx: Context, { status = 200, type, body, headers = {} }: Answer): void {
+  ctx.respond = false
+  ctx.res.writeHead(status, {
+    'content-type': type,
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    ...headers,
+    'x-request-id': (ctx.state as RequestState).requestId,
+  })
+  ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
+}

@@ -1,0 +1,133 @@
+import { formatIso } from '../core/iso-time.ts'
+import { dayMs, floorTo, secondMs } from '../core/time.ts'
+import { jsonAnswer, jsonType, type Route } from './answer.ts'
+import { ApiError, badParameter } from './api-error.ts'
+import type { Area, AreaDirectory } from './area-directory.ts'
+import type { AreaHistory } from './area-history.ts'
+import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
+import type { AtMost } from './at-most.ts'
+import type { Period } from './cut-period.ts'
+import { expectedReadings } from './expected-readings.ts'
+import type { Keep } from './keep.ts'
+import { areaNow, areaNowcast, worstSensor } from './network-now.ts'
+import { latestMs, type Params, readChoice, readPeriod } from './params.ts'
+import type { Entry, SensorBoard } from './sensor-board.ts'
+
+type Options = {
+  readonly board: SensorBoard
+  readonly directory: () => AreaDirectory
+  readonly history: AreaHistory
+  readonly keep: Keep
+  readonly atMost: AtMost
+  readonly nowMs: () => number
+}
+
+/** What an area's numbers may be late: they are computed once in that time. */
+export const keptMs = 10 * secondMs
+
+const longestMs = 5 * 366 * dayMs
+const longestHourlyMs = 93 * dayMs
+
+const entriesOf = (board: SensorBoard, area: Area): readonly Entry[] =>
+  area.isNetwork ? board.all() : board.all().filter(({ site }) => site.area === area.name)
+
+/** GET /v1/areas */
+export const listAreas = ({ board, directory }: Pick<Options, 'board' | 'directory'>): Route => ({
+  path: '/v1/areas',
+  params: [],
+  types: [jsonType],
+  answer: () => {
+    const { network, areas } = directory()
+    const brief = (area: Area, entries: readonly Entry[]) => ({
+      name: area.name,
+      code: area.code,
+      slug: area.slug,
+      ...areaNow(entries),
+    })
+    const groups = Map.groupBy(board.all(), ({ site }) => site.area)
+    return jsonAnswer({
+      status: 'success',
+      count: areas.length,
+      network: brief(network, board.all()),
+      areas: areas.map((area) => brief(area, groups.get(area.name) ?? [])),
+    })
+  },
+})
+
+/** GET /v1/areas/{area_name} */
+export const showArea = (options: Options): Route => ({
+  path: '/v1/areas/:area_name',
+  params: ['start_time', 'end_time', 'interval'],
+  types: [jsonType],
+  answer: async ({ names, params }) => {
+    const { board, history, keep, atMost, nowMs } = options
+    const area = findArea(options.directory(), names['area_name'] ?? '')
+    const interval = readChoice(params, 'interval', ['hour', 'day'])
+    const period = readAreaPeriod(params, nowMs(), interval === 'hour')
+    const { stats, basis, series } = await atMost(() => history(area.storedAs, period, interval))
+    const entries = entriesOf(board, area)
+    const isNow = period.toMs > nowMs()
+    const nowcast = isNow
+      ? await keep(`nowcast ${area.storedAs}`, async () => areaNowcast(entries, nowMs()))
+      : null
+    return jsonAnswer({
+      status: 'success',
+      area: { name: area.name, code: area.code },
+      period: { start_time: formatIso(period.fromMs), end_time: formatIso(period.toMs) },
+      ...areaNow(entries),
+      aqi: { ...aqiJson(stats), nowcast },
+      measurements: measurementsJson(stats),
+      basis,
+      coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs()),
+      worst_sensor: worstSensor(entries, period),
+      ...(series && { interval, series: series.map(bucketJson) }),
+    })
+  },
+})
+
+/** @throws ApiError 404 */
+function findArea(directory: AreaDirectory, text: string): Area {
+  const area = directory.find(text)
+  if (area !== undefined) return area
+  throw new ApiError(404, 'area_not_found', 'there is no such area; GET /v1/areas lists them', {
+    details: { area_name: text.slice(0, 100) },
+  })
+}
+
+/**
+ * The last 24 hours unless it says otherwise. An end that is not given is the end of the running
+ * ten seconds, so that everyone who asks within them asks for the same.
+ * @throws ApiError 400
+ */
+function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Period {
+  const given = readPeriod(params)
+  const toMs = given.toMs ?? floorTo(nowMs, keptMs) + keptMs
+  const fromMs = given.fromMs ?? toMs - dayMs
+  const start = params.get('start_time') ?? ''
+  if (fromMs >= toMs) throw badParameter('start_time', start, 'in the past')
+  if (toMs - fromMs > longestMs) {
+    throw badParameter('start_time', start, `at most ${longestMs / dayMs} days before end_time`)
+  }
+  if (isHourly && toMs - fromMs > longestHourlyMs) {
+    const days = longestHourlyMs / dayMs
+    throw badParameter('interval', 'hour', `day where the period is longer than ${days} days`)
+  }
+  return { fromMs: Math.max(0, fromMs), toMs: Math.min(latestMs, toMs) }
+}
+
+function coverageOf(
+  area: Area,
+  board: SensorBoard,
+  { fromMs, toMs }: Period,
+  observed: number,
+  nowMs: number,
+): { readonly expected: number; readonly observed: number; readonly percent: number | null } {
+  const sensors = board.all().map(({ sensor }) => sensor)
+  const expected = expectedReadings(sensors, area.isNetwork ? undefined : area.name, {
+    fromMs,
+    toMs: Math.min(toMs, nowMs),
+  })
+  const percent =
+    expected === 0 ? null : Math.min(100, Math.round((observed / expected) * 1000) / 10)
+  return { expected, observed, percent }
+}

@@ -1,0 +1,50 @@
+import type { RateLimit } from '../core/rate-limit.ts'
+import { minuteMs, secondMs } from '../core/time.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+
+export type ApiConfig = {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** What the whole network is called where an area is asked for. */
+  readonly networkName: string
+  /** Webhooks may name http, any port and loopback addresses: for development. */
+  readonly allowInsecureWebhooks: boolean
+  readonly proofs: ProofSettings
+}
+
+export type ProofSettings = {
+  /** An explorer of the chain, below which `/tx/<hash>` is; undefined: none. */
+  readonly explorerUrl: string | undefined
+  /** Where others reach this API, for links to our own proof pages. */
+  readonly publicUrl: string
+  /** As the anchor process is told: a batch is open no longer. */
+  readonly anchorIntervalMs: number
+  /** How often an address may ask for proofs without a key. */
+  readonly openProofs: RateLimit
+}
+
+/** @throws WrongUsage that names the variable */
+export function readApiConfig(source: SettingsSource): ApiConfig {
+  const settings = readSettings(source)
+  const host = settings.text('AIRPROOF_API_HOST', { default: '127.0.0.1' })
+  const port = settings.port('AIRPROOF_API_PORT', { default: 8080 })
+  const perMinute = settings.int('AIRPROOF_OPEN_PROOFS_PER_MINUTE', { default: 600, min: 1 })
+  return Object.freeze({
+    host,
+    port,
+    proofs: {
+      explorerUrl: settings.url('AIRPROOF_EXPLORER_URL', ['http:', 'https:']),
+      publicUrl: settings.url('AIRPROOF_PUBLIC_URL', ['http:', 'https:'], {
+        default: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      }),
+      anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
+      openProofs: {
+        perSecond: (perMinute * secondMs) / minuteMs,
+        burst: Math.max(1, perMinute / 10),
+      },
+    },
+    networkName: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+    allowInsecureWebhooks: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
+  })
+}

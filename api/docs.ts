@@ -1,0 +1,84 @@
+import { openApi } from '../schemas/openapi.ts'
+import { jsonAnswer, jsonType, type Route } from './answer.ts'
+
+/** GET /v1/openapi.json: this interface for programs. */
+export function openApiDocument(): Route {
+  const answer = jsonAnswer(openApi)
+  return {
+    path: '/v1/openapi.json',
+    params: [],
+    types: [jsonType],
+    isOpen: true,
+    answer: () => answer,
+  }
+}
+
+/** GET /v1/docs: the same for people, in one page that asks nobody else for anything. */
+export function docsPage(): Route {
+  const answer = {
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from(page()),
+    headers: {
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+    },
+  }
+  return {
+    path: '/v1/docs',
+    params: [],
+    types: ['text/html'],
+    isOpen: true,
+    answer: () => answer,
+  }
+}
+
+const text = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+function page(): string {
+  const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries<Operation>(methods).map(([method, told]) => operation(method, path, told)),
+  )
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${text(openApi.info.title)}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+h2 code { font-size: 1rem } table { border-collapse: collapse; width: 100% }
+td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-top: 1px solid #8884 }
+@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } a { color: #9cf } }
+</style>
+<h1>${text(openApi.info.title)}</h1>
+<p>${text(openApi.info.description)}</p>
+<p>For programs: <a href="/v1/openapi.json">/v1/openapi.json</a></p>
+${operations.join('\n')}
+</html>
+`
+}
+
+type Operation = {
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly {
+    readonly name: string
+    readonly in: string
+    readonly description: string
+  }[]
+}
+
+const operation = (
+  method: string,
+  path: string,
+  { summary, description, parameters = [] }: Operation,
+): string =>
+  `<section>
+<h2><code>${method.toUpperCase()} ${text(path)}</code></h2>
+<p><b>${text(summary)}.</b> ${text(description ?? '')}</p>
+${parameters.length === 0 ? '' : `<table>${parameters.map(row).join('')}</table>`}
+</section>`
+
+const row = (of: NonNullable<Operation['parameters']>[number]): string =>
+  `<tr><th><code>${text(of.name)}</code></th><td>${text(of.in)}</td><td>${text(of.description)}</td></tr>`

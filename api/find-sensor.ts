@@ -1,0 +1,33 @@
+import type { SensorIdRules } from '../core/sensor-id.ts'
+import { ApiError } from './api-error.ts'
+import type { Entry, SensorBoard } from './sensor-board.ts'
+
+const mostCandidates = 20
+
+/**
+ * The sensor that an id names: canonical, or short where exactly one sensor has that number.
+ * @throws ApiError 404 that says what an id looks like
+ */
+export function findSensor(board: SensorBoard, rules: SensorIdRules, text: string): Entry {
+  const id = rules.parse(text)
+  const known = id && board.get(id)
+  if (known !== undefined) return known
+  const number = rules.shortNumber(text)
+  const candidates = number === undefined ? [] : board.withNumber(number)
+  const [only] = candidates
+  const entry = only && candidates.length === 1 ? board.get(only) : undefined
+  if (entry !== undefined) return entry
+  if (candidates.length > 1) {
+    throw new ApiError(404, 'sensor_ambiguous', `several sensors have the number ${number}`, {
+      details: { sensor_id: text, candidates: candidates.slice(0, mostCandidates) },
+    })
+  }
+  throw new ApiError(
+    404,
+    'sensor_not_found',
+    id === undefined && number === undefined
+      ? `that is no sensor id: the format is ${rules.format}`
+      : `there is no sensor of that id (the format is ${rules.format})`,
+    { details: { sensor_id: text.slice(0, 100), expected_format: rules.format } },
+  )
+}

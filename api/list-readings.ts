@@ -1,0 +1,79 @@
+import type { Reading } from '../core/reading.ts'
+import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { Store } from '../store/store.ts'
+import type { Answer, Route } from './answer.ts'
+import type { AtMost } from './at-most.ts'
+import { readingCursor, readReadingCursor } from './cursor.ts'
+import { findSensor } from './find-sensor.ts'
+import { newestFromStore } from './newest-from-store.ts'
+import type { NewestReadings, PageQuery } from './newest-readings.ts'
+import { latestMs, type Params, readChoice, readLimit, readPeriod, readWord } from './params.ts'
+import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
+import { shapes } from './reading-json.ts'
+import type { ReadingTexts } from './reading-texts.ts'
+import type { SensorBoard } from './sensor-board.ts'
+
+type Options = {
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly newest: NewestReadings
+  readonly store: Pick<Store, 'latest' | 'range' | 'rangeAll'>
+  readonly texts: ReadingTexts
+  readonly atMost: AtMost
+}
+
+const names = ['sensor_id', 'limit', 'start_time', 'end_time', 'cursor', 'shape', 'format'] as const
+
+/** GET /v1/readings: newest first; from memory as far down as it reaches, else from the store. */
+export const listReadings = (options: Options): Route => ({
+  path: '/v1/readings',
+  params: names,
+  types: Object.values(readingTypes),
+  answer: async (request) => {
+    const { board, texts } = options
+    const { params } = request
+    const limit = readLimit(params, 10)
+    const query = readQuery(params, limit + 1, options)
+    const shape = readChoice(params, 'shape', shapes) ?? 'full'
+    const format = readChoice(params, 'format', formatNames)
+    const found =
+      options.newest.page(query) ?? (await options.atMost(() => fromStore(query, options)))
+    const readings = found.slice(0, limit)
+    const last = readings.at(-1)
+    const nextCursor = found.length > limit && last !== undefined ? readingCursor(last) : null
+    const type = format === undefined ? request.type : readingTypes[format]
+    const body = writeReadings(
+      type,
+      { readings, sensor: query.sensor, nextCursor, shape },
+      { texts, registered: (sensor) => board.get(sensor)?.sensor },
+    )
+    return { type, body, headers: { vary: 'Accept', ...linkTo(params, nextCursor) } }
+  },
+})
+
+/** The next page as a header, for formats that have no place for a cursor. */
+function linkTo(params: Params, cursor: string | null): NonNullable<Answer['headers']> {
+  if (cursor === null) return {}
+  const next = new URLSearchParams([...params].filter(([name]) => name !== 'cursor'))
+  next.set('cursor', cursor)
+  return { link: `</v1/readings?${next.toString()}>; rel="next"` }
+}
+
+function readQuery(params: Params, limit: number, { board, rules }: Options): PageQuery {
+  const { fromMs = 0, toMs = latestMs } = readPeriod(params)
+  const after = readReadingCursor(params, rules)
+  const name = readWord(params, 'sensor_id')
+  const sensor = name === undefined ? undefined : findSensor(board, rules, name).sensor.id
+  return { sensor, fromMs, toMs, limit, after }
+}
+
+async function fromStore(query: PageQuery, { store }: Options): Promise<readonly Reading[]> {
+  const { sensor, fromMs, toMs, limit, after } = query
+  if (sensor === undefined) return newestFromStore(store, { fromMs, toMs, limit, after })
+  // of one sensor there is one reading a time, so a page begins before the last one's
+  const beforeMs = after === undefined ? toMs : Math.min(toMs, after.timeMs)
+  if (fromMs >= beforeMs) return []
+  return fromMs === 0 && beforeMs === latestMs
+    ? store.latest(sensor, limit)
+    : store.range(sensor, fromMs, beforeMs, limit)
+}

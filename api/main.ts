@@ -1,0 +1,183 @@
+import { sensorIdRules } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { openAdmin } from '../runtime/admin.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { openMetrics } from '../runtime/metrics.ts'
+import { connectNats } from '../runtime/nats.ts'
+import type { ProcessMain } from '../runtime/process.ts'
+import { openSecretBox } from '../runtime/secret-key.ts'
+import { stopped } from '../runtime/stop-signal.ts'
+import { ensureStreams } from '../runtime/streams.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { parseSensor } from '../schemas/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { openStore } from '../store/open-store.ts'
+import { countRequests } from './api-metrics.ts'
+import { createApp } from './app.ts'
+import { aqiScale } from './aqi-scale.ts'
+import { areaDirectory } from './area-directory.ts'
+import { createAreaHistory } from './area-history.ts'
+import { keptMs, listAreas, showArea } from './areas.ts'
+import { atMost } from './at-most.ts'
+import { watchBatchIndex } from './batch-index-watch.ts'
+import { readApiConfig } from './config.ts'
+import { docsPage, openApiDocument } from './docs.ts'
+import { openHttpServer } from './http-server.ts'
+import { createKeep } from './keep.ts'
+import { createKeyGuard, parseKnownKey } from './key-guard.ts'
+import { listReadings } from './list-readings.ts'
+import { listSensors } from './list-sensors.ts'
+import { openLivePicture } from './live-picture.ts'
+import { hearFrom } from './nats-heard.ts'
+import { createNewestReadings } from './newest-readings.ts'
+import { onChainOf } from './on-chain.ts'
+import { proofRoutes } from './proof-routes.ts'
+import { createReadingTexts } from './reading-texts.ts'
+import { createRollupProgress, parseRollupRecord, rollupKey } from './rollup-progress.ts'
+import { keepSeeding } from './seed-newest.ts'
+import { createSensorBoard } from './sensor-board.ts'
+import { sensorStatus } from './sensor-status.ts'
+import { openWebhooks } from './webhooks-open.ts'
+
+export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
+  await using opened = new AsyncDisposableStack()
+  const { host, port, networkName, allowInsecureWebhooks, proofs } = readApiConfig({ env, flags })
+  const nowMs = Date.now
+  const rules = sensorIdRules(config.idPrefix)
+
+  const nc = await connectNats(config, { name: 'api', log, stop })
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const store = opened.use(await openStore(config.store, { readOnly: true }))
+  const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
+  const heard = opened.use(await hearFrom({ barrier: keys.barrier }))
+  const system = opened.use(
+    await watchBucket(nc, buckets.system, (value, key) =>
+      key === rollupKey ? parseRollupRecord(value) : undefined,
+    ),
+  )
+  const sensors = opened.use(
+    await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules)),
+  )
+
+  const progress = createRollupProgress()
+  progress.record(system.get(rollupKey))
+  system.onChange(({ key, value }) => {
+    if (key === rollupKey) progress.record(value)
+  })
+  const newest = createNewestReadings()
+  const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
+  const board = createSensorBoard({ states: picture.states, nowMs, rules })
+  for (const [key, sensor] of sensors.entries()) board.onRegistered(key, sensor)
+  sensors.onChange(({ key, value }) => board.onRegistered(key, value))
+  picture.onFolded(board.onFolded)
+  opened.use(keepSeeding(newest, { store, picture, log }))
+
+  const directory = remembered(board.registryVersion, () =>
+    areaDirectory(
+      board.all().map(({ sensor }) => sensor),
+      { networkName, idPrefix: config.idPrefix },
+    ),
+  )
+  const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs })
+  const bounded = atMost({ running: 16, waiting: 256 })
+  const keccak = await createKeccak()
+  const batches = opened.use(await watchBatchIndex(nc, keccak))
+  const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const metrics = openMetrics('api')
+  const count = countRequests({
+    registry: metrics,
+    position: picture.position,
+    unheardMs: heard.unheardMs,
+  })
+
+  const webhooks = opened.use(
+    await openWebhooks({
+      nc,
+      board,
+      rules,
+      directory,
+      nowMs,
+      allowInsecure: allowInsecureWebhooks,
+      openBox: () => openSecretBox(nc, { env, flags }, config.dataFolder),
+    }),
+  )
+
+  const app = createApp({
+    guard: createKeyGuard({ find: keys.get, unheardMs: heard.unheardMs, nowMs }),
+    routes: [
+      listSensors({ board, rules, directory }),
+      sensorStatus({ board, rules, texts, nowMs }),
+      listReadings({ board, rules, newest, store, texts, atMost: bounded }),
+      listAreas({ board, directory }),
+      showArea({
+        board,
+        directory,
+        history: createAreaHistory({ store, progress, keep, nowMs }),
+        keep,
+        atMost: bounded,
+        nowMs,
+      }),
+      ...(await proofRoutes({
+        nc,
+        index: batches,
+        keccak,
+        settings: proofs,
+        registry: metrics,
+        log,
+        nowMs,
+        board,
+        rules,
+        newest,
+        store,
+        atMost: bounded,
+      })),
+      aqiScale(),
+      ...webhooks.routes,
+      openApiDocument(),
+      docsPage(),
+    ],
+    observe: (seen) => {
+      count(seen)
+      const { cause, ...told } = seen
+      if (cause !== undefined) log.error({ ...told, err: cause }, 'could not answer')
+    },
+  })
+  const handle = app.callback()
+  const server = opened.use(
+    await openHttpServer({
+      host,
+      port,
+      listener: (request, response) => void handle(request, response),
+    }),
+  )
+  opened.use(
+    await openAdmin({
+      ...config.admin,
+      metrics,
+      ready: [
+        { name: 'picture', check: () => assert(picture.isLive(), 'still reading the log') },
+        { name: 'newest', check: () => assert(newest.isSeeded(), 'newest readings not read yet') },
+        { name: 'store', check: store.ping },
+        { name: 'nats', check: () => assert(heard.unheardMs() < unheardTooLongMs, 'not heard') },
+      ],
+    }),
+  )
+  log.info({ url: server.url }, 'answering')
+  await stopped(stop)
+}
+
+const unheardTooLongMs = 2 * secondMs
+
+function assert(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise)
+}
+
+/** What `make` gave, until `version` changes. */
+function remembered<T>(version: () => number, make: () => T): () => T {
+  let made: { readonly version: number; readonly value: T } | undefined
+  return () => {
+    if (made?.version !== version()) made = { version: version(), value: make() }
+    return made.value
+  }
+}

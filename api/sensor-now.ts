@@ -1,0 +1,30 @@
+/** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
+import { newestOf } from '../core/partition-state.ts'
+import { held, offlineSinceMsOf, online } from '../core/presence.ts'
+import type { Reading } from '../core/reading.ts'
+import { newestMsOf, timeAt, timeOf } from '../core/state-columns.ts'
+import type { Entry } from './sensor-board.ts'
+
+type Place = Pick<Entry, 'state' | 'slot'>
+
+/** A silence held back by a storm has not been told to anyone yet, so it does not show. */
+export function isOnline({ state, slot }: Place): boolean {
+  const status = slot === -1 ? undefined : state.status[slot]
+  return status === online || status === held
+}
+
+/** Time of the newest accepted reading, −Infinity where there is none. */
+export const newestMs = ({ state, slot }: Place): number =>
+  slot === -1 ? -Infinity : newestMsOf(state, slot)
+
+export const newestReading = ({ state, slot }: Place): Reading | undefined =>
+  slot === -1 ? undefined : newestOf(state, slot)
+
+/** When a fresh reading last arrived, null where none ever did. */
+export function heardMs({ state, slot }: Place): number | null {
+  const timeMs = slot === -1 ? Number.NaN : timeOf(state, slot, timeAt.heardArrivedMs)
+  return Number.isNaN(timeMs) ? null : timeMs
+}
+
+export const offlineSinceMs = ({ state, slot }: Place): number | null =>
+  slot === -1 ? null : offlineSinceMsOf(state, slot)

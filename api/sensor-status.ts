@@ -1,0 +1,69 @@
+import { correctionMethod, pm25Corrected } from '../core/correction.ts'
+import { fromHundredths } from '../core/fixed.ts'
+import { formatIso } from '../core/iso-time.ts'
+import { type Reading, units } from '../core/reading.ts'
+import type { SensorIdRules } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { jsonAnswer, jsonType, type Route } from './answer.ts'
+import { findSensor } from './find-sensor.ts'
+import { dailyIndexOf, nowcastOf } from './network-now.ts'
+import { readingJson } from './reading-json.ts'
+import type { ReadingTexts } from './reading-texts.ts'
+import type { Entry, SensorBoard } from './sensor-board.ts'
+import { heardMs, isOnline, newestReading, offlineSinceMs } from './sensor-now.ts'
+import { vitalsOf } from './sensor-text.ts'
+
+type Options = {
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly texts: Pick<ReadingTexts, 'hashOf' | 'onChainOf'>
+  readonly nowMs: () => number
+}
+
+/** GET /v1/sensors/{sensor_id}/status, from memory. */
+export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => ({
+  path: '/v1/sensors/:sensor_id/status',
+  params: [],
+  types: [jsonType],
+  answer: ({ names }) => {
+    const entry = findSensor(board, rules, names['sensor_id'] ?? '')
+    const { area, lat, lon, address } = entry.site
+    const newest = newestReading(entry)
+    return jsonAnswer({
+      status: 'success',
+      sensor_id: entry.sensor.id,
+      sensor_status: isOnline(entry) ? 'online' : 'offline',
+      ...vitalsOf(entry, nowMs()),
+      ...silenceOf(entry, nowMs()),
+      expected_interval_seconds: entry.sensor.cadenceMs / secondMs,
+      latest: newest === undefined ? null : readingJson(newest, texts.hashOf, texts.onChainOf),
+      aqi_nowcast: nowcastOf(entry, nowMs()),
+      aqi_24h: dailyIndexOf(entry, nowMs()),
+      pm25_corrected: correctedOf(newest),
+      area,
+      location: { lat, lon, address },
+    })
+  },
+})
+
+/** An offer beside the raw value, which alone is stored, indexed and hashed. */
+function correctedOf(newest: Reading | undefined) {
+  const inUnits = (hundredths: number | null): number | null =>
+    hundredths === null ? null : fromHundredths(hundredths)
+  const value = newest && pm25Corrected(inUnits(newest.pm25), inUnits(newest.humidity))
+  if (value === undefined || value === null) return null
+  return { value: Math.round(value * 10) / 10, unit: units.pm25, method: correctionMethod }
+}
+
+function silenceOf(
+  entry: Entry,
+  nowMs: number,
+): { readonly silence_seconds: number | null; readonly offline_since: string | null } {
+  const lastHeardMs = heardMs(entry)
+  const sinceMs = offlineSinceMs(entry)
+  return {
+    silence_seconds:
+      lastHeardMs === null ? null : Math.max(0, Math.floor((nowMs - lastHeardMs) / secondMs)),
+    offline_since: sinceMs === null ? null : formatIso(Math.floor(sinceMs)),
+  }
+}

@@ -1,0 +1,72 @@
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorIdRules } from '../core/sensor-id.ts'
+import { publicResolver } from '../runtime/public-resolver.ts'
+import type { SecretBox } from '../runtime/seal-secret.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { parseWebhook } from '../schemas/webhook.ts'
+import type { Route } from './answer.ts'
+import type { AreaDirectory } from './area-directory.ts'
+import type { SensorBoard } from './sensor-board.ts'
+import { webhookRoutes } from './webhooks.ts'
+import { createWebhookBook } from './webhooks-book.ts'
+import { indexByAccount } from './webhooks-by-account.ts'
+import { createWebhookClaims } from './webhooks-claims.ts'
+import { createAttemptLog } from './webhooks-log.ts'
+import { deliveryOwner } from './webhooks-owner.ts'
+import { openWhenNeeded } from './webhooks-secrets.ts'
+import { createJudgeWanted } from './webhooks-wanted.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly directory: () => AreaDirectory
+  readonly nowMs: () => number
+  readonly allowInsecure: boolean
+  readonly openBox: () => Promise<SecretBox>
+}
+
+/** Accounts and webhooks, watched; and the routes that answer from them. */
+export async function openWebhooks(
+  options: Options,
+): Promise<AsyncDisposable & { readonly routes: readonly Route[] }> {
+  const { nc, board, rules, directory, nowMs, allowInsecure, openBox } = options
+  await using opened = new AsyncDisposableStack()
+  const tiers = opened.use(await watchBucket(nc, buckets.accounts, parseTier))
+  const bucket = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
+  const idsOf = indexByAccount(bucket)
+  const claims = createWebhookClaims({
+    kv: await new Kvm(nc).open(buckets.system),
+    idsOf: async (account) => {
+      await bucket.barrier()
+      return idsOf(account)
+    },
+    nowMs,
+  })
+  const routes = webhookRoutes({
+    book: createWebhookBook({ bucket, idsOf, claims, nowMs }),
+    tierOf: tiers.get,
+    judge: createJudgeWanted({
+      board,
+      rules,
+      directory,
+      allowInsecure,
+      resolver: publicResolver({ allowInsecure }),
+    }),
+    box: openWhenNeeded(openBox),
+    board,
+    log: createAttemptLog(nc),
+    owner: deliveryOwner(nc),
+    nowMs,
+  })
+  const all = opened.move()
+  return { routes, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** @returns undefined for a value of bucket `accounts` that is no account */
+function parseTier(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('tier' in value)) return undefined
+  return typeof value.tier === 'string' ? value.tier : undefined
+}

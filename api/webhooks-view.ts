@@ -1,0 +1,35 @@
+import type { Webhook } from '../schemas/webhook.ts'
+
+/** A webhook as its owner sees it: never with a secret, but where one has just been made. */
+export type WebhookView = {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly events: Webhook['events']
+  readonly filters: Webhook['filters']
+  readonly active: boolean
+  readonly paused: boolean
+  readonly disabled: NonNullable<Webhook['disabled']> | null
+  /** During a rotation: until when the secret before signs too. */
+  readonly previous_secret_until: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export function viewOf(webhook: Webhook, nowMs: number): WebhookView {
+  const { id, url, description = null, events, filters, active, paused, disabled = null } = webhook
+  const until = webhook.secrets.previous?.until ?? null
+  return {
+    id,
+    url,
+    description,
+    events,
+    filters,
+    active,
+    paused,
+    disabled,
+    previous_secret_until: until !== null && Date.parse(until) > nowMs ? until : null,
+    created_at: webhook.created_at,
+    updated_at: webhook.updated_at,
+  }
+}

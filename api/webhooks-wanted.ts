@@ -1,0 +1,117 @@
+/** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
+
+import type { SensorIdRules } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { judgeWebhookUrl, type UrlFault } from '../core/webhook-url.ts'
+import type { PublicResolver } from '../runtime/public-resolver.ts'
+import type { WebhookFilters } from '../schemas/webhook.ts'
+import { type WrongField, wrongField } from '../schemas/webhook-bodies.ts'
+import type { AreaDirectory } from './area-directory.ts'
+import type { SensorBoard } from './sensor-board.ts'
+import { invalidBody } from './webhooks-error.ts'
+
+type Asked = { readonly url?: string; readonly filters?: WebhookFilters }
+export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters }
+
+/** @throws ApiError 400 that names every wrong field */
+export type JudgeWanted = (asked: Asked) => Promise<Wanted>
+
+type Options = {
+  readonly board: Pick<SensorBoard, 'withNumber'>
+  readonly rules: SensorIdRules
+  readonly directory: () => AreaDirectory
+  readonly resolver: PublicResolver
+  readonly allowInsecure: boolean
+}
+
+/** A name that does not answer is taken: it is judged again whenever it is dialled. */
+const resolveWithinMs = 2 * secondMs
+const mostCandidates = 20
+
+export function createJudgeWanted(options: Options): JudgeWanted {
+  return async ({ url, filters }) => {
+    const wrong: WrongField[] = []
+    const judgedUrl = url === undefined ? {} : await judgeUrl(url, options, wrong)
+    const judgedFilters =
+      filters === undefined ? {} : { filters: judgeFilters(filters, options, wrong) }
+    if (wrong.length > 0) throw invalidBody(wrong)
+    return { ...judgedUrl, ...judgedFilters }
+  }
+}
+
+const faults: Readonly<Record<UrlFault, string>> = {
+  not_a_url: 'a whole address such as https://example.com/alerts',
+  too_long: 'at most 2048 characters long',
+  not_https: 'an https address',
+  userinfo: 'without a user name and password',
+  port: 'on port 443 or 8443',
+  ip_literal: 'a name, not an IP address',
+  local_name: 'a name that the whole internet knows',
+  name_too_long: 'a name of parts of at most 63 characters, 253 in all',
+}
+
+async function judgeUrl(
+  given: string,
+  { resolver, allowInsecure }: Options,
+  wrong: WrongField[],
+): Promise<{ url?: string }> {
+  const verdict = judgeWebhookUrl(given, { allowInsecure })
+  if ('fault' in verdict) {
+    wrong.push(wrongField('url', given, faults[verdict.fault]))
+    return {}
+  }
+  if (await isNotPublic(new URL(verdict.url).hostname, resolver)) {
+    wrong.push(wrongField('url', given, 'a name all of whose addresses are public'))
+  }
+  return { url: verdict.url }
+}
+
+async function isNotPublic(hostname: string, resolver: PublicResolver): Promise<boolean> {
+  const { promise: tooLong, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), resolveWithinMs)
+  try {
+    const resolution = await Promise.race([resolver.resolve(hostname), tooLong])
+    return (
+      resolution !== undefined && 'fault' in resolution && resolution.fault === 'blocked_address'
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Sensor and area as the pipeline calls them; the whole network is no filter. */
+function judgeFilters(
+  { sensor_id, area, aqi_threshold }: WebhookFilters,
+  { board, rules, directory }: Options,
+  wrong: WrongField[],
+): WebhookFilters {
+  const sensor = sensor_id === undefined ? undefined : canonical(sensor_id, { board, rules }, wrong)
+  const found = area === undefined ? undefined : directory().find(area)
+  if (area !== undefined && found === undefined) {
+    wrong.push(wrongField('filters.area', area, 'the name of an area: /v1/areas lists them'))
+  }
+  return {
+    ...(sensor === undefined ? {} : { sensor_id: sensor }),
+    ...(found === undefined || found.isNetwork ? {} : { area: found.name }),
+    ...(aqi_threshold === undefined ? {} : { aqi_threshold }),
+  }
+}
+
+/** A sensor may come later, so a whole id need not be known; a short one must name exactly one. */
+function canonical(
+  text: string,
+  { board, rules }: Pick<Options, 'board' | 'rules'>,
+  wrong: WrongField[],
+): string | undefined {
+  const id = rules.parse(text)
+  if (id !== undefined) return id
+  const number = rules.shortNumber(text)
+  const candidates = number === undefined ? [] : board.withNumber(number)
+  if (candidates.length === 1) return candidates[0]
+  const expected =
+    candidates.length === 0
+      ? `the id of a sensor: ${rules.format}`
+      : `the id of one sensor, and may be ${candidates.slice(0, mostCandidates).join(', ')}`
+  wrong.push(wrongField('filters.sensor_id', text, expected))
+  return undefined
+}

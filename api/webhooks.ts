@@ -1,0 +1,238 @@
+/** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
+import { formatIso, parseIso } from '../core/iso-time.ts'
+import { secondMs } from '../core/time.ts'
+import type { SecretBox } from '../runtime/seal-secret.ts'
+import { isServerAway } from '../runtime/server-away.ts'
+import type { Webhook } from '../schemas/webhook.ts'
+import {
+  checkWebhookBody,
+  defaultOverlapSeconds,
+  type WebhookBodies,
+  wrongField,
+} from '../schemas/webhook-bodies.ts'
+import {
+  type Answer,
+  jsonAnswer,
+  jsonType,
+  type Method,
+  type Request,
+  type Route,
+} from './answer.ts'
+import type { SensorBoard } from './sensor-board.ts'
+import { isArmed } from './webhooks-armed.ts'
+import type { WebhookBook } from './webhooks-book.ts'
+import {
+  attemptView,
+  deliveryParams,
+  keyOfDelivery,
+  listDeliveries,
+  showDelivery,
+} from './webhooks-deliveries.ts'
+import { invalidBody, natsAway, premiumOnly } from './webhooks-error.ts'
+import type { AttemptLog } from './webhooks-log.ts'
+import type { DeliveryOwner } from './webhooks-owner.ts'
+import { patched, resumed } from './webhooks-patch.ts'
+import { creationOf, readIdempotencyKey } from './webhooks-repeat.ts'
+import { newSecret, rotated } from './webhooks-secrets.ts'
+import { viewOf } from './webhooks-view.ts'
+import type { JudgeWanted } from './webhooks-wanted.ts'
+
+type Options = {
+  readonly book: WebhookBook
+  /** Of an account; undefined where there is no such account. */
+  readonly tierOf: (account: string) => string | undefined
+  readonly judge: JudgeWanted
+  readonly box: () => Promise<SecretBox>
+  readonly board: SensorBoard
+  readonly log: AttemptLog
+  readonly owner: DeliveryOwner
+  readonly nowMs: () => number
+}
+
+/** What a handler is given: the account asks, the webhook (where the path names one) is its own. */
+type Asked = Request & { readonly account: string }
+type Handler<T> = (asked: T) => Promise<Answer>
+
+export function webhookRoutes(options: Options): readonly Route[] {
+  const { tierOf, book, log, owner, nowMs } = options
+
+  const admit = (request: Request): string => {
+    const { caller } = request
+    if (caller === undefined) throw new Error('a webhook route is never open')
+    const tier = tierOf(caller.account) ?? 'free'
+    if (tier !== 'premium') throw premiumOnly(tier)
+    return caller.account
+  }
+  const route = (
+    method: Method,
+    path: string,
+    handler: Handler<Asked>,
+    params: readonly string[] = [],
+  ): Route => ({
+    method,
+    path: `/v1/webhooks${path}`,
+    params,
+    types: [jsonType],
+    answer: async (request) => {
+      try {
+        return await handler({ ...request, account: admit(request) })
+      } catch (error) {
+        throw isServerAway(error) ? natsAway(error) : error
+      }
+    },
+  })
+  /** A route of one webhook of the caller's. */
+  const own = (
+    method: Method,
+    path: string,
+    handler: Handler<Asked & { readonly webhook: Webhook }>,
+    params: readonly string[] = [],
+  ): Route =>
+    route(
+      method,
+      `/:webhook_id${path}`,
+      async (asked) => {
+        const webhook = await book.need(asked.account, asked.names['webhook_id'] ?? '')
+        return handler({ ...asked, webhook })
+      },
+      params,
+    )
+  const view = (webhook: Webhook, more: object = {}): object => ({
+    status: 'success',
+    webhook: { ...viewOf(webhook, nowMs()), ...more },
+  })
+  const deliveries = { log, owner }
+
+  return [
+    route('GET', '', async ({ account }) => {
+      const webhooks = book.list(account).map((one) => viewOf(one, nowMs()))
+      return jsonAnswer({ status: 'success', count: webhooks.length, webhooks })
+    }),
+    route('POST', '', (asked) => create(options, asked, view)),
+    own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook))),
+    own('PATCH', '', async ({ account, webhook, readBody }) => {
+      const body = checked('patch', await readBody())
+      const change = await patched(body, webhook, options.judge)
+      return jsonAnswer(view(await book.change(account, webhook.id, change)))
+    }),
+    own('DELETE', '', async ({ account, webhook: { id }, readBody }) => {
+      checked('nothing', await readBody())
+      await book.remove(account, id)
+      return jsonAnswer({ status: 'success', webhook: { id, deleted: true } })
+    }),
+    own('POST', '/pause', async ({ account, webhook, readBody }) => {
+      checked('nothing', await readBody())
+      const pause = (one: Webhook): Webhook => ({ ...one, paused: true })
+      return jsonAnswer(view(await book.change(account, webhook.id, pause)))
+    }),
+    own('POST', '/resume', async ({ account, webhook, readBody }) => {
+      checked('nothing', await readBody())
+      return jsonAnswer(view(await book.change(account, webhook.id, resumed)))
+    }),
+    own('POST', '/rotate', async ({ account, webhook, readBody }) => {
+      const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
+      const rotation = {
+        secret: newSecret(),
+        overlapMs: overlap_seconds * secondMs,
+        nowMs: nowMs(),
+      }
+      const box = await options.box()
+      const change = (one: Webhook): Webhook => rotated(one, box, rotation)
+      const changed = await book.change(account, webhook.id, change)
+      return jsonAnswer(view(changed, { secret: rotation.secret }))
+    }),
+    own('POST', '/test', async ({ webhook, readBody }) => {
+      const { event = webhook.events[0] ?? 'aqi.high' } = checked('test', await readBody())
+      const attempt = await owner.test(webhook.id, event)
+      return jsonAnswer({
+        status: 'success',
+        delivery: attempt.delivery,
+        attempt: attemptView(attempt),
+      })
+    }),
+    own(
+      'GET',
+      '/deliveries',
+      async ({ webhook, params }) =>
+        jsonAnswer({
+          status: 'success',
+          ...(await listDeliveries(deliveries, webhook.id, params)),
+        }),
+      deliveryParams,
+    ),
+    own('GET', '/deliveries/:delivery_id', async ({ webhook, names }) => {
+      const delivery = await showDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
+      return jsonAnswer({ status: 'success', delivery })
+    }),
+    own('POST', '/deliveries/:delivery_id/replay', async ({ webhook, names, readBody }) => {
+      checked('nothing', await readBody())
+      const key = await keyOfDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
+      const id = await owner.replay(webhook.id, key)
+      return jsonAnswer({ status: 'success', delivery: { id, key } }, { status: 202 })
+    }),
+    own('POST', '/recover', async ({ webhook, readBody }) => {
+      const since = sinceOf(checked('recover', await readBody()).since, nowMs())
+      await owner.recover(webhook.id, since)
+      return jsonAnswer({ status: 'success', since }, { status: 202 })
+    }),
+  ]
+}
+
+async function create(
+  { book, box, judge, board }: Options,
+  { account, header, readBody }: Asked,
+  view: (webhook: Webhook, more: object) => object,
+): Promise<Answer> {
+  const key = readIdempotencyKey(header('idempotency-key'))
+  const sent = await readBody()
+  const body = checked('create', sent)
+  const repeat = key === undefined ? undefined : { key, creation: creationOf(key, sent) }
+  const { seal, open } = await box()
+  const answer = (webhook: Webhook, isRepeat: boolean): Answer => {
+    // shown once: a repeat is the same creation, whose answer may never have arrived
+    const secret = open(webhook.secrets.current, webhook.id)
+    return jsonAnswer(view(webhook, { secret, armed_now: isArmed(webhook, board) }), {
+      status: 201,
+      headers: {
+        location: `/v1/webhooks/${webhook.id}`,
+        ...(isRepeat ? { 'idempotent-replayed': 'true' } : {}),
+      },
+    })
+  }
+  const made = repeat && (await book.findRepeat(account, repeat))
+  if (made !== undefined) return answer(made, true)
+
+  const { description, events } = body
+  const { url = '', filters = {} } = await judge({ url: body.url, filters: body.filters ?? {} })
+  const secret = newSecret()
+  const created = await book.create(
+    account,
+    (id) => ({
+      url,
+      ...(description === undefined ? {} : { description }),
+      events,
+      filters,
+      active: true,
+      paused: false,
+      secrets: { current: seal(secret, id) },
+    }),
+    repeat,
+  )
+  return answer(created.webhook, created.isRepeat)
+}
+
+/** The body, where no field of it is wrong; none at all is an empty one. @throws ApiError 400 */
+function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): WebhookBodies[Kind] {
+  const result = checkWebhookBody(kind, sent === undefined ? {} : sent)
+  if ('wrong' in result) throw invalidBody(result.wrong)
+  return result.body
+}
+
+/** @returns as UTC @throws ApiError 400 */
+function sinceOf(text: string, nowMs: number): string {
+  const verdict = parseIso(text)
+  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  if (timeMs !== undefined && timeMs <= nowMs) return formatIso(timeMs)
+  const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
+  throw invalidBody([wrongField('since', text, expected)])
+}

@@ -1,0 +1,95 @@
+/** A city in memory for the API's benchmarks: registry, states, and one key that is always good. */
+import { hash } from 'node:crypto'
+import { createKeyGuard, type KeyGuard } from '../api/key-guard.ts'
+import { createSensorBoard, type SensorBoard } from '../api/sensor-board.ts'
+import { apiKeyPrefix, makeKey } from '../core/api-key.ts'
+import { evolve } from '../core/evolve.ts'
+import type { ArrivedReading, LogMessage } from '../core/log-message.ts'
+import { createState, type PartitionState } from '../core/partition-state.ts'
+import { seqOf } from '../core/reading.ts'
+import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/sensor-id.ts'
+import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+
+export const rules = sensorIdRules()
+export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))
+const known = {
+  id: 'bench',
+  account: 'bench',
+  expiresMs: Number.MAX_SAFE_INTEGER,
+  isRevoked: false,
+}
+const keys = new Map([[hash('sha256', key), known]])
+
+export const guard: KeyGuard = createKeyGuard({
+  find: (name) => keys.get(name),
+  unheardMs: () => 0,
+  nowMs: Date.now,
+})
+
+export function sensorId(n: number): SensorId {
+  const id = rules.parse(`NGR-LOS-BEN-${String(n).padStart(4, '0')}`)
+  if (id === undefined) throw new RangeError(`no id for ${n}`)
+  return id
+}
+export const areas = 10
+export const areaOf = (n: number): string => `Area ${n % areas}`
+
+export const registered = (n: number): RegisteredSensor => ({
+  id: sensorId(n),
+  cadenceMs: 60_000,
+  sites: [{ fromMs: 0, area: areaOf(n), lat: 6.5, lon: 3.4, address: `${n} Broad Street, Lagos` }],
+})
+
+export type City = {
+  readonly board: SensorBoard
+  /** A reading of sensor n, as if the log had brought it. */
+  readonly hear: (n: number, timeMs: number) => void
+}
+
+export function createCity(sensors: number): City {
+  const states: readonly PartitionState[] = Array.from({ length: partitionCount }, (_, p) =>
+    createState(p),
+  )
+  const board = createSensorBoard({ states: () => states, nowMs: Date.now, rules })
+  for (let n = 0; n < sensors; n++) board.onRegistered(sensorId(n), registered(n))
+  let seq = 0
+  return {
+    board,
+    hear: (n, timeMs) => {
+      const sensor = sensorId(n)
+      const state = states[partitionOf(sensor)]
+      if (state === undefined) throw new RangeError(`no partition for ${sensor}`)
+      const reading: ArrivedReading = {
+        sensor,
+        area: areaOf(n),
+        timeMs,
+        arrivedMs: timeMs,
+        pm25: 1_250,
+        pm10: 4_000,
+        co2: 41_000,
+        temperature: 2_900,
+        humidity: 7_000,
+        aqi: 57,
+        flags: 0,
+        seq: seqOf(state.partition, state.n + 1),
+      }
+      const message: LogMessage = {
+        partition: state.partition,
+        worker: 'bench',
+        rawLast: 0,
+        rawLastTimeMs: timeMs,
+        nLast: state.n + 1,
+        lateTo: 0,
+        listenedMs: timeMs,
+        readings: [reading],
+        events: [],
+        held: [],
+        deferred: [],
+        refused: [],
+        duplicates: [],
+      }
+      evolve(state, message, ++seq)
+      board.onFolded(message)
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * A child of `bench/api.ts`: /v1/sensors as one would write it first, with the same key check: Koa,
+ * its router, and one JSON.stringify of the objects of the page.
+ */
+import { hash } from 'node:crypto'
+import { createServer } from 'node:http'
+import Router from '@koa/router'
+import Koa from 'koa'
+import { formatIso } from '../core/iso-time.ts'
+import { serveFor } from './api-child.ts'
+import { key, registered } from './api-city.ts'
+
+const count = Number(process.argv[2])
+const startMs = Date.now()
+const sensors = Array.from({ length: count }, (_, n) => {
+  const { id, sites } = registered(n)
+  const { area, lat, lon, address } = sites[0]
+  return {
+    id,
+    area,
+    location: { lat, lon, address },
+    status: 'online',
+    last_reading: formatIso(startMs),
+    uptime_24h: 0.98,
+  }
+})
+const keys = new Set([hash('sha256', key)])
+const app = new Koa()
+const router = new Router()
+app.use(async (ctx, next) => {
+  const [, text = ''] = (ctx.get('authorization') || '').split(' ')
+  if (!keys.has(hash('sha256', text))) ctx.throw(401)
+  await next()
+})
+router.get('/v1/sensors', (ctx) => {
+  const limit = Number(ctx.query['limit'] ?? 100)
+  const found = sensors.filter(
+    ({ status }) => !ctx.query['status'] || status === ctx.query['status'],
+  )
+  const page = found.slice(0, limit)
+  ctx.body = { status: 'success', count: page.length, total: found.length, sensors: page }
+})
+app.use(router.routes())
+app.use(router.allowedMethods())
+const handle = app.callback()
+const server = createServer((request, response) => void handle(request, response))
+await serveFor(server, (n) => {
+  const sensor = sensors[n % count]
+  if (sensor !== undefined) sensor.last_reading = formatIso(startMs + n)
+})

@@ -1,0 +1,21 @@
+/** A child of `bench/api.ts`: our own /v1/sensors over a city that keeps sending. */
+import { createServer } from 'node:http'
+import { createApp } from '../api/app.ts'
+import { areaDirectory } from '../api/area-directory.ts'
+import { listSensors } from '../api/list-sensors.ts'
+import { serveFor } from './api-child.ts'
+import { createCity, guard, rules } from './api-city.ts'
+
+const sensors = Number(process.argv[2])
+const { board, hear } = createCity(sensors)
+const startMs = Date.now()
+for (let n = 0; n < sensors; n++) hear(n, startMs - 1_000 + n)
+const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+const app = createApp({
+  guard,
+  observe: () => undefined,
+  routes: [listSensors({ board, rules, directory: () => directory })],
+})
+const handle = app.callback()
+const server = createServer((request, response) => void handle(request, response))
+await serveFor(server, (n) => hear(n % sensors, startMs + n))

@@ -1,0 +1,270 @@
+/**
+ * What the API costs: `node bench/api.ts [--requests 20000] [--sensors 1000] [--engine sqlite]`
+ * prints one JSON document.
+ *
+ * - `sensors`: CPU of the server alone for /v1/sensors?limit=100 while 100 readings a second come
+ *   in, ours and the naive program's, in turns in one run.
+ * - `areas`: how long an area of `sensors`/10 sensors with a reading a minute takes to answer, over
+ *   HTTP, one after the other. `uncached` asks for another period each time; the rest is as users
+ *   ask, with what is kept for 10 s.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createApp } from '../api/app.ts'
+import { areaDirectory } from '../api/area-directory.ts'
+import { createAreaHistory } from '../api/area-history.ts'
+import { keptMs, showArea } from '../api/areas.ts'
+import { openHttpServer } from '../api/http-server.ts'
+import { createKeep } from '../api/keep.ts'
+import { createRollupProgress } from '../api/rollup-progress.ts'
+import { formatIso } from '../core/iso-time.ts'
+import type { Reading } from '../core/reading.ts'
+import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
+import { openSqliteStore } from '../store/sqlite.ts'
+import type { AreaStats, Store } from '../store/store.ts'
+import { influxMissing, testInflux } from '../test/support/influx.ts'
+import { areaOf, createCity, guard, key, registered, sensorId } from './api-city.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '20000' },
+    sensors: { type: 'string', default: '1000' },
+    engine: { type: 'string', multiple: true, default: ['sqlite', 'influx'] },
+  },
+})
+const requests = Number(flags.requests)
+const sensors = Number(flags.sensors)
+const headers = { authorization: `Bearer ${key}` }
+const turns = 10
+const round = (value: number): number => Math.round(value * 10) / 10
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+
+/** The bytes of an answer that must be 200. */
+async function ask(url: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  get(url, { agent, headers }, (response) => {
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    response.on('end', () => {
+      if (response.statusCode === 200) resolve(bytes)
+      else reject(new Error(`${url} gave ${response.statusCode}`))
+    })
+  }).on('error', reject)
+  return promise
+}
+
+async function load(url: string, count: number): Promise<void> {
+  let left = count
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) await ask(url)
+  }
+  await Promise.all(Array.from({ length: 16 }, lane))
+}
+
+type Child = AsyncDisposable & { readonly url: string; readonly cpuUs: () => Promise<number> }
+
+async function startServer(file: string): Promise<Child> {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [String(sensors)])
+  const told = async (): Promise<{ url?: string; cpuUs?: number }> => {
+    const [message] = await once(child, 'message')
+    return message
+  }
+  const { url = '' } = await told()
+  return {
+    url,
+    cpuUs: async () => {
+      const answer = told()
+      child.send('cpu')
+      return (await answer).cpuUs ?? Number.NaN
+    },
+    [Symbol.asyncDispose]: async () => {
+      const exited = once(child, 'exit')
+      child.disconnect()
+      await exited
+    },
+  }
+}
+
+async function benchSensors() {
+  const path = '/v1/sensors?limit=100'
+  await using ours = await startServer('./api-ours.ts')
+  await using naive = await startServer('./api-naive.ts')
+  const cost = async ({ url, cpuUs }: Child): Promise<number> => {
+    const before = await cpuUs()
+    await load(url + path, requests / turns)
+    return ((await cpuUs()) - before) / (requests / turns)
+  }
+  for (const server of [ours, naive]) await load(server.url + path, 5_000)
+  const costs = { ours: [] as number[], naive: [] as number[] }
+  for (let turn = 0; turn < turns; turn++) {
+    costs.ours.push(await cost(ours))
+    costs.naive.push(await cost(naive))
+  }
+  // the other work of the machine only ever adds, so the least disturbed turn tells most
+  const ourUs = Math.min(...costs.ours)
+  const naiveUs = Math.min(...costs.naive)
+  return {
+    cpuUsPerRequest: { ours: round(ourUs), naive: round(naiveUs) },
+    allTurns: { ours: costs.ours.map(round), naive: costs.naive.map(round) },
+    ratio: Math.round((ourUs / naiveUs) * 1000) / 1000,
+    bytes: { ours: await ask(ours.url + path), naive: await ask(naive.url + path) },
+  }
+}
+
+const nowMs = Date.now()
+
+/** 26 hours of a reading a minute of every sensor. */
+async function fillReadings(store: Store): Promise<void> {
+  let batch: Reading[] = []
+  let seq = 0
+  for (let timeMs = nowMs - 26 * hourMs; timeMs < nowMs; timeMs += minuteMs) {
+    for (let n = 0; n < sensors; n++) {
+      seq++
+      batch.push({
+        sensor: sensorId(n),
+        area: areaOf(n),
+        timeMs: timeMs + n,
+        pm25: (seq * 7919) % 20_011,
+        pm10: (seq * 7907) % 30_011,
+        co2: 40_000 + ((seq * 7901) % 40_009),
+        temperature: 2_000 + ((seq * 7883) % 1_511),
+        humidity: (seq * 7879) % 10_007,
+        aqi: (seq * 7877) % 501,
+        flags: 0,
+        seq,
+      })
+    }
+    if (batch.length < 5_000) continue
+    await store.writeBatch(batch)
+    batch = []
+  }
+  await store.writeBatch(batch)
+}
+
+/** A month of roll-ups, as the statistics job would have left them. */
+async function fillRollups(store: Store): Promise<void> {
+  const field = { n: 6_000, mean: 50, min: 1, max: 200, p50: 48, p98: 190 }
+  const fields = {
+    pm25: field,
+    pm10: field,
+    co2: field,
+    temperature: field,
+    humidity: field,
+    aqi: field,
+  }
+  const rows = (stepMs: number): AreaStats[] => {
+    const made: AreaStats[] = []
+    const end = floorTo(nowMs, stepMs)
+    for (let n = 0; n < 10; n++) {
+      for (let startMs = end - 31 * dayMs; startMs < end; startMs += stepMs) {
+        made.push({ area: areaOf(n), startMs, readings: 6_000, fields })
+      }
+    }
+    return made
+  }
+  await store.writeAreaHours(rows(hourMs))
+  await store.writeAreaDays(rows(dayMs))
+}
+
+async function benchAreas(store: Store) {
+  await fillReadings(store)
+  await fillRollups(store)
+  const { board, hear } = createCity(sensors)
+  for (let n = 0; n < sensors; n++) hear(n, nowMs - minuteMs + n)
+  const progress = createRollupProgress()
+  const hour = floorTo(nowMs, hourMs)
+  const day = floorTo(nowMs, dayMs)
+  const dirty = (startMs: number) =>
+    Array.from({ length: 10 }, (_, n) => [areaOf(n), startMs] as const)
+  progress.record({ position: 1, dirty: dirty(hour), dirtyDays: dirty(day) })
+  const directory = areaDirectory(
+    Array.from({ length: sensors }, (_, n) => registered(n)),
+    { networkName: 'Lagos', idPrefix: 'NGR-LOS' },
+  )
+  const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs: Date.now })
+  const app = createApp({
+    guard,
+    observe: ({ cause }) => {
+      if (cause instanceof Error) throw cause
+    },
+    routes: [
+      showArea({
+        board,
+        directory: () => directory,
+        history: createAreaHistory({ store, progress, keep, nowMs: Date.now }),
+        keep,
+        atMost: (work) => work(),
+        nowMs: Date.now,
+      }),
+    ],
+  })
+  const handle = app.callback()
+  await using server = await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    listener: (request, response) => void handle(request, response),
+  })
+  const from = (ms: number): string => `start_time=${formatIso(nowMs - ms)}`
+  const area = (n: number, query: string): string =>
+    `${server.url}/v1/areas/area-${n % 10}?${query}`
+  const times = async (count: number, url: (n: number) => string) => {
+    const ms: number[] = []
+    for (let n = 0; n < count; n++) {
+      const before = performance.now()
+      await ask(url(n))
+      ms.push(performance.now() - before)
+    }
+    ms.sort((a, b) => a - b)
+    const at = (part: number): number => round(ms[Math.floor((ms.length - 1) * part)] ?? Number.NaN)
+    return { p50Ms: at(0.5), p99Ms: at(0.99), count }
+  }
+  return {
+    'series 24 h': await times(200, () => area(1, 'interval=hour')),
+    'series 30 d by hour': await times(200, () => area(2, `interval=hour&${from(30 * dayMs)}`)),
+    'series 30 d by day': await times(200, () => area(3, `interval=day&${from(30 * dayMs)}`)),
+    'overall 24 h': await times(200, () => area(4, '')),
+    'overall 24 h uncached': await times(20, (n) => {
+      const endMs = nowMs - n * 1_000
+      return area(n, `start_time=${formatIso(endMs - dayMs)}&end_time=${formatIso(endMs)}`)
+    }),
+  }
+}
+
+async function benchSqlite() {
+  const folder = await mkdtemp(join(tmpdir(), 'airproof-bench-'))
+  try {
+    await using store = await openSqliteStore({ file: join(folder, 'readings.sqlite') })
+    return await benchAreas(store)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function benchInflux() {
+  const missing = await influxMissing()
+  if (missing !== undefined) return { missing }
+  await using influx = await testInflux()
+  await using store = await (await influx.newBucket()).open()
+  return await benchAreas(store)
+}
+
+const result = {
+  bench: 'api',
+  node: process.version,
+  sensors: await benchSensors(),
+  areas: {
+    ...(flags.engine.includes('sqlite') && { sqlite: await benchSqlite() }),
+    ...(flags.engine.includes('influx') && { influx: await benchInflux() }),
+  },
+}
+agent.destroy()
+console.log(JSON.stringify(result, null, 2))

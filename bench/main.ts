@@ -1,0 +1,35 @@
+/**
+ * `npm run bench` names the measurements; `npm run bench -- NAME [flags]` runs one, which prints a
+ * JSON document. Each compares in its own run: trust its ratios and CPU times, not what two runs
+ * say beside each other.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const benches: Readonly<Record<string, string>> = {
+  pipeline: 'CPU a reading end to end, beside the naive program and the ceiling, on both stores',
+  latency: 'publish to stored and visible, at 2,000 readings a second',
+  restart: '100,000 sensors: start to live, memory',
+  state: 'the state in memory: a reading, a silence, a snapshot',
+  store: 'rows a second and the time of each query, both stores',
+  api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
+  archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
+  seal: 'readings to a root, beside viem and merkletreejs as they come',
+  verify: 'size of a bundle and time of its verification',
+  'verify-api': '/verify under load, proofs at a million leaves',
+  notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
+}
+
+const [name = '', ...flags] = process.argv.slice(2)
+if (Object.hasOwn(benches, name)) {
+  const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
+  const child = spawn(process.execPath, [file, ...flags], { stdio: 'inherit' })
+  const [code] = await once(child, 'exit')
+  process.exitCode = typeof code === 'number' ? code : 1
+} else {
+  process.stdout.write('usage: npm run bench -- NAME [flags]\n\n')
+  for (const [bench, about] of Object.entries(benches))
+    process.stdout.write(`  ${bench.padEnd(11)} ${about}\n`)
+  process.exitCode = name === '' ? 0 : 2
+}

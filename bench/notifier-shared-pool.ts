@@ -1,0 +1,74 @@
+/**
+ * What the notifier is measured against: a sender as they are usually written. One pool of places
+ * for everybody, a promise a delivery, nothing durable, no limits by endpoint. It looks webhooks up
+ * by sensor, signs and posts as ours does, and writes no log of attempts.
+ */
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'undici'
+import { signatureHeaders } from '../core/signature.ts'
+import { openFeed } from '../notifier/feed.ts'
+import { bodyOf, happeningOfEvent, idFor } from '../notifier/payload.ts'
+import { environment } from '../runtime/config.ts'
+import { hmacSha256 } from '../runtime/hmac.ts'
+import { connectNats } from '../runtime/nats.ts'
+
+const places = 512
+const timeoutMs = 15_000
+
+type Target = { readonly id: string; readonly url: string; readonly secret: string }
+
+const { NATS_URL: natsUrl } = environment()
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the benchmark's own words
+const targets = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Readonly<
+  Record<string, readonly Target[]>
+>
+const nc = await connectNats({ natsUrl }, { name: 'shared pool' })
+const agent = new Agent({ connections: places, headersTimeout: timeoutMs, bodyTimeout: timeoutMs })
+const waiting: (() => Promise<void>)[] = []
+let busy = 0
+
+function next(): void {
+  while (busy < places) {
+    const work = waiting.shift()
+    if (work === undefined) return
+    busy++
+    void work().finally(() => {
+      busy--
+      next()
+    })
+  }
+}
+
+await using feed = await openFeed(nc, 'events', { sequence: 1 })
+process.send?.('ready')
+for await (const item of feed) {
+  if (item.stream !== 'events') continue
+  const { event } = item
+  const happening = happeningOfEvent(event, 'aqi.high', 150)
+  if (happening === undefined) continue
+  const body = bodyOf(happening)
+  for (const { id, url, secret } of targets[event.sensor_id] ?? targets['*'] ?? []) {
+    waiting.push(async () => {
+      const signed = {
+        id: idFor(happening, 'aqi.high', id),
+        timestampSeconds: Math.floor(Date.now() / 1_000),
+        body,
+      }
+      const headers = signatureHeaders(hmacSha256, { secret }, signed)
+      try {
+        const signal = AbortSignal.timeout(timeoutMs)
+        const answer = await request(url, {
+          method: 'POST',
+          headers,
+          body,
+          dispatcher: agent,
+          signal,
+        })
+        await answer.body.dump()
+      } catch {
+        // as usual: counted nowhere
+      }
+    })
+  }
+  next()
+}

@@ -1,0 +1,229 @@
+/**
+ * What a reading costs from RAW to the store:
+ * `node bench/pipeline.ts [--readings 200000] [--sensors 1000] [--engine sqlite] [--profile DIR]`
+ * prints one JSON document. RAW is filled first, under the server's default sync; then each program
+ * drains it in a process of its own, whose CPU (all threads, start-up taken off) is what to trust.
+ * The machine's other work shows in readings a second: compare ratios of one run.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount, sensorIdRules } from '../core/sensor-id.ts'
+import { decodeMessage } from '../pipeline/batches.ts'
+import { openRawSource } from '../pipeline/raw-source.ts'
+import { startChild } from '../runtime/child.ts'
+import { environment } from '../runtime/config.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { parseSensor } from '../schemas/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { openSqliteStore } from '../store/sqlite.ts'
+import { cityOf, registerCity } from '../test/support/chaos/city.ts'
+import { startPipeline } from '../test/support/chaos/pipeline-process.ts'
+import { plainRows, readRows } from '../test/support/chaos/read-store.ts'
+import {
+  type CheckedStore,
+  checkedInflux,
+  checkedSqlite,
+} from '../test/support/chaos/store-engines.ts'
+import { eventually } from '../test/support/eventually.ts'
+import { influxMissing } from '../test/support/influx.ts'
+import { testNats } from '../test/support/nats.ts'
+import { cpuUsOf, fillRaw, forgetLog, rounded } from './pipeline-city.ts'
+
+const { values: flags } = parseArgs({
+  options: {
+    readings: { type: 'string', default: '200000' },
+    sensors: { type: 'string', default: '1000' },
+    engine: { type: 'string', multiple: true, default: ['sqlite', 'influx'] },
+    profile: { type: 'string' },
+  },
+})
+const readings = Number(flags.readings)
+const withinMs = 600_000
+
+type Cost = { readonly cpuUs: number; readonly perSecond: number }
+const cost = (cpuUs: number, ms: number): Cost => ({
+  cpuUs: rounded(cpuUs / readings),
+  perSecond: Math.round((readings / ms) * 1_000),
+})
+
+function temporary(resources: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-bench-'))
+  resources.defer(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+type Place = { readonly nc: NatsConnection; readonly natsUrl: string }
+
+const openEngine = (engine: string, dataFolder: string): Promise<CheckedStore> =>
+  engine === 'influx'
+    ? checkedInflux({ isDirect: true })
+    : Promise.resolve(checkedSqlite(dataFolder))
+
+/** Our pipeline on a full RAW, and what it costs to start on what it has finished. */
+async function ours({ nc, natsUrl }: Place, engine: string) {
+  await using resources = new AsyncDisposableStack()
+  const dataFolder = temporary(resources)
+  const store = resources.use(await openEngine(engine, dataFolder))
+  await forgetLog(nc)
+  const nodeArgs =
+    flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`]
+  const beganMs = performance.now()
+  const pipeline = await startPipeline({ natsUrl, dataFolder, env: store.env, nodeArgs })
+  resources.use(pipeline)
+  await eventually(
+    'all is stored',
+    async () => (await pipeline.metric('airproof_store_rows_total')) === readings,
+    { withinMs, everyMs: 50 },
+  )
+  const ms = performance.now() - beganMs
+  const cpuUs = cpuUsOf(pipeline.pid)
+  const rssMb = ((await pipeline.metric('process_resident_memory_bytes')) ?? 0) / 1e6
+  await pipeline.stop()
+
+  const idle = await startPipeline({ natsUrl, dataFolder, env: store.env })
+  resources.use(idle)
+  const startedMs = performance.now()
+  await idle.untilReady()
+  const startMs = performance.now() - startedMs
+  const startCpuUs = cpuUsOf(idle.pid)
+  await idle.stop()
+  const reader = resources.use(await store.open())
+  const rows = await readRows(reader)
+  return {
+    ...cost(cpuUs - startCpuUs, Math.max(1, ms - startMs)),
+    startCpuMs: Math.round(startCpuUs / 1_000),
+    rssMb: Math.round(rssMb),
+    rows,
+  }
+}
+
+async function naive({ natsUrl }: Place, engine: string) {
+  await using resources = new AsyncDisposableStack()
+  const dataFolder = temporary(resources)
+  const store = resources.use(await openEngine(engine, dataFolder))
+  const said: string[] = []
+  const child = resources.use(
+    await startChild({
+      command: process.execPath,
+      args: ['bench/pipeline-naive.ts'],
+      env: {
+        ...environment(),
+        NATS_URL: natsUrl,
+        AIRPROOF_DATA: dataFolder,
+        BENCH_READINGS: String(readings),
+        ...store.env,
+      },
+      onLine: (line) => said.push(line),
+    }),
+  )
+  const { code } = await child.exited
+  if (code !== 0) throw new Error(`the naive program failed: ${said.join('\n')}`)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own line
+  const told = JSON.parse(said.at(-1) ?? '{}') as { cpuUs: number; perSecond: number }
+  const reader = resources.use(await store.open())
+  return {
+    cpuUs: rounded(told.cpuUs),
+    perSecond: Math.round(told.perSecond),
+    rows: await readRows(reader),
+  }
+}
+
+/** Pull, parse, validate and score, and nothing else: no program over this RAW is faster. */
+async function ceiling({ nc }: Place): Promise<Cost> {
+  const rules = sensorIdRules()
+  await using sensors = await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules))
+  const before = process.cpuUsage()
+  const beganMs = performance.now()
+  let judged = 0
+  const done = Promise.withResolvers<void>()
+  const sources = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) =>
+      openRawSource(nc, { partition, fromSeq: 1, nowMs: () => performance.now() }),
+    ),
+  )
+  const work = sources.map(async (source, partition) => {
+    const options = { partition, sensorOf: sensors.get, earliestMs: 0 }
+    for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
+      judged += batch.map((raw) => decodeMessage(raw, options)).length
+      if (judged >= readings) done.resolve()
+    }
+  })
+  await done.promise
+  const { user, system } = process.cpuUsage(before)
+  const ms = performance.now() - beganMs
+  await Promise.all(sources.map((source) => source[Symbol.asyncDispose]()))
+  await Promise.all(work)
+  return cost(user + system, ms)
+}
+
+/** The same rows through the store alone, in the sizes in which the pipeline writes them. */
+async function sqliteAlone(rows: Awaited<ReturnType<typeof readRows>>): Promise<Cost> {
+  await using resources = new AsyncDisposableStack()
+  const store = resources.use(
+    await openSqliteStore({ file: join(temporary(resources), 'readings.sqlite') }),
+  )
+  const before = process.cpuUsage()
+  const beganMs = performance.now()
+  for (let at = 0; at < rows.length; at += 5_000) await store.writeBatch(rows.slice(at, at + 5_000))
+  const { user, system } = process.cpuUsage(before)
+  return cost(user + system, performance.now() - beganMs)
+}
+
+const content = (rows: Awaited<ReturnType<typeof readRows>>): Set<string> =>
+  new Set(plainRows(rows).map((row) => JSON.stringify({ ...row, seq: 0 })))
+
+await using resources = new AsyncDisposableStack()
+const nats = resources.use(await testNats())
+const nc = await nats.connect('bench')
+resources.defer(() => nc.close())
+const place = { nc, natsUrl: nats.url }
+const ids = cityOf(Number(flags.sensors))
+await registerCity(nc, ids)
+const filled = await fillRaw(nc, ids, readings)
+const ceilingCost = await ceiling(place)
+const results: Record<string, unknown> = {}
+const missing = flags.engine.includes('influx') ? await influxMissing() : undefined
+for (const engine of flags.engine) {
+  if (engine === 'influx' && missing !== undefined) {
+    results[engine] = { missing }
+    continue
+  }
+  const { rows, ...our } = await ours(place, engine)
+  const { rows: naiveRows, ...textbook } = await naive(place, engine)
+  const storeAlone = engine === 'sqlite' ? await sqliteAlone(rows) : undefined
+  results[engine] = {
+    ours: our,
+    naive: textbook,
+    ...(storeAlone === undefined
+      ? {}
+      : { storeAlone, oursWithoutStoreUs: rounded(our.cpuUs - storeAlone.cpuUs) }),
+    cheaperThanNaive: rounded(textbook.cpuUs / our.cpuUs),
+    fasterThanNaive: rounded(our.perSecond / textbook.perSecond),
+    ofCeiling: rounded(our.perSecond / ceilingCost.perSecond),
+    rows: rows.length,
+    sameRows: content(rows).symmetricDifference(content(naiveRows)).size === 0,
+  }
+  await nc.request('$JS.API.STREAM.DELETE.NAIVE')
+  for (let p = 0; p < partitionCount; p++) {
+    await nc.request(`$JS.API.CONSUMER.DELETE.RAW_${p}.naive`)
+  }
+}
+process.stdout.write(
+  `${JSON.stringify(
+    {
+      bench: 'pipeline',
+      readings,
+      sensors: ids.length,
+      bodyBytes: filled.bytes,
+      sync: "the server's default while RAW is filled and drained",
+      filledPerSecond: filled.perSecond,
+      ceiling: ceilingCost,
+      ...results,
+    },
+    null,
+    2,
+  )}\n`,
+)

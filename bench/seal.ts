@@ -1,0 +1,163 @@
+/**
+ * READINGS messages → root: what the sealer does with a batch, beside the program that one would
+ * write with viem and merkletreejs, on the same readings in the same run.
+ * Usage: node bench/seal.ts [--readings 200000]
+ */
+import { parseArgs } from 'node:util'
+import { MerkleTree } from 'merkletreejs'
+import { encodeAbiParameters, keccak256, toBytes } from 'viem'
+import { batchContent } from '../anchor/batch-content.ts'
+import { toHex } from '../core/hex.ts'
+import { leafType, presentBits } from '../core/leaf.ts'
+import type { ArrivedReading, LogMessage } from '../core/log-message.ts'
+import { seqOf } from '../core/reading.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { encodeBlobTop, encodeTile } from '../schemas/batch-blob.ts'
+import { decodeReadings, encodeReadings } from '../schemas/readings-message.ts'
+
+const { values } = parseArgs({ options: { readings: { type: 'string', default: '200000' } } })
+const total = Number(values.readings)
+const perMessage = 2_000
+const naiveShare = 20
+const keccak = await createKeccak()
+
+const messages = Array.from({ length: Math.ceil(total / perMessage) }, (_, at): LogMessage => {
+  const readings = Array.from({ length: perMessage }, (_reading, i) =>
+    readingOf(at * perMessage + i + 1),
+  )
+  return {
+    partition: 0,
+    worker: 'bench',
+    rawLast: 0,
+    rawLastTimeMs: 0,
+    nLast: (at + 1) * perMessage,
+    lateTo: 0,
+    listenedMs: 0,
+    readings,
+    events: [],
+    held: [],
+    deferred: [],
+    refused: [],
+    duplicates: [],
+  }
+})
+const bodies = messages.map((message) => ({ message, body: encodeReadings(message) }))
+const count = messages.length * perMessage
+
+const fromMessages = await measured(count, async () => {
+  const content = batchContent({ last: 0, nLast: [] }, keccak)
+  bodies.forEach(({ message, body }, at) => content.add(at + 1, decodeReadings(message, body)))
+  return content.build()
+})
+const fromReadings = await measured(count, async () => {
+  const content = batchContent({ last: 0, nLast: [] }, keccak)
+  messages.forEach((message, at) => content.add(at + 1, message))
+  return content.build()
+})
+const few = messages.flatMap(({ readings }) => readings).slice(0, Math.ceil(count / naiveShare))
+const naive = await measured(few.length, async () => naiveRoot(few))
+const checked = batchContent({ last: 0, nLast: [] }, keccak)
+const whole = Math.floor(few.length / perMessage)
+messages.slice(0, whole).forEach((message, at) => checked.add(at + 1, message))
+const same = (await checked.build()).readings?.root === naiveRoot(few.slice(0, whole * perMessage))
+
+const { leaves, roots, readings } = fromMessages.result
+const tileBytes = Array.from(
+  { length: roots.length },
+  (_, at) => encodeTile(leaves.slice(at * 256, at * 256 + 256)).length,
+)
+const top = encodeBlobTop({
+  header: new Uint8Array(47 * 32),
+  leaves: leaves.length,
+  roots,
+  firsts: roots.map((_, at) => leaves[at * 256] ?? new Uint8Array(32)),
+})
+const blobBytes = tileBytes.reduce((sum, bytes) => sum + bytes, top.length)
+
+console.log(
+  JSON.stringify(
+    {
+      bench: 'seal',
+      readings: count,
+      root: readings?.root,
+      readingsPerCpuSecond: {
+        fromMessages: Math.round(fromMessages.perSecond),
+        fromReadings: Math.round(fromReadings.perSecond),
+        naive: Math.round(naive.perSecond),
+      },
+      ratioToNaive: {
+        fromMessages: round(fromMessages.perSecond / naive.perSecond),
+        fromReadings: round(fromReadings.perSecond / naive.perSecond),
+      },
+      sameRootAsNaive: same,
+      blobBytesPerLeaf: round(blobBytes / leaves.length),
+    },
+    undefined,
+    2,
+  ),
+)
+
+function readingOf(n: number): ArrivedReading {
+  const sensor = `NGR-LOS-BEN-${String(n % 10_000).padStart(5, '0')}`
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made here, of the right form
+    sensor: sensor as SensorId,
+    area: 'Bench',
+    timeMs: 1_795_000_000_000 + n,
+    arrivedMs: 1_795_000_001_000 + n,
+    pm25: n % 50_000,
+    pm10: n % 60_000,
+    co2: null,
+    temperature: 2_900 - (n % 5_000),
+    humidity: n % 10_000,
+    aqi: n % 500,
+    flags: 0,
+    seq: seqOf(0, n),
+  }
+}
+
+async function measured<T>(readingCount: number, work: () => Promise<T>) {
+  // our own processor time, not the wall's: the machine is shared, and the work is one thread's
+  const before = process.cpuUsage()
+  const result = await work()
+  const { user, system } = process.cpuUsage(before)
+  return { result, perSecond: (readingCount / (user + system)) * 1_000_000 }
+}
+
+/** As the two libraries' documentation shows it. */
+function naiveRoot(some: readonly ArrivedReading[]): string {
+  const type = keccak256(toBytes(leafType))
+  const word = { type: 'int256' } as const
+  const leafBuffers = some.map((reading) => {
+    const encoded = encodeAbiParameters(
+      [{ type: 'bytes32' }, { type: 'bytes32' }, ...Array.from({ length: 10 }, () => word)],
+      [
+        type,
+        keccak256(toBytes(reading.sensor)),
+        BigInt(reading.timeMs),
+        BigInt(reading.seq),
+        BigInt(presentBits(reading)),
+        BigInt(reading.pm25 ?? 0),
+        BigInt(reading.pm10 ?? 0),
+        BigInt(reading.co2 ?? 0),
+        BigInt(reading.temperature ?? 0),
+        BigInt(reading.humidity ?? 0),
+        BigInt(reading.aqi ?? 0),
+        0n,
+      ],
+    )
+    return Buffer.from(keccak256(keccak256(encoded)).slice(2), 'hex')
+  })
+  const hash = (data: Buffer): Buffer => Buffer.from(keccak256(data).slice(2), 'hex')
+  const tree = new MerkleTree(
+    leafBuffers.toSorted((a, b) => Buffer.compare(a, b)),
+    hash,
+    { sortPairs: true },
+  )
+  return toHex(tree.getRoot())
+}
+
+function round(ratio: number): number {
+  return Math.round(ratio * 100) / 100
+}

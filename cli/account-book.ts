@@ -1,0 +1,213 @@
+/** Accounts and API keys, as the command line and the demonstration make them. */
+import { createHash, randomBytes } from 'node:crypto'
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/api-key.ts'
+import { formatIso } from '../core/iso-time.ts'
+import { dayMs } from '../core/time.ts'
+import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import type { Account, KeyRecord } from '../schemas/account.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { isWrongRevision } from './wrong-revision.ts'
+
+export const keyLifeMs = 90 * dayMs
+const hintLength = 8
+const mostAttempts = 10
+
+export type AccountBook = {
+  readonly nc: NatsConnection
+  readonly accounts: KV
+  readonly emails: KV
+  readonly keys: KV
+}
+
+/** Fails at once where the buckets are not there yet. */
+export async function openAccountBook(nc: NatsConnection): Promise<AccountBook> {
+  const kvm = new Kvm(nc)
+  const open = async (name: string): Promise<KV> => {
+    const kv = await kvm.open(name)
+    await kv.status()
+    return kv
+  }
+  const [accounts, emails, keys] = await Promise.all([
+    open(buckets.accounts),
+    open(buckets.emails),
+    open(buckets.keys),
+  ])
+  return { nc, accounts, emails, keys }
+}
+
+/** One spelling for an address, however it was typed. @throws WrongUsage where it is none */
+export function normaliseEmail(text: string): string {
+  const email = text.trim().normalize('NFC').toLowerCase()
+  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new WrongUsage(`"${text}" is no e-mail address`)
+  return email
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** @param email normalised */
+export const emailKey = sha256
+
+export type NewAccount = {
+  readonly email: string
+  readonly name: string
+  readonly tier: Account['tier']
+  readonly nowMs: number
+}
+
+/**
+ * The address is taken by creating its entry; whoever finds one without an account (its maker was
+ * killed) makes that very account, so an address never has two.
+ * @throws MustAct where the address has an account  @throws WrongUsage
+ */
+export async function createAccount(
+  { accounts, emails }: AccountBook,
+  { name, tier, nowMs, ...rest }: NewAccount,
+): Promise<Account> {
+  const email = normaliseEmail(rest.email)
+  const id = await takeAddress(emails, email, `acc_${randomBytes(10).toString('hex')}`)
+  const account: Account = { id, email, name, tier, role: 'user', created_at: formatIso(nowMs) }
+  if (await tryCreate(accounts, id, account)) return account
+  throw new MustAct(`${email} has an account already: ${id}`)
+}
+
+/** @returns the id of the account that the address belongs to */
+async function takeAddress(emails: KV, email: string, id: string): Promise<string> {
+  if (await tryCreate(emails, emailKey(email), id)) return id
+  const found = await emails.get(emailKey(email))
+  if (found?.operation !== 'PUT') throw new TryAgain(`${email} is being removed: try again`)
+  return found.json<string>()
+}
+
+async function tryCreate(kv: KV, key: string, value: unknown): Promise<boolean> {
+  try {
+    await kv.create(key, JSON.stringify(value))
+    return true
+  } catch (error) {
+    if (isWrongRevision(error)) return false
+    throw error
+  }
+}
+
+/** @param idOrEmail of the account, undefined where there is none */
+export async function findAccount(
+  { accounts, emails }: AccountBook,
+  idOrEmail: string,
+): Promise<Account | undefined> {
+  if (!idOrEmail.includes('@')) return await valueOf<Account>(accounts, idOrEmail)
+  const id = await valueOf<string>(emails, emailKey(normaliseEmail(idOrEmail)))
+  return id === undefined ? undefined : await valueOf<Account>(accounts, id)
+}
+
+async function valueOf<T>(kv: KV, key: string): Promise<T | undefined> {
+  if (!/^[\w=/-]+$/.test(key)) return undefined
+  const found = await kv.get(key)
+  return found?.operation === 'PUT' ? found.json<T>() : undefined
+}
+
+/** @throws MustAct */
+export async function needAccount(book: AccountBook, idOrEmail: string): Promise<Account> {
+  const account = await findAccount(book, idOrEmail)
+  if (account === undefined)
+    throw new MustAct(`there is no account ${idOrEmail}: \`airproof accounts list\` shows them`)
+  return account
+}
+
+export const changeAccount = async (
+  book: AccountBook,
+  idOrEmail: string,
+  change: Partial<Pick<Account, 'tier' | 'role'>>,
+): Promise<Account> =>
+  await changeByCas<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
+    ...account,
+    ...change,
+  }))
+
+async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const found = await kv.get(key)
+    if (found?.operation !== 'PUT') throw new MustAct(`${key} is gone`)
+    const changed = change(found.json<T>())
+    try {
+      await kv.update(key, JSON.stringify(changed), found.revision)
+      return changed
+    } catch (error) {
+      if (!isWrongRevision(error)) throw error
+    }
+  }
+  throw new TryAgain(`${key} is being changed by somebody else all the time`)
+}
+
+/** Oldest first. */
+export const listAccounts = async ({ nc }: AccountBook): Promise<Account[]> =>
+  (await allOf<Account>(nc, buckets.accounts)).map(([, account]) => account).toSorted(byAge)
+
+export const hashOfKey = sha256
+
+export type MadeKey = { readonly key: string; readonly record: KeyRecord }
+
+export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
+
+/** The key is in the answer and nowhere else: what is kept is its hash. */
+export async function createKey(
+  { keys }: AccountBook,
+  { account, name, nowMs }: NewKey,
+): Promise<MadeKey> {
+  const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
+  const record: KeyRecord = {
+    id: `key_${randomBytes(8).toString('hex')}`,
+    account,
+    name,
+    hint: key.slice(0, hintLength),
+    created_at: formatIso(nowMs),
+    expires_at: formatIso(nowMs + keyLifeMs),
+  }
+  await keys.create(hashOfKey(key), JSON.stringify(record))
+  return { key, record }
+}
+
+/** undefined: the key was never made here, or is no more. */
+export const findKey = ({ keys }: AccountBook, key: string): Promise<KeyRecord | undefined> =>
+  valueOf<KeyRecord>(keys, hashOfKey(key))
+
+/** Oldest first. @param account only its keys */
+export async function listKeys({ nc }: AccountBook, account?: string): Promise<KeyRecord[]> {
+  const all = await allOf<KeyRecord>(nc, buckets.keys)
+  return all
+    .map(([, record]) => record)
+    .filter((record) => account === undefined || record.account === account)
+    .toSorted(byAge)
+}
+
+/**
+ * Dead everywhere within a second; revoked twice, the first time counts.
+ * @param idOrKey the key's public id, or the key itself  @throws MustAct
+ */
+export async function revokeKey(
+  { nc, keys }: AccountBook,
+  idOrKey: string,
+  nowMs: number,
+): Promise<KeyRecord> {
+  const hash = hashOfKey(idOrKey)
+  const all = await allOf<KeyRecord>(nc, buckets.keys)
+  const [found] = all.find(([key, { id }]) => id === idOrKey || key === hash) ?? []
+  if (found === undefined)
+    throw new MustAct('there is no such key: `airproof keys list` shows the ids')
+  return await changeByCas<KeyRecord>(keys, found, (record) => ({
+    ...record,
+    revoked_at: record.revoked_at ?? formatIso(nowMs),
+  }))
+}
+
+const byAge = (a: { created_at: string }, b: { created_at: string }): number =>
+  a.created_at < b.created_at ? -1 : 1
+
+/** Written by our own commands and the dashboard alone, so taken as it is. */
+async function allOf<T>(nc: NatsConnection, bucket: string): Promise<[string, T][]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  await using found = await watchBucket(nc, bucket, (value) => value as T)
+  return [...found.entries()]
+}

@@ -1,0 +1,148 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type AuditReport, audit, type RowSource } from '../anchor/audit.ts'
+import { isBlockOf, readStory } from '../anchor/audit-story.ts'
+import { auditLines } from '../anchor/audit-words.ts'
+import { readChainSettings } from '../anchor/config.ts'
+import { assertFits } from '../anchor/deployment.ts'
+import { openRpc } from '../anchor/rpc.ts'
+import { openBatchBlobs } from '../runtime/batch-blobs.ts'
+import type { SharedConfig } from '../runtime/config.ts'
+import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { readRunningInstance } from '../runtime/running-instance.ts'
+import { readSettings } from '../runtime/settings.ts'
+import { openStore } from '../store/open-store.ts'
+import { apiRows } from './api-rows.ts'
+import type { Command, CommandContext } from './command.ts'
+import { exportedRows } from './exported-rows.ts'
+import { withInstance } from './instance.ts'
+import { openProgress } from './progress.ts'
+import { needDeployment, readSealed } from './sealed-headers.ts'
+import { allRows, sampledRows } from './stored-rows.ts'
+import { exactWords, textFlag, wholeFlag } from './words.ts'
+
+export const command: Command = {
+  summary: 'replay every anchor from the chain and hold all there is against it',
+  help: `\
+usage: airproof audit [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
+       airproof audit --api URL [--sample ROWS] …
+       airproof audit --export MANIFEST …
+
+Asks the contract for every anchor it ever took, and checks: that each follows from the one before,
+without a hole in log sequences, batches or any partition's numbers; that the published headers and
+leaves are the anchored ones; that the rows of the database hash into them, and that none is
+missing. Ends with 1 where anything is wrong.
+
+  --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
+  --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
+  --sample ROWS      so many rows from random places instead of all; finds no missing ones
+  --rows none        no rows
+  --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
+  --export MANIFEST  the rows of an export, missing ones not counted
+  --json             the report as JSON
+
+examples:
+  npx airproof audit
+  npx airproof audit --from 1000 --sample 5000 --rpc https://rpc.example --json | jq .findings`,
+  options: {
+    from: { type: 'string' },
+    rpc: { type: 'string' },
+    sample: { type: 'string' },
+    rows: { type: 'string' },
+    api: { type: 'string' },
+    export: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    exactWords(context.words)
+    return await withInstance(context, async (nc, config) => {
+      const report = await auditInstance(nc, config, context)
+      if (context.flags['json'] === true) context.print(JSON.stringify(report))
+      else for (const line of auditLines(report)) context.print(line)
+      return report.ok ? exitCodes.done : exitCodes.mustAct
+    })
+  },
+}
+
+/** Those that are set, else the one that `up` runs here. */
+const nodesOf = (urls: readonly string[], { dataFolder }: SharedConfig): readonly string[] => {
+  const running = readRunningInstance(dataFolder)?.rpc
+  return urls.length > 0 || running === undefined ? urls : [running]
+}
+
+/** @throws MustAct, TryAgain, WrongUsage */
+async function auditInstance(
+  nc: NatsConnection,
+  config: SharedConfig,
+  context: CommandContext,
+): Promise<AuditReport> {
+  const { env, flags, isTerminal } = context
+  const from = wholeFlag(flags, 'from', { min: 1 }) ?? 1
+  const settings = readChainSettings({ env, flags }, config.dataFolder)
+  const rpc = textFlag(flags, 'rpc')
+  const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
+  if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
+  const deployment = await needDeployment(nc)
+  assertFits(deployment, settings)
+  const { chainId, genesisHash } = deployment
+  const ask = openRpc({
+    urls,
+    timeoutMs: settings.rpcTimeoutMs,
+    expected: { chainId, genesisHash },
+  })
+  // the chain first: what is anchored meanwhile has been published before
+  const story = await readStory(ask, deployment)
+  const { sealed } = await readSealed(nc)
+  await using opened = new AsyncDisposableStack()
+  const rows = await rowSource(config, context, opened)
+  using progress = openProgress({ label: 'batches', total: story.anchors.length, isTerminal })
+  return await audit({
+    story,
+    deployment,
+    headerOf: (index) => sealed.get(index)?.header,
+    blobs: await openBatchBlobs(nc),
+    isBlock: isBlockOf(ask),
+    keccak: await createKeccak(),
+    from,
+    onBatch: (index) => progress.at(index),
+    ...(rows === undefined ? {} : { rows }),
+  })
+}
+
+const usualApiSample = 200
+
+async function rowSource(
+  config: SharedConfig,
+  { env, flags }: CommandContext,
+  opened: AsyncDisposableStack,
+): Promise<RowSource | undefined> {
+  const sample = wholeFlag(flags, 'sample', { min: 1, max: 1e9 })
+  const wanted = textFlag(flags, 'rows')
+  if (wanted !== undefined && wanted !== 'none')
+    throw new WrongUsage(`--rows can only be none, and is "${wanted}"`)
+  if (wanted === 'none') return undefined
+  const api = textFlag(flags, 'api')
+  const manifest = textFlag(flags, 'export')
+  if (api !== undefined && manifest !== undefined)
+    throw new WrongUsage('--api and --export name two places of rows: choose one')
+  if (api !== undefined) {
+    const key = readSettings({ env, flags }).secret('AIRPROOF_API_KEY')
+    if (key === undefined) throw new WrongUsage('--api needs AIRPROOF_API_KEY, or …_FILE')
+    return {
+      isAll: false,
+      read: (headers) => apiRows({ url: api, key, headers, count: sample ?? usualApiSample }),
+    }
+  }
+  if (manifest !== undefined) return { isAll: false, read: () => exportedRows(manifest) }
+  const store = opened.use(await openStore(config.store, { readOnly: true }))
+  if (sample !== undefined)
+    return { isAll: false, read: (headers) => sampledRows(store, headers, sample) }
+  return {
+    isAll: true,
+    // whatever time a row was made up for, it is among them
+    read: () => allRows(store, 0, latestMs),
+  }
+}
+
+/** No reading is younger: both engines refuse it. */
+const latestMs = Date.UTC(2200, 0, 1)

@@ -1,0 +1,37 @@
+import type { Command } from './command.ts'
+import { processCommand } from './process-command.ts'
+
+/** Loaded when called, so that no command waits for what another one needs. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  up: async () => (await import('./up.ts')).command,
+  status: async () => (await import('./status.ts')).command,
+  sensors: async () => (await import('./sensors.ts')).command,
+  simulate: async () => (await import('./simulate.ts')).command,
+  replay: async () => (await import('./replay.ts')).command,
+  rejected: async () => (await import('./rejected.ts')).command,
+  verify: async () => (await import('./verify.ts')).command,
+  audit: async () => (await import('./audit.ts')).command,
+  export: async () => (await import('./export.ts')).command,
+  accounts: async () => (await import('./accounts.ts')).command,
+  keys: async () => (await import('./keys.ts')).command,
+  webhooks: async () => (await import('./webhooks.ts')).command,
+  pipeline: async () =>
+    processCommand({
+      name: 'pipeline',
+      summary: 'judge, score and store what sensors publish (one process)',
+      load: async () => (await import('../pipeline/main.ts')).run,
+    }),
+  notifier: async () =>
+    processCommand({
+      name: 'notifier',
+      summary: 'send what happens to webhooks, signed (one process)',
+      load: async () => (await import('../notifier/main.ts')).run,
+    }),
+  anchor: async () => (await import('./anchor.ts')).command,
+  api: async () =>
+    processCommand({
+      name: 'api',
+      summary: 'answer /v1 over HTTP (one process)',
+      load: async () => (await import('../api/main.ts')).run,
+    }),
+}

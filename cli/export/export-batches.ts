@@ -1,0 +1,55 @@
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type BatchIndex, createBatchIndex } from '../../api/batch-index.ts'
+import type { ChainProof } from '../../core/bundle.ts'
+import type { BatchHeader } from '../../core/header.ts'
+import type { Keccak } from '../../core/leaf.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { parseChainProof } from '../../schemas/chain-proof.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { needDeployment, readSealed } from '../sealed-headers.ts'
+
+export type ExportBatches = {
+  readonly index: BatchIndex
+  /** The final batch that numbers a reading; undefined: none does yet. */
+  readonly holding: (seq: number) => number | undefined
+  /** @throws MustAct */
+  readonly headerOf: (index: number) => BatchHeader
+  /** @throws MustAct */
+  readonly chainProofOf: (index: number) => Promise<ChainProof>
+}
+
+/** The batches as they stand now. @throws MustAct where nothing was ever anchored */
+export async function readExportBatches(
+  nc: NatsConnection,
+  keccak: Keccak,
+): Promise<ExportBatches> {
+  const index = createBatchIndex(keccak)
+  index.putDeployment(await needDeployment(nc))
+  const { sealed, anchored } = await readSealed(nc)
+  const inOrder = [...sealed].toSorted(([a], [b]) => a - b)
+  for (const [number, batch] of inOrder) index.putSealed(number, batch)
+  for (const [number, record] of anchored) index.putAnchored(number, record)
+  const proofs = await new Kvm(nc).open(buckets.proofs)
+  return {
+    index,
+    holding: (seq) => {
+      const standing = index.standingOf(seq, 0)
+      if (standing.status === 'pending') return undefined
+      if (standing.index === undefined)
+        throw new MustAct(`no batch holds the number ${seq}: \`airproof audit\` says more`)
+      return index.anchored(standing.index)?.status === 'final' ? standing.index : undefined
+    },
+    headerOf: (number) => {
+      const header = index.sealed(number)?.header
+      if (header !== undefined) return header
+      throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
+    },
+    chainProofOf: async (number) => {
+      const entry = await proofs.get(String(number))
+      const proof = entry?.operation === 'PUT' ? parseChainProof(entry.json()) : undefined
+      if (proof !== undefined) return proof
+      throw new MustAct(`there is no proof of batch ${number} on the chain: is it final?`)
+    },
+  }
+}

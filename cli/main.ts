@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util'
+import { environment } from '../runtime/config.ts'
+import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
+import type { Flags } from '../runtime/settings.ts'
+import { stopSignal } from '../runtime/stop-signal.ts'
+import type { Command } from './command.ts'
+import { commands } from './commands.ts'
+import { nearest } from './nearest.ts'
+import { sharedFlags, sharedHelp } from './shared-flags.ts'
+
+// `airproof … | head`: whoever reads us has enough, which is no failure.
+process.stdout.on('error', (error) => {
+  if (codeOf(error) === 'EPIPE') process.exit(exitCodes.done)
+  throw error
+})
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const note = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** @param args without the program's name @returns the exit code (`runtime/exit.ts`) */
+export async function main(args: readonly string[]): Promise<number> {
+  const [name = '--help', ...rest] = args
+  try {
+    if (['--help', '-h', 'help'].includes(name)) return await printOverview()
+    const load = commands[name]
+    if (!load || !Object.hasOwn(commands, name)) throw new WrongUsage(unknownCommand(name))
+    return await runCommand(name, await load(), rest)
+  } catch (error) {
+    note(`airproof: ${inWords(error)}`)
+    return exitCodeOf(error)
+  }
+}
+
+async function runCommand(name: string, command: Command, args: string[]): Promise<number> {
+  const { flags, words } = parse(name, command, args)
+  if (flags['help'] === true) {
+    print(`airproof ${name}: ${command.summary}\n\n${command.help}\n\n${sharedHelp}`)
+    return exitCodes.done
+  }
+  const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true
+  const env = environment()
+  return await command.run({ env, flags, words, print, note, isTerminal, stop: stopSignal() })
+}
+
+function parse(
+  name: string,
+  { options }: Command,
+  args: string[],
+): { flags: Flags; words: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...sharedFlags, ...options },
+      allowPositionals: true,
+      strict: true,
+    })
+    return { flags: values, words: positionals }
+  } catch (cause) {
+    if (!codeOf(cause)?.startsWith('ERR_PARSE_ARGS')) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new WrongUsage(`${why}\nsee: airproof ${name} --help`, { cause })
+  }
+}
+
+function unknownCommand(name: string): string {
+  const meant = nearest(name, Object.keys(commands))
+  const hint = meant === undefined ? 'see: airproof --help' : `did you mean "${meant}"?`
+  return `there is no command "${name}": ${hint}`
+}
+
+async function printOverview(): Promise<number> {
+  const rows = await Promise.all(
+    Object.entries(commands).map(async ([name, load]) => {
+      const { summary } = await load()
+      return `  ${name.padEnd(10)} ${summary}`
+    }),
+  )
+  print(`usage: airproof COMMAND [flags]   (airproof COMMAND --help says more)\n`)
+  for (const row of rows) print(row)
+  print(`\n${sharedHelp}`)
+  return exitCodes.done
+}

@@ -1,0 +1,206 @@
+/** Writes to the registry of sensors: every entry is checked first, every change is by CAS. */
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso, parseIso } from '../core/iso-time.ts'
+import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { entryFault } from '../schemas/registered-sensor.ts'
+import type { SensorEntry, Site } from '../schemas/sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { inParallel } from './in-parallel.ts'
+import { isWrongRevision } from './wrong-revision.ts'
+
+export type Registry = {
+  readonly kv: KV
+  readonly rules: SensorIdRules
+}
+
+/** Fails at once where the bucket is not there yet. */
+export async function openRegistry(nc: NatsConnection, rules: SensorIdRules): Promise<Registry> {
+  const kv = await new Kvm(nc).open(buckets.sensors)
+  await kv.status()
+  return { kv, rules }
+}
+
+export type NewSensor = {
+  readonly id: string
+  readonly area: string
+  readonly lat: number
+  readonly lon: number
+  readonly address: string
+  readonly cadenceSeconds: number
+  /** Since when it stands there, ms since the epoch. */
+  readonly fromMs: number
+  readonly nowMs: number
+}
+
+export const newEntry = (sensor: NewSensor): SensorEntry => ({
+  id: sensor.id,
+  cadence_seconds: sensor.cadenceSeconds,
+  sites: [
+    {
+      from: formatIso(sensor.fromMs),
+      area: sensor.area,
+      lat: sensor.lat,
+      lon: sensor.lon,
+      address: sensor.address,
+    },
+  ],
+  created_at: formatIso(sensor.nowMs),
+})
+
+/** @throws WrongUsage that says what is wrong with the entry */
+export function checkEntry(entry: SensorEntry, rules: SensorIdRules): void {
+  const fault = entryFault(entry, rules)
+  if (fault !== undefined) throw new WrongUsage(`the sensor ${entry.id} is not valid: ${fault}`)
+}
+
+/** @throws WrongUsage where it is not of the city's form */
+export function checkedId(text: string, rules: SensorIdRules): SensorId {
+  const id = rules.parse(text)
+  if (id === undefined)
+    throw new WrongUsage(
+      `"${text}" is no sensor id: it must look like ${rules.format}, AREA of 2 to 5 capitals and NUMBER of 3 digits or more, such as ${rules.format.replace('{AREA}', 'IKJ').replace('{NUMBER}', '001')}`,
+    )
+  return id
+}
+
+/** Durable when resolved. @throws MustAct where the sensor is there already */
+export async function createSensor({ kv, rules }: Registry, entry: SensorEntry): Promise<void> {
+  checkEntry(entry, rules)
+  if (await tryCreate(kv, entry)) return
+  throw new MustAct(
+    `there is a sensor ${entry.id} already: \`airproof sensors show ${entry.id}\` shows it, \`sensors move\` gives it a new site`,
+  )
+}
+
+/** @returns false where the key exists */
+async function tryCreate(kv: KV, entry: SensorEntry): Promise<boolean> {
+  try {
+    await kv.create(entry.id, JSON.stringify(entry))
+    return true
+  } catch (error) {
+    if (isWrongRevision(error)) return false
+    throw error
+  }
+}
+
+type Found = { readonly entry: SensorEntry; readonly revision: number }
+
+export async function findSensor({ kv }: Registry, id: SensorId): Promise<Found | undefined> {
+  const found = await kv.get(id)
+  if (found === null || found.operation !== 'PUT') return undefined
+  return { entry: found.json<SensorEntry>(), revision: found.revision }
+}
+
+/** @throws MustAct */
+export async function needSensor(registry: Registry, id: SensorId): Promise<Found> {
+  const found = await findSensor(registry, id)
+  if (found === undefined)
+    throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows those there are`)
+  return found
+}
+
+const mostAttempts = 10
+
+/**
+ * Changes an entry as it is now; where somebody else was faster, again from theirs.
+ * @param change undefined: it is right as it is
+ * @throws MustAct unknown sensor  @throws WrongUsage the changed entry is not valid
+ */
+export async function changeSensor(
+  registry: Registry,
+  id: SensorId,
+  change: (entry: SensorEntry) => SensorEntry | undefined,
+): Promise<SensorEntry | undefined> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const { entry, revision } = await needSensor(registry, id)
+    const changed = change(entry)
+    if (changed === undefined) return undefined
+    checkEntry(changed, registry.rules)
+    try {
+      await registry.kv.update(id, JSON.stringify(changed), revision)
+      return changed
+    } catch (error) {
+      if (!isWrongRevision(error)) throw error
+    }
+  }
+  throw new TryAgain(`${id} is being changed by somebody else all the time`)
+}
+
+export async function removeSensor(registry: Registry, id: SensorId): Promise<void> {
+  const { revision } = await needSensor(registry, id)
+  await registry.kv.delete(id, { previousSeq: revision })
+}
+
+/** Every entry, by id. */
+export async function listSensors(
+  nc: NatsConnection,
+  rules: SensorIdRules,
+): Promise<SensorEntry[]> {
+  const parse = (value: unknown): SensorEntry | undefined =>
+    isEntry(value, rules) ? value : undefined
+  await using bucket = await watchBucket(nc, buckets.sensors, parse)
+  return [...bucket.entries()].map(([, entry]) => entry).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+const isEntry = (value: unknown, rules: SensorIdRules): value is SensorEntry =>
+  entryFault(value, rules) === undefined
+
+export type Imported = { created: number; changed: number; unchanged: number }
+
+/** So many writes may be on their way at once. */
+const importWindow = 500
+
+/**
+ * Creates what is new and adds to those there are the sites they lack. Durable when resolved; run
+ * again it changes nothing.
+ * @throws WrongUsage before anything is written, where an entry is not valid
+ */
+export async function importSensors(
+  registry: Registry,
+  entries: readonly SensorEntry[],
+  onProgress: (done: number) => void = () => undefined,
+): Promise<Imported> {
+  for (const entry of entries) checkEntry(entry, registry.rules)
+  const imported: Imported = { created: 0, changed: 0, unchanged: 0 }
+  let done = 0
+  await inParallel(entries, importWindow, async (entry) => {
+    imported[await importOne(registry, entry)] += 1
+    onProgress(++done)
+  })
+  return imported
+}
+
+async function importOne(registry: Registry, entry: SensorEntry): Promise<keyof Imported> {
+  if (await tryCreate(registry.kv, entry)) return 'created'
+  const id = checkedId(entry.id, registry.rules)
+  const changed = await changeSensor(registry, id, (known) => {
+    const sites = mergeSites([...known.sites, ...entry.sites])
+    return JSON.stringify(sites) === JSON.stringify(known.sites) ? undefined : { ...known, sites }
+  })
+  return changed === undefined ? 'unchanged' : 'changed'
+}
+
+/** Oldest first; a site that only repeats the place before it says nothing and is left out. */
+export function mergeSites(sites: readonly Site[]): Site[] {
+  const merged: Site[] = []
+  for (const site of sites.toSorted((a, b) => siteFromMs(a) - siteFromMs(b))) {
+    const last = merged.at(-1)
+    if (last === undefined || !isSameSite(last, site)) merged.push(site)
+  }
+  return merged
+}
+
+const isSameSite = (a: Site, b: Site): boolean =>
+  a.area === b.area && a.lat === b.lat && a.lon === b.lon && a.address === b.address
+
+function siteFromMs({ from }: Site): number {
+  const verdict = parseIso(from)
+  return 'timeMs' in verdict ? verdict.timeMs : 0
+}
+
+export const cadenceSecondsOf = (cadenceMs: number): number =>
+  Math.max(1, Math.round(cadenceMs / secondMs))

@@ -1,0 +1,175 @@
+/** What the pipeline refused and kept: stream REJECTED, one message a refused item. */
+import {
+  DeliverPolicy,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream'
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
+import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { lastMessage, messageAt } from '../runtime/stored-message.ts'
+import { rejectedHeaders, rejectedStream, spokenSubject } from '../schemas/subjects.ts'
+import { inParallel } from './in-parallel.ts'
+
+export type Rejected = {
+  /** `<reason>.<partition>.<raw sequence>.<item>`: the end of its subject. */
+  readonly id: string
+  readonly reason: string
+  /** The sensor of the subject it came on, which may be unknown. */
+  readonly sensor: string
+  readonly why: string
+  /** When the broker stored it. */
+  readonly arrived: string
+  /** Bytes of the original; what is kept of it ends at 64 KiB. */
+  readonly length: number
+  readonly sha256: string
+  /** Its place in REJECTED. */
+  readonly seq: number
+}
+
+export type RejectedFilter = {
+  /** none: any */
+  readonly reasons: readonly string[]
+  readonly sensor: string | undefined
+}
+
+const prefix = 'air.rejected.'
+
+export function readRejected(seq: number, subject: string, headers: MsgHdrs | undefined): Rejected {
+  const id = subject.slice(prefix.length)
+  const header = (name: keyof typeof rejectedHeaders): string =>
+    headers?.get(rejectedHeaders[name]) ?? ''
+  return {
+    id,
+    reason: id.split('.')[0] ?? '',
+    sensor: header('sensor'),
+    why: header('why'),
+    arrived: formatIso(Number(header('arrived'))),
+    length: Number(header('length')),
+    sha256: header('sha256'),
+    seq,
+  }
+}
+
+/** The newest first. @param limit at most so many */
+export async function listRejected(
+  nc: NatsConnection,
+  filter: RejectedFilter,
+  limit: number,
+): Promise<Rejected[]> {
+  const manager = await jetstreamManager(nc)
+  const { state } = await manager.streams.info(rejectedStream)
+  const found: Rejected[] = []
+  // What was asked for may lie far back: look at twice as much each time.
+  let size = Math.max(500, limit)
+  for (let end = state.last_seq; end >= state.first_seq && end > 0; ) {
+    const start = Math.max(state.first_seq, end - size + 1)
+    const some = await readSpan(nc, filter, start, end)
+    found.push(...some.toReversed())
+    if (found.length >= limit) break
+    end = start - 1
+    size *= 2
+  }
+  return found.slice(0, limit)
+}
+
+/** Those of [start, end] that fit, oldest first, without their bodies. */
+async function readSpan(
+  nc: NatsConnection,
+  { reasons, sensor }: RejectedFilter,
+  start: number,
+  end: number,
+): Promise<Rejected[]> {
+  const consumer = await jetstream(nc).consumers.get(rejectedStream, {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: start,
+    headers_only: true,
+    ...(reasons.length > 0 ? { filter_subjects: reasons.map((one) => `${prefix}${one}.>`) } : {}),
+  })
+  const found: Rejected[] = []
+  const { num_pending: pending } = await consumer.info()
+  if (pending === 0) return found
+  const messages = await consumer.consume({ max_messages: 1_000 })
+  for await (const message of messages) {
+    if (message.seq <= end) {
+      const rejected = readRejected(message.seq, message.subject, message.headers)
+      if (sensor === undefined || rejected.sensor === sensor) found.push(rejected)
+    }
+    if (isLast(message, end)) break
+  }
+  await messages.close()
+  return found
+}
+
+const isLast = ({ seq, info }: JsMsg, end: number): boolean => seq >= end || info.pending === 0
+
+export type RejectedWithBytes = Rejected & {
+  readonly bytes: Uint8Array
+  /** More came in than is kept. */
+  readonly isTruncated: boolean
+}
+
+/** @param id its id or its whole subject @throws MustAct */
+export async function needRejected(nc: NatsConnection, id: string): Promise<RejectedWithBytes> {
+  const subject = id.startsWith(prefix) ? id : `${prefix}${id}`
+  const isOne = /^air\.rejected\.[a-z_]+\.\d+\.\d+\.\d+$/.test(subject)
+  const found = isOne ? await lastMessage(nc, rejectedStream, subject) : undefined
+  if (found === undefined)
+    throw new MustAct(`nothing is kept as ${id}: \`airproof rejected list\` shows the ids`)
+  const rejected = readRejected(found.seq, found.subject, found.headers)
+  return { ...rejected, bytes: found.data, isTruncated: rejected.length > found.data.length }
+}
+
+export type Again = {
+  replayed: number
+  /** Only their beginning is kept: they cannot be sent again. */
+  truncated: number
+  /** The sensor of their subject is no name one can publish to. */
+  unsendable: number
+  /** Gone, or replaced, before their turn came. */
+  gone: number
+}
+
+const inFlight = 100
+
+/**
+ * Publishes each again to its sensor's subject, and takes it out of REJECTED once it is stored.
+ * @throws TryAgain where NATS does not take one; those before it are done
+ */
+export async function replayRejected(
+  nc: NatsConnection,
+  rejected: readonly Rejected[],
+  onProgress: (done: number) => void = () => undefined,
+): Promise<Again> {
+  const manager = await jetstreamManager(nc)
+  const again: Again = { replayed: 0, truncated: 0, unsendable: 0, gone: 0 }
+  let done = 0
+  await inParallel(rejected, inFlight, async (one) => {
+    again[await replayOne(nc, manager, one)] += 1
+    onProgress(++done)
+  })
+  return again
+}
+
+async function replayOne(
+  nc: NatsConnection,
+  manager: JetStreamManager,
+  { seq, sensor, length }: Rejected,
+): Promise<keyof Again> {
+  const stored = await messageAt(nc, rejectedStream, seq)
+  if (stored === undefined) return 'gone'
+  if (stored.data.length < length) return 'truncated'
+  if (!/^[\w-]{1,64}$/.test(sensor)) return 'unsendable'
+  try {
+    const msgID = `rejected-${seq}-${stored.timeMs}`
+    await jetstream(nc).publish(spokenSubject(sensor), stored.data, { msgID })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TryAgain(`${sensor}: NATS does not take it now (${why})`, { cause })
+  }
+  // Killed before this it is sent again some day, and is then a duplicate.
+  await manager.streams.deleteMessage(rejectedStream, seq, false)
+  return 'replayed'
+}

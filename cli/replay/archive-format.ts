@@ -1,0 +1,69 @@
+import type { MeasurementName } from '../../core/reading.ts'
+
+/** One reading as an archive holds it: what its rows say, not yet judged. */
+export type ArchiveReading = {
+  /** The archive's own name of the sensor, or a whole id where the archive uses those. */
+  readonly sensor: string
+  /** As written, with `Z` where the archive names no offset. */
+  readonly timestamp: string
+  /** undefined: the time means nothing, which is for the pipeline to refuse. */
+  readonly timeMs: number | undefined
+  /** Where the sensor stood; undefined where the archive does not say. */
+  readonly place: Place | undefined
+  readonly values: { readonly [Name in MeasurementName]?: number }
+  /** Where the archive holds whole messages: this one, to be sent as it stands. */
+  readonly message?: WholeMessage
+}
+
+export type WholeMessage = {
+  /** Its bytes as `latin1` text, a letter a byte: what is no UTF-8 stays as it was. */
+  readonly bytes: string
+  /** Readings it counts as: its items, or 1 where it will be refused whole. */
+  readonly items: number
+}
+
+export type Place = {
+  readonly lat: number
+  readonly lon: number
+  /** The archive's name of the place, '' where it has none. */
+  readonly location: string
+}
+
+/** What has been read so far: rows = values of the readings + unmapped, always. */
+export type RowCounts = {
+  /** Values found, one a row in a long format, one a filled cell in a wide one; or whole readings. */
+  rows: number
+  /** Those that became a value of a reading; or readings in messages that can be sent. */
+  values: number
+  /** Quantities we have no name for, and what is no number; or lines that cannot be sent. */
+  unmapped: number
+}
+
+export const noRows = (): RowCounts => ({ rows: 0, values: 0, unmapped: 0 })
+
+/** Takes the lines of one file in order; tells of readings as they are complete. */
+export type ArchiveParser = {
+  readonly line: (text: string) => void
+  readonly end: () => void
+}
+
+export type ParserOptions = {
+  readonly counts: RowCounts
+  readonly emit: (reading: ArchiveReading) => void
+  /** The line just given cannot be sent. It is counted by the parser. */
+  readonly unsendable: (why: string) => void
+}
+
+export type ArchiveFormat = {
+  /** How its bytes become the lines given to the parser; `latin1` keeps every one of them. */
+  readonly encoding: 'utf8' | 'latin1'
+  /**
+   * Opens a file of the format by its first line.
+   * @throws NotThisFormat where the line shows that the file is something else
+   */
+  readonly open: (firstLine: string, options: ParserOptions) => ArchiveParser
+}
+
+export class NotThisFormat extends Error {
+  override readonly name = 'NotThisFormat'
+}

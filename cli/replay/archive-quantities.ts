@@ -1,0 +1,9 @@
+import type { MeasurementName } from '../../core/reading.ts'
+
+/** What Luftdaten-type archives call our quantities; they count in the same units. */
+export const archiveQuantities: ReadonlyMap<string, MeasurementName> = new Map([
+  ['P1', 'pm10'],
+  ['P2', 'pm25'],
+  ['temperature', 'temperature'],
+  ['humidity', 'humidity'],
+])

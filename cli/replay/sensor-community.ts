@@ -1,0 +1,56 @@
+/**
+ * The daily files of sensor.community (once luftdaten.info): `;`, one sensor a file, one reading a
+ * row with a column a quantity. Times are UTC and say no offset.
+ */
+import type { MeasurementName } from '../../core/reading.ts'
+import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
+import { archiveQuantities } from './archive-quantities.ts'
+import { archiveTime } from './archive-time.ts'
+import { findColumns, numberOf, splitFields } from './columns.ts'
+import { placeOf } from './sensors-africa.ts'
+
+const fixed = ['sensor_id', 'sensor_type', 'location', 'lat', 'lon', 'timestamp'] as const
+
+export const sensorCommunity: ArchiveFormat = {
+  encoding: 'utf8',
+  open(firstLine, { counts, emit }) {
+    const header = splitFields(firstLine)
+    const at = findColumns(header, fixed)
+    if (header.includes('value_type'))
+      throw new NotThisFormat('its rows hold one value each, as in the format sensors-africa')
+    const cells = header.flatMap((name, index) =>
+      fixed.some((known) => known === name)
+        ? []
+        : [{ index, quantity: archiveQuantities.get(name) }],
+    )
+    return {
+      line(text) {
+        const fields = splitFields(text)
+        const values: { [Name in MeasurementName]?: number } = {}
+        let count = 0
+        let filled = 0
+        for (const { index, quantity } of cells) {
+          if ((fields[index] ?? '').trim() === '') continue
+          filled += 1
+          const value = numberOf(fields[index])
+          if (quantity === undefined || value === undefined) continue
+          values[quantity] = value
+          count += 1
+        }
+        const sensor = fields[at.sensor_id] ?? ''
+        const isReading = sensor !== '' && count > 0
+        counts.rows += filled
+        counts.values += isReading ? count : 0
+        counts.unmapped += isReading ? filled - count : filled
+        if (!isReading) return
+        emit({
+          sensor,
+          place: placeOf(fields[at.lat] ?? '', fields[at.lon] ?? '', fields[at.location] ?? ''),
+          values,
+          ...archiveTime(fields[at.timestamp] ?? ''),
+        })
+      },
+      end() {},
+    }
+  },
+}

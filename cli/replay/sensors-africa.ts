@@ -1,0 +1,93 @@
+/**
+ * The monthly archives of sensors.AFRICA: `;`, one value a row. The rows of one sensor and
+ * timestamp make one reading; they need not stand together, so a reading stays open for a while.
+ */
+import type { MeasurementName } from '../../core/reading.ts'
+import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
+import { archiveQuantities } from './archive-quantities.ts'
+import { archiveTime } from './archive-time.ts'
+import { findColumns, numberOf, splitFields } from './columns.ts'
+
+const columnNames = [
+  'sensor_id',
+  'location',
+  'lat',
+  'lon',
+  'timestamp',
+  'value_type',
+  'value',
+] as const
+
+/** So many readings may be open at once: rows of a reading further apart make two readings. */
+export const openReadings = 10_000
+
+type Open = {
+  readonly sensor: string
+  readonly timestamp: string
+  readonly place: Place | undefined
+  readonly values: { [Name in MeasurementName]?: number }
+}
+
+export const sensorsAfrica: ArchiveFormat = {
+  encoding: 'utf8',
+  open: (firstLine, options) =>
+    longParser(findColumns(splitFields(firstLine), columnNames), options),
+}
+
+function longParser(
+  at: Readonly<Record<(typeof columnNames)[number], number>>,
+  { counts, emit }: ParserOptions,
+): ArchiveParser {
+  // Insertion order is age. A key has several open readings where the archive repeats its rows.
+  const open = new Map<string, Open[]>()
+  let size = 0
+
+  const close = (key: string, readings: readonly Open[]): void => {
+    open.delete(key)
+    size -= readings.length
+    for (const reading of readings) emit({ ...reading, ...archiveTime(reading.timestamp) })
+  }
+
+  return {
+    line(text) {
+      const fields = splitFields(text)
+      const field = (name: (typeof columnNames)[number]): string => fields[at[name]] ?? ''
+      counts.rows += 1
+      const quantity = archiveQuantities.get(field('value_type'))
+      const value = numberOf(field('value'))
+      if (quantity === undefined || value === undefined || field('sensor_id') === '') {
+        counts.unmapped += 1
+        return
+      }
+      counts.values += 1
+      const key = `${field('sensor_id')};${field('timestamp')}`
+      const siblings = open.get(key) ?? []
+      const lacking = siblings.find((reading) => reading.values[quantity] === undefined)
+      if (lacking !== undefined) {
+        lacking.values[quantity] = value
+        return
+      }
+      siblings.push({
+        sensor: field('sensor_id'),
+        timestamp: field('timestamp'),
+        place: placeOf(field('lat'), field('lon'), field('location')),
+        values: { [quantity]: value },
+      })
+      open.set(key, siblings)
+      size += 1
+      for (const [oldest, readings] of open) {
+        if (size <= openReadings) break
+        close(oldest, readings)
+      }
+    },
+    end() {
+      for (const [key, readings] of open) close(key, readings)
+    },
+  }
+}
+
+export function placeOf(latText: string, lonText: string, location: string): Place | undefined {
+  const lat = numberOf(latText)
+  const lon = numberOf(lonText)
+  return lat === undefined || lon === undefined ? undefined : { lat, lon, location }
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { inWords, MustAct, WrongUsage } from '../runtime/exit.ts'
+import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import { openProgress } from './progress.ts'
+import { type Imported, importSensors, type Registry } from './registry.ts'
+import {
+  archiveFormatNames,
+  archiveFormats,
+  isArchiveFormatName,
+} from './replay/archive-formats.ts'
+import { archiveIds, defaultArea, defaultCode } from './replay/archive-id.ts'
+import { findFiles } from './replay/find-files.ts'
+import { surveyArchive } from './replay/survey.ts'
+import { sensorsFromCsv, sensorsFromGeoJson } from './sensors-from-list.ts'
+import { sensorsFromSurvey } from './sensors-from-survey.ts'
+
+export type ImportOptions = {
+  readonly paths: readonly string[]
+  /** undefined: `csv` or `geojson`, by the ending of each file. */
+  readonly format: string | undefined
+  readonly code: string | undefined
+  readonly area: string | undefined
+  readonly cadenceSeconds: number | undefined
+  readonly idPrefix: string
+  readonly nowMs: number
+  readonly isTerminal: boolean
+  readonly stop?: AbortSignal
+}
+
+/** Reads everything first, so that a file that is wrong changes nothing. */
+export async function importInto(registry: Registry, options: ImportOptions): Promise<Imported> {
+  const entries = await entriesOf(options)
+  using progress = openProgress({
+    label: 'sensors',
+    total: entries.length,
+    isTerminal: options.isTerminal,
+  })
+  return await importSensors(registry, entries, (done) => progress.at(done))
+}
+
+async function entriesOf(options: ImportOptions): Promise<readonly SensorEntry[]> {
+  const { format, paths } = options
+  if (isArchiveFormatName(format)) return await fromArchive(archiveFormats[format], options)
+  if (format !== undefined && format !== 'csv' && format !== 'geojson')
+    throw new WrongUsage(
+      `--format must be one of csv, geojson, ${archiveFormatNames.join(', ')}, and is "${format}"`,
+    )
+  const lists = await Promise.all(paths.map((file) => fromList(file, options)))
+  return lists.flat()
+}
+
+async function fromList(file: string, options: ImportOptions): Promise<SensorEntry[]> {
+  const isGeoJson = options.format === 'geojson' || /\.(geo)?json$/i.test(file)
+  const parse = isGeoJson ? sensorsFromGeoJson : sensorsFromCsv
+  try {
+    return parse(await readFile(file, 'utf8'), options)
+  } catch (cause) {
+    throw new MustAct(`${file}: ${inWords(cause)}`, { cause })
+  }
+}
+
+async function fromArchive(
+  format: (typeof archiveFormats)[keyof typeof archiveFormats],
+  {
+    paths,
+    code = defaultCode,
+    area = defaultArea,
+    cadenceSeconds,
+    idPrefix,
+    nowMs,
+    stop,
+  }: ImportOptions,
+): Promise<readonly SensorEntry[]> {
+  const files = await findFiles(paths)
+  const survey = await surveyArchive(files, { format, idOf: archiveIds({ idPrefix, code }), stop })
+  return sensorsFromSurvey(survey, {
+    area,
+    cadenceSeconds: cadenceSeconds ?? defaultCadenceSeconds,
+    nowMs,
+  })
+}

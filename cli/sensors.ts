@@ -1,0 +1,238 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso, parseIso } from '../core/iso-time.ts'
+import { sensorIdRules } from '../core/sensor-id.ts'
+import type { SharedConfig } from '../runtime/config.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import type { Command, CommandContext } from './command.ts'
+import { withInstance } from './instance.ts'
+import {
+  cadenceSecondsOf,
+  changeSensor,
+  checkedId,
+  createSensor,
+  listSensors,
+  mergeSites,
+  needSensor,
+  newEntry,
+  openRegistry,
+  type Registry,
+  removeSensor,
+} from './registry.ts'
+import { importInto } from './sensors-import.ts'
+import { tableLines } from './table.ts'
+import { durationFlag, exactWords, neededFlag, numberFlag, subcommand, textFlag } from './words.ts'
+
+export const command: Command = {
+  summary: 'the registry: add, import, list, show, move, remove sensors',
+  help: `\
+usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TEXT [--cadence 5m]
+       airproof sensors import FILE… [--format FORMAT] [--area AREA] [--code ARC] [--cadence 5m]
+       airproof sensors list [--area AREA]
+       airproof sensors show ID
+       airproof sensors move ID --lat LAT --lon LON [--area AREA] [--address TEXT] [--from TIME]
+       airproof sensors remove ID
+
+A reading of a sensor that is not in the registry is refused (unknown_sensor), so sensors come
+first. A sensor that moves gets a new site from a time on; its older readings stay at the old one.
+
+  --cadence 5m        how often it measures; silent for three times as long, it is offline
+  --from TIME         since when it stands there, such as 2026-01-31T00:00:00Z (default: now)
+  --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
+                      sensors-africa, sensor-community, ndjson; then folders and .gz are fine too
+  --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
+  --area AREA         the area's name; archives: default Archive
+  --json              print data as JSON
+
+A CSV to import names its columns in the first line: id,area,lat,lon,address,cadence,from (the
+last two may be left out). GeoJSON: a FeatureCollection of Points with the same properties.
+What is there already is kept: an import only adds the sites that are new.
+
+examples:
+  npx airproof sensors add --id NGR-LOS-IKJ-017 --area Ikeja --lat 6.6018 --lon 3.3515 \\
+    --address "12 Allen Avenue, Ikeja"
+  npx airproof sensors import our-sensors.csv
+  npx airproof sensors import ./archive --format sensors-africa --code ARC --area Archive
+  npx airproof sensors move NGR-LOS-IKJ-017 --lat 6.4281 --lon 3.4219 --area "Victoria Island"
+  npx airproof sensors list --json`,
+  options: {
+    id: { type: 'string' },
+    area: { type: 'string' },
+    lat: { type: 'string' },
+    lon: { type: 'string' },
+    address: { type: 'string' },
+    cadence: { type: 'string' },
+    from: { type: 'string' },
+    format: { type: 'string' },
+    code: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    const [verb, words] = subcommand('sensors', context.words, verbs)
+    return await withInstance(context, (nc, config) => verb(nc, config, { ...context, words }))
+  },
+}
+
+type Verb = (nc: NatsConnection, config: SharedConfig, context: CommandContext) => Promise<number>
+
+const verbs: Readonly<Record<string, Verb>> = { add, import: importFiles, list, show, move, remove }
+
+const registryOf = (nc: NatsConnection, { idPrefix }: SharedConfig): Promise<Registry> =>
+  openRegistry(nc, sensorIdRules(idPrefix))
+
+async function add(
+  nc: NatsConnection,
+  config: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  exactWords(words)
+  const registry = await registryOf(nc, config)
+  const nowMs = Date.now()
+  const entry = newEntry({
+    id: checkedId(neededFlag(flags, 'id', 'NGR-LOS-IKJ-017'), registry.rules),
+    area: neededFlag(flags, 'area', 'Ikeja'),
+    ...neededPlace(flags),
+    address: neededFlag(flags, 'address', '"12 Allen Avenue, Ikeja"'),
+    cadenceSeconds: cadenceOf(flags) ?? defaultCadenceSeconds,
+    fromMs: fromOf(flags) ?? nowMs,
+    nowMs,
+  })
+  await createSensor(registry, entry)
+  print(flags['json'] === true ? JSON.stringify({ id: entry.id }) : `added ${entry.id}`)
+  return exitCodes.done
+}
+
+async function importFiles(
+  nc: NatsConnection,
+  config: SharedConfig,
+  { flags, words, print, isTerminal, stop }: CommandContext,
+): Promise<number> {
+  if (words.length === 0) throw new WrongUsage('FILE is missing: what should be imported?')
+  const imported = await importInto(await registryOf(nc, config), {
+    paths: words,
+    format: textFlag(flags, 'format'),
+    code: textFlag(flags, 'code'),
+    area: textFlag(flags, 'area'),
+    cadenceSeconds: cadenceOf(flags),
+    idPrefix: config.idPrefix,
+    nowMs: Date.now(),
+    isTerminal,
+    stop,
+  })
+  const { created, changed, unchanged } = imported
+  print(
+    flags['json'] === true
+      ? JSON.stringify(imported)
+      : `${created} sensors added, ${changed} with new sites, ${unchanged} as they were`,
+  )
+  return exitCodes.done
+}
+
+async function list(
+  nc: NatsConnection,
+  { idPrefix }: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  exactWords(words)
+  const area = textFlag(flags, 'area')?.toLowerCase()
+  const all = await listSensors(nc, sensorIdRules(idPrefix))
+  const sensors = all.filter(
+    ({ sites }) => area === undefined || sites.at(-1)?.area.toLowerCase() === area,
+  )
+  if (flags['json'] === true) print(JSON.stringify(sensors))
+  else for (const line of listLines(sensors)) print(line)
+  return exitCodes.done
+}
+
+function listLines(sensors: readonly SensorEntry[]): readonly string[] {
+  if (sensors.length === 0) return ['no sensors: `airproof sensors add` or `import` registers some']
+  const rows = sensors.map(({ id, cadence_seconds: cadence, sites }) => {
+    const site = sites.at(-1)
+    const place = `${site?.lat}, ${site?.lon}`
+    return [id, site?.area ?? '', place, `${cadence} s`, String(sites.length), site?.address ?? '']
+  })
+  return tableLines(['ID', 'AREA', 'PLACE', 'CADENCE', 'SITES', 'ADDRESS'], rows)
+}
+
+async function show(
+  nc: NatsConnection,
+  config: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  const [id = ''] = exactWords(words, 'ID')
+  const registry = await registryOf(nc, config)
+  const { entry } = await needSensor(registry, checkedId(id, registry.rules))
+  if (flags['json'] === true) print(JSON.stringify(entry))
+  else for (const line of showLines(entry)) print(line)
+  return exitCodes.done
+}
+
+const showLines = (entry: SensorEntry): readonly string[] => [
+  `${entry.id}  every ${entry.cadence_seconds} s, registered ${entry.created_at}`,
+  ...tableLines(
+    ['FROM', 'AREA', 'LAT', 'LON', 'ADDRESS'],
+    entry.sites.map(({ from, area, lat, lon, address }) => [
+      from,
+      area,
+      String(lat),
+      String(lon),
+      address,
+    ]),
+  ),
+]
+
+async function move(
+  nc: NatsConnection,
+  config: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  const [text = ''] = exactWords(words, 'ID')
+  const registry = await registryOf(nc, config)
+  const id = checkedId(text, registry.rules)
+  const place = neededPlace(flags)
+  const from = formatIso(fromOf(flags) ?? Date.now())
+  const moved = await changeSensor(registry, id, (entry) => {
+    const last = entry.sites.at(-1)
+    const area = textFlag(flags, 'area') ?? last?.area ?? ''
+    const address = textFlag(flags, 'address') ?? last?.address ?? ''
+    return { ...entry, sites: mergeSites([...entry.sites, { from, area, ...place, address }]) }
+  })
+  print(flags['json'] === true ? JSON.stringify(moved) : `${id} stands there from ${from} on`)
+  return exitCodes.done
+}
+
+async function remove(
+  nc: NatsConnection,
+  config: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  const [text = ''] = exactWords(words, 'ID')
+  const registry = await registryOf(nc, config)
+  const id = checkedId(text, registry.rules)
+  await removeSensor(registry, id)
+  print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
+  return exitCodes.done
+}
+
+type Flags = CommandContext['flags']
+
+function neededPlace(flags: Flags): { readonly lat: number; readonly lon: number } {
+  const lat = numberFlag(flags, 'lat', { min: -90, max: 90 })
+  const lon = numberFlag(flags, 'lon', { min: -180, max: 180 })
+  if (lat === undefined || lon === undefined)
+    throw new WrongUsage('--lat and --lon are needed, for example --lat 6.6018 --lon 3.3515')
+  return { lat, lon }
+}
+
+function cadenceOf(flags: Flags): number | undefined {
+  const ms = durationFlag(flags, 'cadence')
+  return ms === undefined ? undefined : cadenceSecondsOf(ms)
+}
+
+function fromOf(flags: Flags): number | undefined {
+  const text = textFlag(flags, 'from')
+  if (text === undefined) return undefined
+  const verdict = parseIso(text)
+  if ('timeMs' in verdict) return verdict.timeMs
+  throw new WrongUsage(`--from must be a time such as 2026-01-31T00:00:00Z, and is "${text}"`)
+}

@@ -1,0 +1,26 @@
+import { minuteMs } from '../../core/time.ts'
+import { maxRawItems } from '../../schemas/raw-reading.ts'
+import type { Draw } from './chance.ts'
+import type { CitySensor } from './city.ts'
+import type { RawMessage } from './dirt.ts'
+import { measure } from './measure.ts'
+import { rawReading } from './raw-reading.ts'
+
+const spacingMs = 5 * minuteMs
+
+type Span = { readonly fromMs: number; readonly toMs: number; readonly draw: Draw }
+
+/** What a sensor measured every five minutes of [from, to), as messages of up to 500 readings. */
+export function* backFill(
+  sensor: CitySensor,
+  { fromMs, toMs, draw }: Span,
+): Generator<RawMessage, void, undefined> {
+  let items: string[] = []
+  for (let timeMs = fromMs; timeMs < toMs; timeMs += spacingMs) {
+    items.push(rawReading(sensor, timeMs, measure(sensor, timeMs, draw)))
+    if (items.length < maxRawItems) continue
+    yield { sensor: sensor.id, body: `[${items.join(',')}]` }
+    items = []
+  }
+  if (items.length > 0) yield { sensor: sensor.id, body: `[${items.join(',')}]` }
+}

@@ -1,0 +1,63 @@
+import type { SensorId, SensorIdRules } from '../../core/sensor-id.ts'
+import { bell, chanceOf } from './chance.ts'
+import { type LagosArea, lagosAreas } from './lagos.ts'
+
+/** A simulated sensor: where it stands, and what is its own in what it measures. */
+export type CitySensor = {
+  readonly index: number
+  readonly id: SensorId
+  readonly area: LagosArea
+  readonly lat: number
+  readonly lon: number
+  readonly address: string
+  /** What its street makes of the city's particles: about 1. */
+  readonly exposure: number
+  /** °C and %RH by which it reads wrong, always. */
+  readonly temperatureOffset: number
+  readonly humidityOffset: number
+  /** Indoor-like sites hold more CO2, in ppm. */
+  readonly co2Offset: number
+}
+
+export type CityPlan = {
+  readonly sensors: number
+  readonly seed: number
+  /** The number of the first sensor of each area. */
+  readonly firstNumber: number
+  readonly idPrefix: string
+  readonly rules: SensorIdRules
+}
+
+/** Sensors spread over the areas, each with its own number there. The same plan, the same city. */
+export function planCity({
+  sensors,
+  seed,
+  firstNumber,
+  idPrefix,
+  rules,
+}: CityPlan): readonly CitySensor[] {
+  const draw = chanceOf(seed)
+  return Array.from({ length: sensors }, (_, index) => {
+    const area = lagosAreas[index % lagosAreas.length]
+    const number = Math.floor(index / lagosAreas.length) + firstNumber
+    const id = area && rules.parse(`${idPrefix}-${area.code}-${String(number).padStart(3, '0')}`)
+    if (area === undefined || id === undefined) throw new RangeError(`no id for sensor ${index}`)
+    const street = area.streets[Math.floor(draw(index, 1) * area.streets.length)] ?? ''
+    const house = 1 + Math.floor(draw(index, 2) * 90)
+    return {
+      index,
+      id,
+      area,
+      lat: roundTo(area.lat + (draw(index, 3) - 0.5) * 2 * area.spread, 4),
+      lon: roundTo(area.lon + (draw(index, 4) - 0.5) * 2 * area.spread, 4),
+      address: `${house} ${street}, ${area.name}, Lagos`,
+      exposure: Math.exp(0.2 * bell(draw, index, 5)),
+      temperatureOffset: 0.6 * bell(draw, index, 6),
+      humidityOffset: 2 * bell(draw, index, 7),
+      co2Offset: 15 * Math.abs(bell(draw, index, 8)),
+    }
+  })
+}
+
+export const roundTo = (value: number, decimals: number): number =>
+  Math.round(value * 10 ** decimals) / 10 ** decimals

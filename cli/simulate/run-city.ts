@@ -1,0 +1,137 @@
+/** A simulated city on a real NATS: registers its sensors and publishes as they would. */
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { hourMs, minuteMs } from '../../core/time.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { openRawPublisher, type RawPublisher } from '../raw-publisher.ts'
+import {
+  cadenceSecondsOf,
+  importSensors,
+  listSensors,
+  newEntry,
+  openRegistry,
+  type Registry,
+} from '../registry.ts'
+import { backFill } from './back-fill.ts'
+import { chanceOf } from './chance.ts'
+import { type CitySensor, planCity } from './city.ts'
+import { openCityLife } from './city-life.ts'
+
+export type CityOptions = {
+  readonly sensors: number
+  readonly seed: number
+  readonly firstNumber: number
+  readonly idPrefix: string
+  readonly cadenceMs: number
+  readonly isDemonstration: boolean
+  readonly hasFaults: boolean
+  /** How long to publish; undefined: until stopped. */
+  readonly forMs?: number | undefined
+  readonly nowMs: () => number
+  readonly note: (line: string) => void
+  readonly stop: AbortSignal
+}
+
+export type CityReport = { readonly registered: number; readonly messages: number }
+
+/** New sensors of the demonstration have lived for some hours, so that charts are not empty. */
+const pastMs = 6 * hourMs
+/** What is further behind, because the machine slept or NATS was away, is never measured. */
+const mostBehindMs = 10 * minuteMs
+/** The pause between two looks at the clock. */
+const lookMs = 20
+
+/** Until stopped. @throws MustAct where one of its ids is a sensor that stands elsewhere */
+export async function runCity(nc: NatsConnection, options: CityOptions): Promise<CityReport> {
+  const { idPrefix, note, nowMs, stop } = options
+  const rules = sensorIdRules(idPrefix)
+  const city = planCity({ ...options, rules })
+  const startMs = nowMs()
+  const created = await register(await openRegistry(nc, rules), nc, city, { ...options, startMs })
+  await using publisher = openRawPublisher(nc, {
+    // A sensor keeps its reading for as long as nobody takes it.
+    patienceMs: Number.POSITIVE_INFINITY,
+    onHeld: (why) => note(`readings are held and sent again: ${why}`),
+    stop,
+  })
+  try {
+    if (options.isDemonstration) await sendPast(created, publisher, startMs, options)
+    await live(city, publisher, startMs, options)
+    await publisher.drain()
+  } catch (error) {
+    if (!stop.aborted) throw error
+  }
+  return { registered: created.length, messages: publisher.acknowledged() }
+}
+
+type Registering = Pick<CityOptions, 'cadenceMs' | 'isDemonstration'> & { readonly startMs: number }
+
+/** @returns those that were not in the registry */
+async function register(
+  registry: Registry,
+  nc: NatsConnection,
+  city: readonly CitySensor[],
+  { cadenceMs, isDemonstration, startMs }: Registering,
+): Promise<readonly CitySensor[]> {
+  const known = new Map((await listSensors(nc, registry.rules)).map((entry) => [entry.id, entry]))
+  for (const { id, lat, lon } of city) {
+    const site = known.get(id)?.sites.at(-1)
+    if (site !== undefined && (site.lat !== lat || site.lon !== lon))
+      throw new MustAct(
+        `${id} is registered and stands elsewhere, so it is none of this city's sensors: say another --first (or the --seed it was made with)`,
+      )
+  }
+  const created = city.filter(({ id }) => !known.has(id))
+  const entries = created.map(({ id, area, lat, lon, address }) =>
+    newEntry({
+      id,
+      area: area.name,
+      lat,
+      lon,
+      address,
+      cadenceSeconds: cadenceSecondsOf(cadenceMs),
+      fromMs: isDemonstration ? startMs - pastMs : startMs,
+      nowMs: startMs,
+    }),
+  )
+  await importSensors(registry, entries)
+  return created
+}
+
+async function sendPast(
+  sensors: readonly CitySensor[],
+  publisher: RawPublisher,
+  startMs: number,
+  { seed }: CityOptions,
+): Promise<void> {
+  const span = { fromMs: startMs - pastMs, toMs: startMs, draw: chanceOf(seed) }
+  for (const sensor of sensors)
+    for (const { sensor: id, body } of backFill(sensor, span)) await publisher.publish(id, body)
+}
+
+async function live(
+  city: readonly CitySensor[],
+  publisher: RawPublisher,
+  startMs: number,
+  options: CityOptions,
+): Promise<void> {
+  const { nowMs, stop, forMs = Number.POSITIVE_INFINITY } = options
+  const life = openCityLife({ ...options, city, startMs, draw: chanceOf(options.seed) })
+  const endMs = startMs + forMs
+  let tick = 0
+  while (!stop.aborted) {
+    const now = nowMs()
+    if (now - life.dueMs(tick) > mostBehindMs) tick = life.tickAt(now)
+    for (; life.dueMs(tick) <= now && life.dueMs(tick) < endMs; tick++) {
+      for (const { sensor, body } of life.messagesAt(tick)) {
+        const full = publisher.publish(sensor, body)
+        if (full !== undefined) await full
+      }
+    }
+    if (now >= endMs) return
+    const pause = Math.min(1_000, Math.max(lookMs, life.dueMs(tick) - nowMs()))
+    await wait(pause, undefined, { signal: stop })
+  }
+}

@@ -1,0 +1,158 @@
+/** Where everything stands, read from the streams and buckets that the processes share. */
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { seedStates } from '../api/seed-states.ts'
+import { formatIso } from '../core/iso-time.ts'
+import { statusCounts } from '../core/presence.ts'
+import { partitionCount } from '../core/sensor-id.ts'
+import { readHeader } from '../runtime/follow-log.ts'
+import { lastMessage } from '../runtime/stored-message.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import {
+  buckets,
+  eventsStream,
+  rawStream,
+  readingsStream,
+  readingsSubject,
+  rejectedStream,
+} from '../schemas/subjects.ts'
+
+export type PartitionStatus = {
+  readonly partition: number
+  /** Raw messages that came in, ever, and those of them not judged yet. */
+  readonly raw: number
+  readonly unjudged: number
+  /** Readings accepted, ever. */
+  readonly accepted: number
+  /** The partition's last message in READINGS; 0: none yet. */
+  readonly log_seq: number
+  readonly log_time: string | null
+  /** How far the store is behind `log_seq`, in sequences of READINGS. */
+  readonly unstored: number
+  /** The process that works on it; null: none does. */
+  readonly worker: string | null
+}
+
+export type StatusReport = {
+  readonly rates: {
+    /** Over the time of the look, a second. */
+    readonly raw: number
+    readonly accepted: number
+  }
+  readonly readings: StreamStatus
+  readonly events: StreamStatus
+  readonly rejected: StreamStatus
+  /** As of the partitions' last snapshots, some seconds ago; `unheard` are registered. */
+  readonly sensors: {
+    readonly registered: number
+    readonly online: number
+    readonly offline: number
+    readonly unheard: number
+  }
+  readonly partitions: readonly PartitionStatus[]
+}
+
+type StreamStatus = { readonly last_seq: number; readonly messages: number; readonly bytes: number }
+
+export async function readStatus(
+  nc: NatsConnection,
+  { lookMs }: { readonly lookMs: number },
+): Promise<StatusReport> {
+  const manager = await jetstreamManager(nc)
+  const startedMs = performance.now()
+  const before = await readPartitions(nc, manager)
+  const [readings, events, rejected, sensors] = await Promise.all([
+    streamStatus(manager, readingsStream),
+    streamStatus(manager, eventsStream),
+    streamStatus(manager, rejectedStream),
+    readSensors(nc),
+  ])
+  await wait(Math.max(0, lookMs - (performance.now() - startedMs)))
+  const partitions = await readPartitions(nc, manager)
+  const seconds = (performance.now() - startedMs) / 1_000
+  const rate = (of: 'raw' | 'accepted'): number =>
+    Math.round((sum(partitions, of) - sum(before, of)) / seconds)
+  return {
+    rates: { raw: rate('raw'), accepted: rate('accepted') },
+    readings,
+    events,
+    rejected,
+    sensors,
+    partitions,
+  }
+}
+
+const sum = (partitions: readonly PartitionStatus[], of: 'raw' | 'accepted'): number =>
+  partitions.reduce((total, partition) => total + partition[of], 0)
+
+async function readPartitions(
+  nc: NatsConnection,
+  manager: JetStreamManager,
+): Promise<readonly PartitionStatus[]> {
+  const [workers, stored] = await Promise.all([readWorkers(nc), readStored(nc)])
+  return await Promise.all(
+    Array.from({ length: partitionCount }, async (_, partition) => {
+      const [raw, last] = await Promise.all([
+        manager.streams.info(rawStream(partition)),
+        lastMessage(nc, readingsStream, readingsSubject(partition)),
+      ])
+      const header = last && readHeader(last.subject, last.headers)
+      return {
+        partition,
+        raw: raw.state.last_seq,
+        unjudged: Math.max(0, raw.state.last_seq - (header?.rawLast ?? 0)),
+        accepted: header?.nLast ?? 0,
+        log_seq: last?.seq ?? 0,
+        log_time: last === undefined ? null : formatIso(last.timeMs),
+        unstored: Math.max(0, (last?.seq ?? 0) - (stored.get(partition) ?? 0)),
+        worker: workers[partition] ?? null,
+      }
+    }),
+  )
+}
+
+/** KV `leases`: who works on which partition now. */
+async function readWorkers(nc: NatsConnection): Promise<readonly (string | null)[]> {
+  const kv = await new Kvm(nc).open(buckets.leases)
+  return await Promise.all(
+    Array.from({ length: partitionCount }, async (_, partition) => {
+      const entry = await kv.get(`partition.${partition}`)
+      return entry?.operation === 'PUT' ? entry.string() : null
+    }),
+  )
+}
+
+/** KV `system`, `stored.*`: how far the store holds the log, as each pipeline process tells. */
+async function readStored(nc: NatsConnection): Promise<ReadonlyMap<number, number>> {
+  const stored = new Map<number, number>()
+  await using told = await watchBucket(nc, buckets.system, (value, key) =>
+    key.startsWith('stored.') && typeof value === 'object' && value !== null ? value : undefined,
+  )
+  for (const [, positions] of told.entries())
+    for (const [partition, position] of Object.entries(positions))
+      stored.set(Number(partition), Math.max(Number(position), stored.get(Number(partition)) ?? 0))
+  return stored
+}
+
+async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']> {
+  await using registry = await watchBucket(nc, buckets.sensors, (value) => value ?? undefined)
+  const { states } = await seedStates(nc, 0)
+  let online = 0
+  let offline = 0
+  for (const state of states) {
+    const counts = statusCounts(state)
+    // one that is held has been silent, and a storm keeps us from saying so
+    online += counts.online + counts.held
+    offline += counts.offline
+  }
+  const registered = registry.size()
+  return { registered, online, offline, unheard: Math.max(0, registered - online - offline) }
+}
+
+async function streamStatus(manager: JetStreamManager, stream: string): Promise<StreamStatus> {
+  const { state } = await manager.streams.info(stream)
+  return { last_seq: state.last_seq, messages: state.messages, bytes: state.bytes }
+}

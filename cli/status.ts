@@ -1,0 +1,76 @@
+import { exitCodes } from '../runtime/exit.ts'
+import { readRunningInstance } from '../runtime/running-instance.ts'
+import type { Command } from './command.ts'
+import { withInstance } from './instance.ts'
+import { readStatus, type StatusReport } from './status-report.ts'
+import { tableLines } from './table.ts'
+import { exactWords } from './words.ts'
+
+/** Rates are taken over this time. */
+const lookMs = 1_000
+
+export const command: Command = {
+  summary: 'one screen: rates, lag of each stage, store, sensors online',
+  help: `\
+usage: airproof status [--json]
+
+Reads where everything stands from NATS: what comes in, what the pipeline has not judged yet, what
+the store has not written yet, partition by partition, and how many sensors are online. It looks
+for a second, to tell rates.
+
+  --json   the same as JSON
+
+examples:
+  npx airproof status
+  npx airproof status --json | jq '[.partitions[].unjudged] | add'`,
+  options: { json: { type: 'boolean' } },
+  run: async (context) => {
+    exactWords(context.words)
+    return await withInstance(context, async (nc, config) => {
+      const report = await readStatus(nc, { lookMs })
+      const instance = readRunningInstance(config.dataFolder)
+      const pids = instance?.nats === config.natsUrl ? instance?.pids : undefined
+      if (context.flags['json'] === true) context.print(JSON.stringify({ ...report, pids }))
+      else for (const line of statusLines(report, pids)) context.print(line)
+      return exitCodes.done
+    })
+  },
+}
+
+export function statusLines(
+  report: StatusReport,
+  pids: Readonly<Record<string, number>> | undefined,
+): readonly string[] {
+  const { rates, sensors, readings, events, rejected, partitions } = report
+  const sum = (of: 'unjudged' | 'unstored' | 'accepted'): number =>
+    partitions.reduce((total, partition) => total + partition[of], 0)
+  const idle = partitions.filter(({ worker }) => worker === null).length
+  const processes = Object.entries(pids ?? {}).map(([name, pid]) => `${name} ${pid}`)
+  return [
+    ...(processes.length > 0 ? [`processes  ${processes.join(', ')}`] : []),
+    `rates      ${rates.raw} raw messages/s in, ${rates.accepted} readings/s accepted`,
+    `sensors    ${sensors.registered} registered: ${sensors.online} online, ${sensors.offline} offline, ${sensors.unheard} never heard`,
+    `pipeline   ${sum('unjudged')} raw messages not judged yet, ${sum('accepted')} readings accepted so far`,
+    `store      ${sum('unstored')} log entries behind`,
+    `READINGS   at ${readings.last_seq}, ${readings.messages} messages, ${mebibytes(readings.bytes)}`,
+    `EVENTS     at ${events.last_seq}, ${events.messages} kept`,
+    `REJECTED   ${rejected.messages} kept, ${mebibytes(rejected.bytes)} (airproof rejected list)`,
+    ...(idle > 0 ? [`nobody works on ${idle} of ${partitions.length} partitions`] : []),
+    '',
+    ...tableLines(
+      ['P', 'RAW', 'UNJUDGED', 'ACCEPTED', 'LOG', 'UNSTORED', 'LAST COMMIT', 'WORKER'],
+      partitions.map((one) => [
+        String(one.partition),
+        String(one.raw),
+        String(one.unjudged),
+        String(one.accepted),
+        String(one.log_seq),
+        String(one.unstored),
+        one.log_time ?? '-',
+        one.worker ?? '-',
+      ]),
+    ),
+  ]
+}
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`

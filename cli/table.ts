@@ -1,0 +1,16 @@
+/** Rows as lines with aligned columns, the header first; numbers should come as text. */
+export function tableLines(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const all = [header, ...rows]
+  const widths = header.map((_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? '').length)),
+  )
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,89 @@
+import { fileURLToPath } from 'node:url'
+import { type Child, startChild } from '../runtime/child.ts'
+import { freePort } from '../runtime/free-port.ts'
+import type { Service } from '../runtime/keep-alive.ts'
+import type { Logger } from '../runtime/log.ts'
+import type { Environment } from '../runtime/settings.ts'
+
+/** One of our own processes, as the supervisor starts it. */
+export type ProcessSpec = {
+  readonly name: string
+  /** What `node` is told to run. */
+  readonly args: readonly string[]
+  /** It has an admin port, and counts as started when `/ready` there says so. */
+  readonly hasAdmin: boolean
+}
+
+export type ProcessService = Service & {
+  /** Why it is not ready yet, or undefined when it is. */
+  readonly whyNotReady: () => Promise<string | undefined>
+}
+
+type Options = ProcessSpec & {
+  readonly env: Environment
+  readonly log: Logger
+  /** Takes the JSON lines that the process logs. */
+  readonly output: { readonly write: (line: string) => void }
+}
+
+const program = fileURLToPath(new URL('../bin/airproof.mjs', import.meta.url))
+
+export const ourProcess = (name: string, ...flags: readonly string[]): ProcessSpec => ({
+  name,
+  args: [program, name, ...flags],
+  hasAdmin: true,
+})
+
+export function processService(options: Options): ProcessService {
+  const { name, args, hasAdmin, env, log, output } = options
+  let adminPort = 0
+  let lastWords: string | undefined
+  const start = async (): Promise<Child> => {
+    // A new one each time: the old one may still be closing.
+    adminPort = hasAdmin ? await freePort() : 0
+    return await startChild({
+      command: process.execPath,
+      args,
+      env: { ...env, AIRPROOF_ADMIN_PORT: String(adminPort) },
+      hasChannel: true,
+      onLine: (line) => {
+        const entry = parseEntry(line)
+        if (entry) output.write(`${line}\n`)
+        else if (line.trim() !== '') log.info({ from: name }, line)
+        if (entry === undefined || entry.level === 'fatal' || entry.level === 'error')
+          lastWords = (entry?.msg ?? line).slice(0, 300)
+      },
+    })
+  }
+  return {
+    name,
+    start,
+    lastWords: () => lastWords,
+    whyNotReady: async () => (hasAdmin ? await askReady(adminPort) : undefined),
+  }
+}
+
+/** A line of a JSON log, or undefined where it is something else. */
+function parseEntry(line: string): { readonly level: string; readonly msg: string } | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const entry: unknown = JSON.parse(line)
+    if (typeof entry !== 'object' || entry === null || !('level' in entry)) return undefined
+    return { level: String(entry.level), msg: 'msg' in entry ? String(entry.msg) : '' }
+  } catch {
+    return undefined
+  }
+}
+
+async function askReady(adminPort: number): Promise<string | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`, {
+      signal: AbortSignal.timeout(3_000),
+      headers: { connection: 'close' },
+    })
+    const body = await response.text()
+    return response.ok ? undefined : body.trim()
+  } catch {
+    return 'it does not answer yet'
+  }
+}

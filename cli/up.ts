@@ -1,0 +1,109 @@
+import { readSharedConfig } from '../runtime/config.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { openLog } from '../runtime/log.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import { ensureStreams } from '../runtime/streams.ts'
+import type { Command, CommandContext } from './command.ts'
+import { ensureDemoAccount } from './demo-account.ts'
+import { withFlags } from './shared-flags.ts'
+import { openUpChain } from './up-chain.ts'
+import { openCity } from './up-city.ts'
+import { ourProcess, type ProcessSpec } from './up-process.ts'
+import { restartOnChange } from './up-watch.ts'
+import { printWelcome } from './up-welcome.ts'
+
+export const command: Command = {
+  summary: 'everything on this machine, under one supervisor',
+  help: `\
+usage: airproof up [--demo N] [--data DIR] [--api-port N] [--nats-port N]
+                   [--dashboard-port N] [--watch]
+
+Starts a NATS server (or uses NATS_URL), a chain to anchor to (anvil, or CHAIN_RPC_URL), the
+pipeline, the anchor and the API, and starts again what dies.
+When everything answers it writes ready.json into the data folder and prints the addresses, an
+API key and lines to try. Ctrl-C stops all of it in order; the next start goes on with the same
+data. Everything listens on this machine alone.
+
+  --demo N            N simulated sensors of Lagos that publish over NATS like any sensor
+  --data DIR          where the data live (default .airproof)
+  --api-port N        default 8080; 0: any free port
+  --nats-port N       of the NATS server it starts; default the one of the last start on this
+                      data folder, a free one at the first; 0: any free port
+  --dashboard-port N  kept for the dashboard, which this version does not have yet
+  --watch             start the processes again when a source file changes
+
+examples:
+  npx airproof up --demo 40
+  npx airproof up --data /srv/air --api-port 9000
+  NATS_URL=nats://10.0.0.5:4222 npx airproof up`,
+  options: {
+    demo: { type: 'string' },
+    'api-port': { type: 'string' },
+    'nats-port': { type: 'string' },
+    'dashboard-port': { type: 'string' },
+    watch: { type: 'boolean' },
+  },
+  run,
+}
+
+async function run(context: CommandContext): Promise<number> {
+  const { env, flags, words, print, note, stop } = context
+  if (words.length > 0)
+    throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
+  const { dataFolder, natsCreds, logLevel } = readSharedConfig({ env, flags })
+  const settings = readUpSettings({ env, flags })
+  const log = openLog({ name: 'up', level: logLevel })
+  try {
+    await using city = await openCity({
+      dataFolder,
+      natsCreds,
+      ...settings,
+      processes: processesFor(settings.demoSensors),
+      identify: async (nats) => {
+        await ensureStreams(nats)
+        return await ensureDemoAccount(nats, dataFolder)
+      },
+      openChain: (opening) =>
+        openUpChain({ ...opening, ...settings, dataFolder, env, log, note, stop }),
+      env: withFlags(env, flags),
+      log,
+      note,
+      stop,
+    })
+    printWelcome(city.instance, dataFolder, print)
+    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
+    await city.untilStop()
+    log.info({ on: stop.reason }, 'stopping')
+  } catch (error) {
+    // Stopped before it was up: whatever was waiting has ended by that.
+    if (!stop.aborted) throw error
+  }
+  return exitCodes.done
+}
+
+function readUpSettings(source: SettingsSource): {
+  readonly natsUrl: string | undefined
+  readonly apiPort: number
+  readonly natsPort: number | undefined
+  readonly demoSensors: number
+  readonly rpcUrl: string | undefined
+} {
+  const settings = readSettings(source)
+  // Kept for the dashboard; a wrong one should be heard of all the same.
+  settings.port('AIRPROOF_DASHBOARD_PORT')
+  return {
+    // Not the shared one: that falls back on the instance that runs here, which is us.
+    natsUrl: settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:']),
+    apiPort: settings.port('AIRPROOF_API_PORT', { default: 8080 }),
+    natsPort: settings.port('AIRPROOF_NATS_PORT'),
+    rpcUrl: settings.url('CHAIN_RPC_URL', ['http:', 'https:'])?.split(',')[0]?.trim(),
+    demoSensors: settings.int('AIRPROOF_DEMO', { default: 0, min: 0, max: 10_000 }),
+  }
+}
+
+function processesFor(demoSensors: number): ProcessSpec[] {
+  const processes = [ourProcess('pipeline'), ourProcess('notifier'), ourProcess('api')]
+  if (demoSensors === 0) return processes
+  const sensors = ourProcess('simulate', '--demo', String(demoSensors))
+  return [...processes, { ...sensors, hasAdmin: false }]
+}

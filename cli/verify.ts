@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import {
+  describe,
+  type Verification,
+  type VerifyOptions,
+  verifyFile,
+} from '../anchor/verifier/airproof-verify.js'
+import { codeOf, exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { type ExportManifest, parseManifest } from '../schemas/export-manifest.ts'
+import type { Command, CommandContext } from './command.ts'
+import { checkExport, type ExportCheck } from './export/check-manifest.ts'
+import { readExport } from './export/read-export.ts'
+import { exactWords, textFlag } from './words.ts'
+
+export const command: Command = {
+  summary: 'check a proof bundle, or a whole export, without asking us',
+  help: `\
+usage: airproof verify FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL] [--json]
+
+FILE is a proof bundle (.airproof.json), bundles a line each, or the manifest of an export
+(….manifest.json) with its rows beside it. Says what was checked and what is left to trust; ends
+with 0 where everything is proven and 1 where it is refused. Nothing of this machine's data is used.
+
+  --block-hash 0x…  the hash of the anchoring block, from a source you trust (bundles)
+  --chain-id N, --contract 0x…
+                    the network that you mean; else a bundle of anybody's contract is a good one
+  --rpc URL         a node to ask whether the block is part of the chain, and finalized
+  --json            the result as JSON
+
+examples:
+  npx airproof verify NGR-LOS-IKJ-017_2026-01-31T08-00-00Z.airproof.json
+  npx airproof verify january.ndjson.manifest.json --contract 0x… --rpc https://rpc.example`,
+  options: {
+    'block-hash': { type: 'string' },
+    'chain-id': { type: 'string' },
+    contract: { type: 'string' },
+    rpc: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    const [file = ''] = exactWords(context.words, 'FILE')
+    const options = optionsOf(context)
+    const bytes = readBytes(file)
+    const manifest = bytes.length < largestManifest ? parseManifest(bytes.toString()) : undefined
+    if (manifest !== undefined) return verifyExport(file, manifest, options, context)
+    const bundles = linesOf(bytes)
+    return bundles.length > 1
+      ? verifyLines(bundles, options, context)
+      : verifyOne(bytes, options, context)
+  },
+}
+
+/** V8 makes no longer text of it. */
+const largestManifest = 2 ** 29
+
+function optionsOf({ flags }: CommandContext): VerifyOptions {
+  const [block, chainId] = [textFlag(flags, 'block-hash'), textFlag(flags, 'chain-id')]
+  const [contract, rpc] = [textFlag(flags, 'contract'), textFlag(flags, 'rpc')]
+  if (rpc !== undefined && !URL.canParse(rpc)) throw new WrongUsage(`--rpc is no URL: "${rpc}"`)
+  return {
+    ...(block === undefined ? {} : { trustedBlockHash: block }),
+    ...(chainId === undefined ? {} : { chainId }),
+    ...(contract === undefined ? {} : { contract }),
+    ...(rpc === undefined ? {} : { rpc }),
+  }
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    if (codeOf(cause) !== 'ENOENT' && codeOf(cause) !== 'EISDIR') throw cause
+    throw new WrongUsage(`there is no file ${file}`, { cause })
+  }
+}
+
+/** Each with its line feed, which is part of a bundle. */
+function linesOf(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, at)
+    const next = end === -1 ? bytes.length : end + 1
+    lines.push(bytes.subarray(at, next))
+    at = next
+  }
+  return lines
+}
+
+const exitOf = (ok: boolean): number => (ok ? exitCodes.done : exitCodes.mustAct)
+
+async function verifyOne(
+  bytes: Uint8Array,
+  options: VerifyOptions,
+  { flags, print }: CommandContext,
+): Promise<number> {
+  const result = await verifyFile(bytes, options)
+  print(flags['json'] === true ? JSON.stringify(result) : describe(result))
+  return exitOf(result.ok)
+}
+
+async function verifyLines(
+  bundles: readonly Uint8Array[],
+  options: VerifyOptions,
+  { flags, print }: CommandContext,
+): Promise<number> {
+  const refused: { line: number; check: string; why: string }[] = []
+  const trusts = new Set<string>()
+  for (const [at, bytes] of bundles.entries()) {
+    const { ok, checks, trusts: left } = await verifyFile(bytes, options)
+    const { name = 'format', why = '' } = checks.find((one) => !one.ok) ?? {}
+    if (!ok) refused.push({ line: at + 1, check: name, why })
+    for (const trust of left) trusts.add(trust)
+  }
+  const result = { ok: refused.length === 0, bundles: bundles.length, refused, trusts: [...trusts] }
+  if (flags['json'] === true) print(JSON.stringify(result))
+  else {
+    for (const { line, check, why } of refused) print(`✗ line ${line}: ${check}: ${why}`)
+    const words = result.ok ? 'PROVEN: all' : `REFUSED: ${refused.length} of`
+    print(`${words} ${bundles.length} readings`)
+    if (result.ok) for (const line of trustLines(trusts)) print(line)
+  }
+  return exitOf(result.ok)
+}
+
+const trustLines = (trusts: Iterable<string>): readonly string[] => [
+  '',
+  'Taken on trust:',
+  ...[...trusts].map((trust) => `  - ${trust}`),
+]
+
+async function verifyExport(
+  file: string,
+  manifest: ExportManifest,
+  options: VerifyOptions,
+  { flags, print }: CommandContext,
+): Promise<number> {
+  const keccak = await createKeccak()
+  const { rows, sha256 } = await readExport(file, manifest).catch((cause: unknown) => {
+    throw new MustAct(`the rows ${manifest.rows.file} are not beside ${file}`, { cause })
+  })
+  const checked = await checkExport(manifest, rows, { ...options, keccak })
+  const isFile = !checked.ok || sha256() === manifest.rows.sha256
+  const result: ExportCheck = isFile
+    ? checked
+    : { ok: false, why: `${manifest.rows.file} is another file than the manifest was made for` }
+  if (flags['json'] === true) print(JSON.stringify(result))
+  else for (const line of exportLines(result)) print(line)
+  return exitOf(result.ok)
+}
+
+function exportLines(result: ExportCheck): readonly string[] {
+  if (!result.ok) return [`✗ ${result.why}`, '', 'REFUSED']
+  const { rows, notAnchored, batches, wholeBatches, runs } = result
+  return [
+    `✓ ${rows - notAnchored} rows in ${batches} batches; of ${wholeBatches} batches every reading is here`,
+    ...(notAnchored > 0
+      ? [`  ${notAnchored} rows are in no batch yet: nothing is proven of them`]
+      : []),
+    ...runs.flatMap(blockLine),
+    '',
+    'PROVEN. The readings existed, with these values, when those blocks were made.',
+    ...trustLines(new Set(runs.flatMap(({ trusts }) => trusts))),
+  ]
+}
+
+const blockLine = ({ block }: Verification): readonly string[] =>
+  block === null ? [] : [`✓ block ${block.number}, ${block.hash}, ${block.time}`]

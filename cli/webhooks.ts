@@ -1,0 +1,265 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { ApiError } from '../api/api-error.ts'
+import { keyOfDelivery } from '../api/webhooks-deliveries.ts'
+import { createAttemptLog } from '../api/webhooks-log.ts'
+import { deliveryOwner, type Waiting } from '../api/webhooks-owner.ts'
+import { viewOf, type WebhookView } from '../api/webhooks-view.ts'
+import { formatIso, parseIso } from '../core/iso-time.ts'
+import { exitCodes, MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import type { Attempt } from '../schemas/attempt.ts'
+import type { Webhook } from '../schemas/webhook.ts'
+import { needAccount, openAccountBook } from './account-book.ts'
+import type { Command, CommandContext } from './command.ts'
+import { withInstance } from './instance.ts'
+import { tableLines } from './table.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  listWebhooks,
+  needWebhook,
+  stateOf,
+} from './webhook-records.ts'
+import { exactWords, subcommand, textFlag } from './words.ts'
+
+const shownAttempts = 10
+const mostDead = 1_000
+
+export const command: Command = {
+  summary: 'webhooks of all accounts: list, show, disable, enable, send again',
+  help: `\
+usage: airproof webhooks list [--account ID|EMAIL]
+       airproof webhooks show ID
+       airproof webhooks disable ID [--reason TEXT]
+       airproof webhooks enable ID
+       airproof webhooks replay ID DELIVERY…
+       airproof webhooks replay ID --dead
+       airproof webhooks replay ID --since TIME
+
+What the operator has disabled its owner cannot resume; the reason is shown to them. replay sends
+again what is named, what was given up, or everything since a time, always with the same ids.
+
+  --account ID|EMAIL  only the webhooks of this account
+  --reason TEXT       why, for the owner to read
+  --dead              what was given up after its last attempt, at most ${mostDead} at a time
+  --since TIME        an ISO 8601 time; without an offset it is UTC
+  --json              print data as JSON
+
+examples:
+  npx airproof webhooks list --account ada@example.org
+  npx airproof webhooks show wh_0123456
+  npx airproof webhooks disable wh_0123456 --reason "answers with 10 GB"
+  npx airproof webhooks replay wh_0123456 --since 2026-01-31T08:00:00Z`,
+  options: {
+    account: { type: 'string' },
+    reason: { type: 'string' },
+    dead: { type: 'boolean' },
+    since: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    const verbs = { list, show, disable, enable, replay }
+    const [verb, words] = subcommand('webhooks', context.words, verbs)
+    return await withInstance(context, async (nc) => {
+      try {
+        return await verb(nc, { ...context, words })
+      } catch (error) {
+        throw forTheShell(error)
+      }
+    })
+  },
+}
+
+type Verb = (nc: NatsConnection, context: CommandContext) => Promise<number>
+
+type OperatorView = WebhookView & { readonly account: string }
+const viewFor = (webhook: Webhook): OperatorView => ({
+  account: webhook.account,
+  ...viewOf(webhook, Date.now()),
+})
+
+const list: Verb = async (nc, { flags, words, print }) => {
+  exactWords(words)
+  const owner = textFlag(flags, 'account')
+  const account =
+    owner === undefined ? undefined : (await needAccount(await openAccountBook(nc), owner)).id
+  const webhooks = await listWebhooks(nc, account)
+  if (flags['json'] === true) print(JSON.stringify(webhooks.map(viewFor)))
+  else for (const line of listLines(webhooks)) print(line)
+  return exitCodes.done
+}
+
+const listLines = (webhooks: readonly Webhook[]): readonly string[] =>
+  webhooks.length === 0
+    ? ['no webhooks: premium accounts make them with POST /v1/webhooks']
+    : tableLines(
+        ['ID', 'ACCOUNT', 'STATE', 'EVENTS', 'URL'],
+        webhooks.map((one) => [
+          one.id,
+          one.account,
+          stateWords(one),
+          one.events.join(','),
+          one.url,
+        ]),
+      )
+
+const stateWords = (webhook: Webhook): string => {
+  const reason = webhook.disabled?.reason
+  return reason === undefined ? stateOf(webhook) : `${stateOf(webhook)} (${reason})`
+}
+
+const show: Verb = async (nc, { flags, words, print }) => {
+  const [id = ''] = exactWords(words, 'ID')
+  const webhook = await needWebhook(nc, id)
+  const [pending, dead] = await Promise.all([
+    waitingOf(nc, id, 'pending'),
+    waitingOf(nc, id, 'dead'),
+  ])
+  const attempts: Attempt[] = []
+  for await (const { attempt } of createAttemptLog(nc).read(id)) {
+    attempts.push(attempt)
+    if (attempts.length === shownAttempts) break
+  }
+  if (flags['json'] === true)
+    print(
+      JSON.stringify({
+        ...viewFor(webhook),
+        pending: pending?.total ?? null,
+        dead: dead?.total ?? null,
+        is_behind: pending?.is_behind ?? null,
+        attempts,
+      }),
+    )
+  else for (const line of showLines(webhook, { pending, dead, attempts })) print(line)
+  return exitCodes.done
+}
+
+/** Undefined where nobody owns its shard right now. */
+async function waitingOf(
+  nc: NatsConnection,
+  id: string,
+  state: 'pending' | 'dead',
+): Promise<Waiting | undefined> {
+  try {
+    return await deliveryOwner(nc).list(id, { state, limit: 1 })
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 503) return undefined
+    throw error
+  }
+}
+
+function showLines(
+  webhook: Webhook,
+  {
+    pending,
+    dead,
+    attempts,
+  }: {
+    readonly pending: Waiting | undefined
+    readonly dead: Waiting | undefined
+    readonly attempts: readonly Attempt[]
+  },
+): readonly string[] {
+  const { id, account, url, description, events, filters, disabled, created_at } = webhook
+  const soonest = pending?.deliveries[0]?.due_at
+  return [
+    `${id} of ${account}, made ${created_at}`,
+    `url       ${url}`,
+    ...(description === undefined ? [] : [`about     ${description}`]),
+    `events    ${events.join(', ')}`,
+    `filters   ${JSON.stringify(filters)}`,
+    `state     ${stateWords(webhook)}${disabled === undefined ? '' : ` since ${disabled.at}`}`,
+    ...(disabled?.detail === undefined ? [] : [`because   ${disabled.detail}`]),
+    pending === undefined
+      ? 'waiting   unknown: no notifier owns its shard right now'
+      : `waiting   ${pending.total}${soonest ? `, the first due ${soonest}` : ''}${pending.is_behind ? ', more in the streams' : ''}`,
+    ...(dead === undefined ? [] : [`given up  ${dead.total}`]),
+    '',
+    ...(attempts.length === 0 ? ['nothing was sent yet'] : attemptLines(attempts)),
+  ]
+}
+
+const attemptLines = (attempts: readonly Attempt[]): readonly string[] =>
+  tableLines(
+    ['AT', 'EVENT', 'ATTEMPT', 'OUTCOME', 'STATUS', 'WHY', 'DELIVERY'],
+    attempts.map((one) => [
+      one.at,
+      one.event,
+      String(one.attempt),
+      one.outcome,
+      String(one.response?.status ?? '-'),
+      one.error ?? '-',
+      one.delivery,
+    ]),
+  )
+
+const disable: Verb = async (nc, { flags, words, print }) => {
+  const [id = ''] = exactWords(words, 'ID')
+  const detail = textFlag(flags, 'reason')
+  const webhook = await disableWebhook(nc, id, { detail, nowMs: Date.now() })
+  print(flags['json'] === true ? JSON.stringify(viewFor(webhook)) : `disabled ${id}`)
+  return exitCodes.done
+}
+
+const enable: Verb = async (nc, { flags, words, print }) => {
+  const [id = ''] = exactWords(words, 'ID')
+  const webhook = await enableWebhook(nc, id, Date.now())
+  print(flags['json'] === true ? JSON.stringify(viewFor(webhook)) : `enabled ${id}`)
+  return exitCodes.done
+}
+
+const replay: Verb = async (nc, { flags, words, print }) => {
+  const [id, ...named] = words
+  if (id === undefined) throw new WrongUsage('ID is missing')
+  const since = sinceFlag(textFlag(flags, 'since'))
+  const isDead = flags['dead'] === true
+  if ([named.length > 0, since !== undefined, isDead].filter(Boolean).length !== 1)
+    throw new WrongUsage('name deliveries, or say --dead, or --since TIME')
+  await needWebhook(nc, id)
+  const owner = deliveryOwner(nc)
+  if (since !== undefined) {
+    await owner.recover(id, since)
+    print(flags['json'] === true ? JSON.stringify({ since }) : `sending again since ${since}`)
+    return exitCodes.done
+  }
+  const keys = isDead ? await deadKeys(nc, id) : await keysOf(nc, id, named)
+  const deliveries: string[] = []
+  for (const key of keys) deliveries.push(await owner.replay(id, key))
+  print(
+    flags['json'] === true
+      ? JSON.stringify({ deliveries })
+      : `${deliveries.length} to be sent again`,
+  )
+  return exitCodes.done
+}
+
+function sinceFlag(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const verdict = parseIso(text)
+  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  if (timeMs !== undefined) return formatIso(timeMs)
+  throw new WrongUsage(`--since must be a time such as 2026-01-31T08:00:00Z, and is "${text}"`)
+}
+
+const deadKeys = async (nc: NatsConnection, id: string): Promise<readonly string[]> =>
+  (await deliveryOwner(nc).list(id, { state: 'dead', limit: mostDead })).deliveries.map(
+    ({ key }) => key,
+  )
+
+async function keysOf(
+  nc: NatsConnection,
+  id: string,
+  named: readonly string[],
+): Promise<readonly string[]> {
+  const asked = { log: createAttemptLog(nc), owner: deliveryOwner(nc) }
+  const keys: string[] = []
+  for (const name of named) keys.push(await keyOfDelivery(asked, id, name))
+  return keys
+}
+
+/** What the API would have told a customer, as a command ends. */
+function forTheShell(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { status, message } = error
+  if (status === 503) return new TryAgain(`${message}: is a notifier running?`, { cause: error })
+  return new MustAct(message, { cause: error })
+}

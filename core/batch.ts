@@ -1,0 +1,72 @@
+/** How batches follow one another: each begins where the one before ended, and says so. */
+import { type BatchHeader, genesisHead, headOf } from './header.ts'
+import { type Hex, zeroHash } from './hex.ts'
+import type { Keccak } from './leaf.ts'
+import { partitionCount } from './sensor-id.ts'
+
+/** Where a batch left off: all that the next one needs to know. */
+export type BatchEnd = {
+  readonly index: number
+  readonly head: Hex
+  /** The last log sequence that is in a batch. */
+  readonly last: number
+  /** For each partition the number of its last reading that is in a batch. */
+  readonly nLast: readonly number[]
+}
+
+/** The end before the first batch, which so has index 1 and begins at log sequence 1. */
+export const beforeFirst = (chainId: number, contract: string, keccak: Keccak): BatchEnd => ({
+  index: 0,
+  head: genesisHead(chainId, contract, keccak),
+  last: 0,
+  nLast: Array.from({ length: partitionCount }, () => 0),
+})
+
+export const endOf = (header: BatchHeader, keccak: Keccak): BatchEnd => ({
+  index: header.index,
+  head: headOf(header, keccak),
+  last: header.last,
+  nLast: header.nLast,
+})
+
+/** What only the one who seals knows. */
+export type Sealed = {
+  /** The last log sequence of the range. */
+  readonly last: number
+  readonly sealedMs: number
+  /** A finalized block seen when the batch opened, if there was one. */
+  readonly beacon?: Hex
+  /** What the range holds; absent for a heartbeat, whose range holds no reading. */
+  readonly readings?: SealedReadings
+}
+
+export type SealedReadings = {
+  readonly root: Hex
+  readonly timeMinMs: number
+  readonly timeMaxMs: number
+  /** How many readings each partition brought. */
+  readonly counts: readonly number[]
+}
+
+/** The header of the batch after `end`. Its faults, if any, `headerFault` names. */
+export function nextHeader(
+  end: BatchEnd,
+  { last, sealedMs, beacon = zeroHash, readings = noReadings }: Sealed,
+): BatchHeader {
+  return {
+    index: end.index + 1,
+    prevHead: end.head,
+    root: readings.root,
+    first: end.last + 1,
+    last,
+    count: readings.counts.reduce((sum, count) => sum + count, 0),
+    timeMinMs: readings.timeMinMs,
+    timeMaxMs: readings.timeMaxMs,
+    sealedMs,
+    beacon,
+    nFirst: end.nLast.map((n) => n + 1),
+    nLast: end.nLast.map((n, partition) => n + (readings.counts[partition] ?? 0)),
+  }
+}
+
+const noReadings: SealedReadings = { root: zeroHash, timeMinMs: 0, timeMaxMs: 0, counts: [] }

@@ -1,0 +1,91 @@
+/**
+ * The proof bundle: one small file from which anyone checks a reading without us. Fixed for good:
+ * a file that was handed out stays valid as bytes for ever, so a change here is a new format name.
+ */
+import { type BatchHeader, headOf } from './header.ts'
+import { type Hex, toHex } from './hex.ts'
+import { type Keccak, type LeafFields, leafOf } from './leaf.ts'
+
+/** What is known of the transaction that anchored a batch. Hashes and address in lower case. */
+export type ChainProof = {
+  readonly chainId: number
+  readonly contract: Hex
+  readonly txHash: Hex
+  readonly txIndex: number
+  readonly blockHash: Hex
+  readonly blockNumber: number
+  /** The block's own clock, in seconds since the epoch. */
+  readonly blockTimeS: number
+  /** Absent where the block's tries could not be rebuilt: then a node is to be asked. */
+  readonly tries?: TrieProofs
+}
+
+export type TrieProofs = {
+  /** RLP of the block's header. */
+  readonly blockHeader: Hex
+  /** RLP of the nodes from the root to the transaction, and to its receipt. */
+  readonly transaction: readonly Hex[]
+  readonly receipt: readonly Hex[]
+}
+
+export type BundleParts = {
+  readonly reading: LeafFields
+  /** Siblings from the leaf up. */
+  readonly path: readonly Uint8Array[]
+  readonly header: BatchHeader
+  readonly chain: ChainProof
+}
+
+/** The bytes of the `.airproof.json` file, as text. The order of fields is part of the format. */
+export function bundleText({ reading, path, header, chain }: BundleParts, keccak: Keccak): string {
+  const { tries } = chain
+  const bundle = {
+    format: 'airproof.proof.v1',
+    level: tries === undefined ? 'rpc' : 'proof',
+    reading_hash: toHex(leafOf(reading, keccak)),
+    reading: {
+      sensor_id: reading.sensor,
+      time_ms: reading.timeMs,
+      seq: reading.seq,
+      pm25: reading.pm25,
+      pm10: reading.pm10,
+      co2: reading.co2,
+      temperature: reading.temperature,
+      humidity: reading.humidity,
+      aqi: reading.aqi,
+    },
+    path: path.map(toHex),
+    batch: {
+      index: header.index,
+      prev_head: header.prevHead,
+      root: header.root,
+      first: header.first,
+      last: header.last,
+      count: header.count,
+      time_min_ms: header.timeMinMs,
+      time_max_ms: header.timeMaxMs,
+      sealed_ms: header.sealedMs,
+      beacon: header.beacon,
+      n_first: header.nFirst,
+      n_last: header.nLast,
+    },
+    anchor: {
+      chain_id: chain.chainId,
+      contract: chain.contract,
+      head: headOf(header, keccak),
+      tx_hash: chain.txHash,
+      tx_index: chain.txIndex,
+      block_hash: chain.blockHash,
+      block_number: chain.blockNumber,
+      block_time_s: chain.blockTimeS,
+    },
+    ...(tries === undefined
+      ? {}
+      : {
+          block_header: tries.blockHeader,
+          transaction_proof: tries.transaction,
+          receipt_proof: tries.receipt,
+        }),
+  }
+  return `${JSON.stringify(bundle)}\n`
+}

@@ -1,0 +1,68 @@
+/**
+ * The fold over READINGS. A worker reaches the same state without reading its own message back:
+ * `listenAt`, then `hear` or `hearLate` for each reading as it is decided, then `commit`.
+ */
+import { createHeard, hear, hearLate } from './hear.ts'
+import type { LogMessage } from './log-message.ts'
+import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
+import { held, offline } from './presence.ts'
+import { newestMsOf, setTime, timeAt } from './state-columns.ts'
+import { warm } from './warm.ts'
+
+/** Everything in a message that is no reading: what `commit` needs. */
+export type MessageHeader = Pick<
+  LogMessage,
+  'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs' | 'events' | 'held'
+>
+
+const ignored = createHeard()
+
+/**
+ * Folds one READINGS message, in the order of the log.
+ * @param seq its sequence in READINGS; one folded before changes nothing
+ */
+export function evolve(state: PartitionState, message: LogMessage, seq: number): void {
+  if (seq <= state.readingsSeq) return
+  listenAt(state, message.listenedMs)
+  const slots = warm(state, message.readings)
+  for (const [i, reading] of message.readings.entries()) {
+    const known = slots[i] ?? -1
+    const slot = known === -1 ? slotOf(state, reading.sensor) : known
+    if (reading.timeMs > newestMsOf(state, slot)) {
+      hear(state, slot, reading, reading.seq, ignored)
+    } else hearLate(state, slot, reading)
+  }
+  commit(state, message, seq)
+}
+
+/** Sets the listening clock of the message about to be decided, before its readings are heard. */
+export function listenAt(state: PartitionState, listenedMs: number): void {
+  state.listenedMs = listenedMs
+}
+
+/**
+ * Closes a message whose readings have been heard: its silences and its counters. The state is
+ * then that of READINGS at `seq`, and only then may a snapshot of it be taken.
+ */
+export function commit(state: PartitionState, message: MessageHeader, seq: number): void {
+  for (const event of message.events) {
+    if (event.kind !== 'offline') continue
+    const slot = findSlot(state, event.sensor)
+    if (slot === -1) continue
+    state.status[slot] = offline
+    setTime(state, slot, timeAt.offlineSinceMs, event.offlineSinceMs)
+    setTime(state, slot, timeAt.heldAt, Number.NaN)
+  }
+  for (const sensor of message.held) {
+    const slot = findSlot(state, sensor)
+    if (slot === -1) continue
+    state.status[slot] = held
+    setTime(state, slot, timeAt.heldAt, message.listenedMs)
+  }
+  state.listenedMs = message.listenedMs
+  state.n = message.nLast
+  state.lateTo = message.lateTo
+  state.rawLast = message.rawLast
+  state.rawLastTimeMs = message.rawLastTimeMs
+  state.readingsSeq = seq
+}

@@ -1,0 +1,86 @@
+/**
+ * What is hashed of a batch, byte for byte. Fixed for good: a change to anything here is a new
+ * version with a new type string, beside this one.
+ */
+import { arrayWords, bytesOfWords, encodeWords, type Word } from './abi-words.ts'
+import { type Hex, toHex } from './hex.ts'
+import type { Keccak } from './leaf.ts'
+
+/** Hashes are lower-case hex; array position = partition. */
+export type BatchHeader = {
+  /** From 1, one more each batch. */
+  readonly index: number
+  /** The head that the batch before left on the chain. */
+  readonly prevHead: Hex
+  /** Of the tree of the leaves; zero where there are none. */
+  readonly root: Hex
+  /** The gap-free range of log sequences: `first` = the `last` before + 1. */
+  readonly first: number
+  readonly last: number
+  /** How many readings. */
+  readonly count: number
+  /** The earliest and the latest reading; both 0 where there are none. */
+  readonly timeMinMs: number
+  readonly timeMaxMs: number
+  readonly sealedMs: number
+  /** Hash of a finalized block seen when the batch opened; zero if none. */
+  readonly beacon: Hex
+  /** Numbers of the readings a partition brought; `nLast` = `nFirst` − 1 where it brought none. */
+  readonly nFirst: readonly number[]
+  readonly nLast: readonly number[]
+}
+
+export const headerType =
+  'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)'
+
+/** `abi.encode(keccak(headerType), …the fields in order)`. @throws RangeError */
+export function encodeHeader(header: BatchHeader, keccak: Keccak): Uint8Array {
+  const type = toHex(keccak(new TextEncoder().encode(headerType)))
+  const fixed: Word[] = [
+    type,
+    header.index,
+    header.prevHead,
+    header.root,
+    header.first,
+    header.last,
+    header.count,
+    header.timeMinMs,
+    header.timeMaxMs,
+    header.sealedMs,
+    header.beacon,
+  ]
+  const nFirst = arrayWords(header.nFirst)
+  const nLast = arrayWords(header.nLast)
+  const nFirstAt = bytesOfWords(fixed.length + 2)
+  const nLastAt = nFirstAt + bytesOfWords(nFirst.length)
+  return encodeWords([...fixed, nFirstAt, nLastAt, ...nFirst, ...nLast])
+}
+
+export const headerHash = (header: BatchHeader, keccak: Keccak): Hex =>
+  toHex(keccak(encodeHeader(header, keccak)))
+
+/** The head that the contract holds once this batch is anchored. */
+export const headOf = (header: BatchHeader, keccak: Keccak): Hex =>
+  toHex(
+    keccak(
+      encodeWords([
+        header.prevHead,
+        header.index,
+        header.root,
+        headerHash(header, keccak),
+        header.first,
+        header.last,
+        header.count,
+      ]),
+    ),
+  )
+
+/**
+ * The head a contract is born with, so that none is valid for two deployments.
+ * @param contract its address, 20 bytes in hex of either case
+ */
+export function genesisHead(chainId: number, contract: string, keccak: Keccak): Hex {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(contract)) throw new RangeError(`not an address: ${contract}`)
+  const word: Hex = `0x${contract.slice(2).toLowerCase().padStart(64, '0')}`
+  return toHex(keccak(encodeWords([chainId, word])))
+}

@@ -1,0 +1,77 @@
+/**
+ * Clock-hour sums of PM a sensor, by the time of the reading: what NowCast and the 24-hour index
+ * are computed from.
+ */
+
+import { neededHourCoverage } from './nowcast.ts'
+import type { PartitionState } from './partition-state.ts'
+import type { Hundredths } from './reading.ts'
+import { hourRing, newestMsOf } from './state-columns.ts'
+import { hourMs } from './time.ts'
+
+/** A sum of this many values of 1000 µg/m³ in hundredths still fits 31 bits; more add nothing. */
+const mostPerHour = 20_000
+
+const hourNumber = (timeMs: number): number => Math.floor(timeMs / hourMs)
+const placeOf = (slot: number, hour: number): number => 2 * (slot * hourRing + (hour % hourRing))
+
+/** The place of the pm25 of a time's hour in both columns; its pm10 is the next. */
+export const hoursPlace = (slot: number, timeMs: number): number =>
+  placeOf(slot, hourNumber(timeMs))
+
+/**
+ * Adds an accepted reading to its hour; one too old for the ring changes nothing. Call it before
+ * the reading becomes its sensor's newest: the newest hour is that of `newestMs`.
+ */
+export function addToHour(
+  state: PartitionState,
+  slot: number,
+  reading: Pick<Hundredths, 'pm25' | 'pm10'> & { readonly timeMs: number },
+): void {
+  const { hourSums, hourCounts } = state
+  const hour = hourNumber(reading.timeMs)
+  const newest = hourNumber(newestMsOf(state, slot))
+  if (hour <= newest - hourRing) return
+  // the ring used these places for hours that are now too old
+  for (let passed = Math.max(newest + 1, hour - hourRing + 1); passed <= hour; passed++) {
+    const at = placeOf(slot, passed)
+    hourSums[at] = hourSums[at + 1] = hourCounts[at] = hourCounts[at + 1] = 0
+  }
+  const at = placeOf(slot, hour)
+  add(state, at, reading.pm25)
+  add(state, at + 1, reading.pm10)
+}
+
+function add({ hourSums, hourCounts }: PartitionState, at: number, value: number | null): void {
+  const count = hourCounts[at] ?? 0
+  if (value === null || count >= mostPerHour) return
+  hourSums[at]! += value
+  hourCounts[at] = count + 1
+}
+
+/**
+ * Means of the newest clock hours (UTC) in µg/m³, the running hour first; null where fewer than
+ * 75 % of the expected readings have the pollutant (of the running hour: of those expected so far,
+ * at least one).
+ * @param hours at most 24  @param expectedPerHour 3600 s over the cadence; may be below 1
+ */
+export function hourMeans(
+  state: PartitionState,
+  slot: number,
+  pollutant: 'pm25' | 'pm10',
+  nowMs: number,
+  hours: number,
+  expectedPerHour: number,
+): (number | null)[] {
+  const running = hourNumber(nowMs)
+  const newest = hourNumber(newestMsOf(state, slot))
+  return Array.from({ length: hours }, (_, age) => {
+    const hour = running - age
+    if (hour > newest || hour <= newest - hourRing) return null
+    const at = placeOf(slot, hour) + (pollutant === 'pm25' ? 0 : 1)
+    const count = state.hourCounts[at] ?? 0
+    const passed = age === 0 ? (nowMs - running * hourMs) / hourMs : 1
+    const needed = Math.max(1, neededHourCoverage * expectedPerHour * passed)
+    return count >= needed ? (state.hourSums[at] ?? 0) / count / 100 : null
+  })
+}

@@ -1,0 +1,52 @@
+/**
+ * A record of a shard's ledger. Each is complete in itself, so a snapshot is nothing but the
+ * records of what is there, and recovery folds the two alike.
+ */
+import type { DeliveryKey, EventKind, Trigger } from './delivery.ts'
+import type { WebhookNumber } from './webhook-id.ts'
+
+/** What a record says of a delivery and of the slot it has. */
+export type DeliveryRecord = DeliveryKey & {
+  /**
+   * new: it is to be made · wait: an attempt failed, or somebody wants it again · done: the slot is
+   * free · dead: given up, kept for whoever asks
+   */
+  readonly type: 'new' | 'wait' | 'done' | 'dead'
+  readonly slot: number
+  /** Attempts made so far, 0…11. */
+  readonly attempts: number
+  /** When the next attempt is due; of a dead one, when it died. ms since the epoch. */
+  readonly dueMs: number
+  readonly trigger: Trigger
+}
+
+export type HookRecord = {
+  readonly type: 'hook'
+  readonly webhook: WebhookNumber
+  readonly says: /** The webhook is deleted, and so is everything that waits for it. */
+    | { readonly op: 'dropped' }
+    /** Events of the stream from this sequence on have no records; 0: none is missing. */
+    | { readonly op: 'behind'; readonly stream: SourceStream; readonly from: number }
+    /** Failures since the last success; 0: the last attempt succeeded. */
+    | ({ readonly op: 'health' } & Health)
+}
+
+export type Health = {
+  readonly failures: number
+  /** ms since the epoch; 0 without failures. */
+  readonly firstFailureMs: number
+  readonly lastFailureMs: number
+}
+
+/** An owner's first record: proves that the shard is his, and fences the one before. */
+export type EpochRecord = { readonly type: 'epoch'; readonly atMs: number }
+
+export type LedgerRecord = DeliveryRecord | HookRecord | EpochRecord
+
+/** Where events come from. */
+export type SourceStream = 'events' | 'readings'
+
+export const sourceOf = (kind: EventKind): SourceStream =>
+  kind === 'reading.new' ? 'readings' : 'events'
+
+export const healthy: Health = { failures: 0, firstFailureMs: 0, lastFailureMs: 0 }

@@ -1,0 +1,290 @@
+/**
+ * A shard's ledger in memory: the fold of its records. A delivery that waits has a slot of 27 bytes
+ * in typed arrays; what is due when, and in which order, is made from it (`due-wheel.ts`,
+ * `slot-queue.ts`) and kept in no record.
+ */
+import { type DeliveryKey, type EventKind, eventKinds, type Trigger, triggers } from './delivery.ts'
+import type { DeliveryRecord, Health, HookRecord, LedgerRecord } from './ledger-record.ts'
+import { healthy } from './ledger-record.ts'
+import type { WebhookNumber } from './webhook-id.ts'
+
+export const slotStates = { free: 0, pending: 1, dead: 2 } as const
+const attemptBits = 0x0f
+const stateShift = 4
+const stateBits = 0x30
+/** Where a slot is at the moment; in no record. */
+export const slotMarks = { inWheel: 0x40, active: 0x80 } as const
+const half = 2 ** 32
+const none = -1
+/** What is not used is memory too. */
+const growth = 1.25
+
+/** What is known of a webhook beside its slots. */
+export type HookState = {
+  pending: number
+  dead: number
+  /** Sequence from which on its events are to be read again, by stream; 0: none. */
+  behind: { events: number; readings: number }
+  health: Health
+}
+
+export type Ledger = {
+  capacity: number
+  /** Slots below it have been in use. */
+  top: number
+  /** Head of the list of free slots, linked by `next`. */
+  freeHead: number
+  webhook: Uint32Array
+  sequenceLow: Uint32Array
+  sequenceHigh: Uint16Array
+  dueLow: Uint32Array
+  dueHigh: Uint16Array
+  bits: Uint16Array
+  /** Attempts in the low half, then the slot's state (2 bits), then `slotMarks`. */
+  status: Uint8Array
+  /** For the queue the slot stands in: ready, free or dead. */
+  next: Int32Array
+  /** For the wheel. */
+  timer: Int32Array
+  readonly hooks: Map<WebhookNumber, HookState>
+  pending: number
+  dead: number
+}
+
+export function createLedger(capacity = 1_024): Ledger {
+  return {
+    capacity,
+    top: 0,
+    freeHead: none,
+    ...columns(capacity),
+    hooks: new Map(),
+    pending: 0,
+    dead: 0,
+  }
+}
+
+const columns = (capacity: number) => ({
+  webhook: new Uint32Array(capacity),
+  sequenceLow: new Uint32Array(capacity),
+  sequenceHigh: new Uint16Array(capacity),
+  dueLow: new Uint32Array(capacity),
+  dueHigh: new Uint16Array(capacity),
+  bits: new Uint16Array(capacity),
+  status: new Uint8Array(capacity),
+  next: new Int32Array(capacity).fill(none),
+  timer: new Int32Array(capacity).fill(none),
+})
+
+function grow(ledger: Ledger, least: number): void {
+  if (least <= ledger.capacity) return
+  const capacity = Math.max(least, Math.ceil(ledger.capacity * growth))
+  const wider = columns(capacity)
+  wider.webhook.set(ledger.webhook)
+  wider.sequenceLow.set(ledger.sequenceLow)
+  wider.sequenceHigh.set(ledger.sequenceHigh)
+  wider.dueLow.set(ledger.dueLow)
+  wider.dueHigh.set(ledger.dueHigh)
+  wider.bits.set(ledger.bits)
+  wider.status.set(ledger.status)
+  wider.next.set(ledger.next)
+  wider.timer.set(ledger.timer)
+  Object.assign(ledger, wider, { capacity })
+}
+
+/**
+ * Takes a slot for a record to be written; until that is folded nobody else gets it, and a slot
+ * comes back only when its `done` is folded, which is when it is durable.
+ */
+export function reserveSlot(ledger: Ledger): number {
+  const free = ledger.freeHead
+  if (free !== none) {
+    ledger.freeHead = ledger.next[free] ?? none
+    return free
+  }
+  grow(ledger, ledger.top + 1)
+  return ledger.top++
+}
+
+export const stateOf = (ledger: Ledger, slot: number): number =>
+  ((ledger.status[slot] ?? 0) & stateBits) >> stateShift
+export const attemptsOf = (ledger: Ledger, slot: number): number =>
+  (ledger.status[slot] ?? 0) & attemptBits
+export const dueOf = (ledger: Ledger, slot: number): number =>
+  (ledger.dueHigh[slot] ?? 0) * half + (ledger.dueLow[slot] ?? 0)
+export const sequenceOf = (ledger: Ledger, slot: number): number =>
+  (ledger.sequenceHigh[slot] ?? 0) * half + (ledger.sequenceLow[slot] ?? 0)
+
+type Mark = (typeof slotMarks)[keyof typeof slotMarks]
+export const hasMark = (ledger: Ledger, slot: number, mark: Mark): boolean =>
+  ((ledger.status[slot] ?? 0) & mark) !== 0
+export function setMark(ledger: Ledger, slot: number, mark: Mark): void {
+  ledger.status[slot] = (ledger.status[slot] ?? 0) | mark
+}
+export function clearMark(ledger: Ledger, slot: number, mark: Mark): void {
+  ledger.status[slot] = (ledger.status[slot] ?? 0) & ~mark
+}
+
+/** The place of a delivery's small parts in 16 bits. */
+export const bitsOf = (kind: EventKind, trigger: Trigger, detail: number): number =>
+  eventKinds.indexOf(kind) | (triggers.indexOf(trigger) << 3) | (detail << 5)
+
+export const kindOfBits = (bits: number): EventKind => eventKinds[bits & 7] ?? 'reading.new'
+export const triggerOfBits = (bits: number): Trigger => triggers[(bits >> 3) & 3] ?? 'event'
+export const detailOfBits = (bits: number): number => bits >> 5
+
+/** The delivery in a slot. */
+export function deliveryAt(ledger: Ledger, slot: number): DeliveryRecord {
+  const bits = ledger.bits[slot] ?? 0
+  return {
+    type: stateOf(ledger, slot) === slotStates.dead ? 'dead' : 'wait',
+    slot,
+    webhook: ledger.webhook[slot] ?? 0,
+    kind: kindOfBits(bits),
+    trigger: triggerOfBits(bits),
+    detail: detailOfBits(bits),
+    sequence: sequenceOf(ledger, slot),
+    attempts: attemptsOf(ledger, slot),
+    dueMs: dueOf(ledger, slot),
+  }
+}
+
+export function hookOf(ledger: Ledger, webhook: WebhookNumber): HookState {
+  const found = ledger.hooks.get(webhook)
+  if (found !== undefined) return found
+  const made = { pending: 0, dead: 0, behind: { events: 0, readings: 0 }, health: healthy }
+  ledger.hooks.set(webhook, made)
+  return made
+}
+
+/** Folds one record. A record folded twice changes nothing the second time. */
+export function applyRecord(ledger: Ledger, record: LedgerRecord): void {
+  switch (record.type) {
+    case 'new':
+    case 'wait':
+      return fill(ledger, record, slotStates.pending)
+    case 'dead':
+      return fill(ledger, record, slotStates.dead)
+    case 'done':
+      return release(ledger, record.slot)
+    case 'hook':
+      return applyHook(ledger, record)
+    case 'epoch':
+      return
+  }
+}
+
+function fill(ledger: Ledger, record: DeliveryRecord, state: number): void {
+  const { slot, sequence, dueMs } = record
+  clearSlot(ledger, slot)
+  ledger.webhook[slot] = record.webhook
+  ledger.sequenceLow[slot] = sequence % half
+  ledger.sequenceHigh[slot] = Math.floor(sequence / half)
+  ledger.dueLow[slot] = dueMs % half
+  ledger.dueHigh[slot] = Math.floor(dueMs / half)
+  ledger.bits[slot] = bitsOf(record.kind, record.trigger, record.detail)
+  settleSlot(ledger, slot, state, record.attempts)
+}
+
+/** Makes room for a slot and takes what it held out of the counts, before its columns are written. */
+export function clearSlot(ledger: Ledger, slot: number): void {
+  grow(ledger, slot + 1)
+  ledger.top = Math.max(ledger.top, slot + 1)
+  count(ledger, slot, -1)
+}
+
+/** Counts the slot, after its columns were written. */
+export function settleSlot(ledger: Ledger, slot: number, state: number, attempts: number): void {
+  const marks = (ledger.status[slot] ?? 0) & (slotMarks.inWheel | slotMarks.active)
+  ledger.status[slot] = marks | (state << stateShift) | attempts
+  count(ledger, slot, 1)
+}
+
+function release(ledger: Ledger, slot: number): void {
+  if (slot >= ledger.top || stateOf(ledger, slot) === slotStates.free) return
+  count(ledger, slot, -1)
+  ledger.status[slot] = 0
+  ledger.next[slot] = ledger.freeHead
+  ledger.freeHead = slot
+}
+
+function count(ledger: Ledger, slot: number, by: 1 | -1): void {
+  const state = stateOf(ledger, slot)
+  if (state === slotStates.free) return
+  const hook = hookOf(ledger, ledger.webhook[slot] ?? 0)
+  if (state === slotStates.pending) {
+    hook.pending += by
+    ledger.pending += by
+  } else {
+    hook.dead += by
+    ledger.dead += by
+  }
+}
+
+function applyHook(ledger: Ledger, { webhook, says }: HookRecord): void {
+  switch (says.op) {
+    case 'dropped':
+      for (const slot of slotsOf(ledger, webhook)) release(ledger, slot)
+      ledger.hooks.delete(webhook)
+      return
+    case 'behind':
+      hookOf(ledger, webhook).behind[says.stream] = says.from
+      return
+    case 'health': {
+      const { failures, firstFailureMs, lastFailureMs } = says
+      hookOf(ledger, webhook).health = { failures, firstFailureMs, lastFailureMs }
+    }
+  }
+}
+
+/** Slots of a webhook, pending or dead: looks at every slot, so only where somebody asks. */
+export function* slotsOf(ledger: Ledger, webhook: WebhookNumber): Generator<number> {
+  for (let slot = 0; slot < ledger.top; slot++) {
+    if (ledger.webhook[slot] === webhook && stateOf(ledger, slot) !== slotStates.free) yield slot
+  }
+}
+
+/** @returns the slot of a delivery, or undefined where it has none */
+export function findSlot(ledger: Ledger, key: DeliveryKey): number | undefined {
+  for (const slot of slotsOf(ledger, key.webhook)) {
+    const bits = ledger.bits[slot] ?? 0
+    if (kindOfBits(bits) !== key.kind || detailOfBits(bits) !== key.detail) continue
+    if (sequenceOf(ledger, slot) === key.sequence) return slot
+  }
+  return undefined
+}
+
+/** After a recovery: every slot that holds nothing is free, whatever the order it came in. */
+export function rebuildFreeSlots(ledger: Ledger): void {
+  ledger.freeHead = none
+  for (let slot = ledger.top - 1; slot >= 0; slot--) {
+    if (stateOf(ledger, slot) !== slotStates.free) continue
+    ledger.next[slot] = ledger.freeHead
+    ledger.freeHead = slot
+  }
+}
+
+/** The records that make this ledger anew. */
+export function* recordsOf(ledger: Ledger): Generator<LedgerRecord> {
+  yield* hookRecordsOf(ledger)
+  for (let slot = 0; slot < ledger.top; slot++) {
+    if (stateOf(ledger, slot) !== slotStates.free) yield deliveryAt(ledger, slot)
+  }
+}
+
+export function* hookRecordsOf(ledger: Ledger): Generator<HookRecord> {
+  for (const [webhook, { behind, health }] of ledger.hooks) {
+    for (const stream of ['events', 'readings'] as const) {
+      const from = behind[stream]
+      if (from > 0) yield { type: 'hook', webhook, says: { op: 'behind', stream, from } }
+    }
+    if (health.failures > 0) yield { type: 'hook', webhook, says: { op: 'health', ...health } }
+  }
+}
+
+/** Forgets webhooks of which nothing is known: they come back with their next delivery. */
+export function forgetIdleHooks(ledger: Ledger): void {
+  for (const [number, { pending, dead, behind, health }] of ledger.hooks) {
+    const isIdle = pending === 0 && dead === 0 && health.failures === 0
+    if (isIdle && behind.events === 0 && behind.readings === 0) ledger.hooks.delete(number)
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What a pipeline worker decides about one batch of raw messages, or about the passing of time:
+ * the content of one READINGS message. The log of these is the truth; state, store rows, events
+ * and statistics are projections of it.
+ */
+import type { Hundredths, Reading } from './reading.ts'
+import type { SensorId } from './sensor-id.ts'
+
+/** A reading with the time the broker stored its raw message, ms since the epoch. */
+export type ArrivedReading = Reading & { readonly arrivedMs: number }
+
+/** Where a raw reading came in: the sequence in its RAW stream and its place in the array. */
+export type RawPlace = { readonly rawSeq: number; readonly item: number }
+
+/** A believable reading that is not newer than its sensor's newest: the late lane judges it. */
+export type Deferred = RawPlace & Omit<ArrivedReading, 'seq'>
+
+export const refusalReasons = [
+  'not_json',
+  'schema',
+  'too_large',
+  'too_many',
+  'empty',
+  'unknown_sensor',
+  'sensor_mismatch',
+  'wrong_partition',
+  'no_offset',
+  'too_old',
+  'future',
+  'out_of_range',
+  'conflict',
+] as const
+export type RefusalReason = (typeof refusalReasons)[number]
+
+/**
+ * Something kept in REJECTED. `partial` is no refusal: the reading was accepted, but a value of it
+ * was dropped and the original bytes are kept.
+ */
+export type Refused = RawPlace & {
+  readonly reason: RefusalReason | 'partial'
+  /** The sensor of the subject, as it stood there; it may be unknown. */
+  readonly sensor: string
+  /** What exactly was wrong, in words, bounded; '' where the reason says it all. */
+  readonly why: string
+}
+
+/** `aqi` rose: an alert with threshold t fires where from ≤ t < to. */
+export type Rise = {
+  readonly kind: 'rise'
+  /** The place of the reading in this message's `readings`. */
+  readonly place: number
+  readonly from: number
+  readonly to: number
+  readonly previousAqi: number | null
+}
+
+export type CameOnline = {
+  readonly kind: 'online'
+  readonly place: number
+  /** null: the sensor was never heard before. */
+  readonly offlineSinceMs: number | null
+}
+
+export type WentOffline = {
+  readonly kind: 'offline'
+  readonly sensor: SensorId
+  readonly lastReadingMs: number
+  readonly offlineSinceMs: number
+  readonly silenceMs: number
+}
+
+export type LogEvent = Rise | CameOnline | WentOffline
+
+export type LogMessage = {
+  readonly partition: number
+  /** Which process start decided this: an instance id and a number new at each start. */
+  readonly worker: string
+  /** The last raw message judged, 0 before the first, and the broker's time of it. */
+  readonly rawLast: number
+  readonly rawLastTimeMs: number
+  /** The partition's accepted readings so far, this message's included. */
+  readonly nLast: number
+  /** READINGS sequence up to which the late lane has judged what was deferred. */
+  readonly lateTo: number
+  /** The partition's listening clock at the decision (`presence.ts`). */
+  readonly listenedMs: number
+  readonly readings: readonly ArrivedReading[]
+  readonly events: readonly LogEvent[]
+  /** Sensors found silent whose offline event a storm holds back. */
+  readonly held: readonly SensorId[]
+  readonly deferred: readonly Deferred[]
+  readonly refused: readonly Refused[]
+  /** Exact repeats, counted by sensor. */
+  readonly duplicates: readonly (readonly [sensor: SensorId, count: number])[]
+}
+
+/** Equal on normalised values: a repeat, not a conflict. */
+export const sameValues = (a: Hundredths, b: Hundredths): boolean =>
+  a.pm25 === b.pm25 &&
+  a.pm10 === b.pm10 &&
+  a.co2 === b.co2 &&
+  a.temperature === b.temperature &&
+  a.humidity === b.humidity

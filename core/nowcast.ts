@@ -1,0 +1,52 @@
+/**
+ * Averages that stand for "now" and "today": EPA's NowCast for PM and the 24-hour mean. Both take
+ * clock-hour means in µg/m³, newest first, null where an hour has too few readings, and return
+ * µg/m³ as computed: `indexOfConcentration` truncates, and so must whoever prints them.
+ */
+
+export const nowcastHours = 12
+export const dailyHours = 24
+
+/** An hour's mean stands for the hour from this part of its expected readings on. */
+export const neededHourCoverage = 0.75
+
+const neededDailyHours = 18
+const smallestWeight = 0.5
+
+/**
+ * Weighs recent hours more the more the air changes: `w = max(½, min/max)`, and hour i of age
+ * counts w^i; a missing hour takes its weight with it. (US EPA, NowCast for PM.)
+ *
+ * @param hours newest first; those after the 12th are not looked at, missing ones are null
+ * @returns null unless two of the newest three hours are there
+ */
+export function nowcast(hours: readonly (number | null)[]): number | null {
+  if (countPresent(hours.slice(0, 3)) < 2) return null
+  const newest = hours.slice(0, nowcastHours)
+  const present = newest.filter((mean) => mean !== null)
+  const max = Math.max(...present)
+  if (max <= 0) return 0
+  const weight = Math.max(smallestWeight, Math.min(...present) / max)
+
+  let weighted = 0
+  let weights = 0
+  newest.forEach((mean, age) => {
+    if (mean === null) return
+    weighted += mean * weight ** age
+    weights += weight ** age
+  })
+  return weighted / weights
+}
+
+/**
+ * @param hours newest first; those after the 24th are not looked at, missing ones are null
+ * @returns the mean of the hours present, null unless 18 of the 24 are
+ */
+export function dailyMean(hours: readonly (number | null)[]): number | null {
+  const present = hours.slice(0, dailyHours).filter((mean) => mean !== null)
+  if (present.length < neededDailyHours) return null
+  return present.reduce((sum, mean) => sum + mean, 0) / present.length
+}
+
+const countPresent = (hours: readonly (number | null)[]): number =>
+  hours.filter((mean) => mean !== null).length

@@ -1,0 +1,65 @@
+/**
+ * Both families of signature of a delivery:
+ *
+ * - the service's own: lower-case hex HMAC-SHA256 of the body, key = the secret as displayed;
+ * - Standard Webhooks (standardwebhooks.com, version 1.0.0): base 64 HMAC-SHA256 of
+ *   `<id>.<timestamp>.<body>`, key = the base 64 part of the secret, decoded.
+ */
+
+/** HMAC-SHA256 of the parts in a row; `keyEncoding` says how the key's text becomes bytes. */
+export type Hmac = (input: {
+  readonly key: string
+  readonly keyEncoding: 'utf8' | 'base64'
+  readonly parts: readonly (string | Uint8Array)[]
+  readonly encoding: 'hex' | 'base64'
+}) => string
+
+export const secretPrefix = 'whsec_'
+
+/** The header that holds the service's own signature; the brand is the operator's. */
+export const defaultSignatureHeader = 'X-Service-Signature'
+
+export type SignedParts = {
+  /** Constant over the attempts of a delivery: the receiver's idempotency key. */
+  readonly id: string
+  readonly timestampSeconds: number
+  readonly body: Uint8Array
+}
+
+/** The secrets in force: during a rotation the one to go and the one to come. */
+export type SecretsInForce = { readonly secret: string; readonly next?: string }
+
+/** @param secret as displayed, `whsec_…` */
+export const serviceSignature = (hmac: Hmac, secret: string, body: Uint8Array): string =>
+  hmac({ key: secret, keyEncoding: 'utf8', parts: [body], encoding: 'hex' })
+
+/** @param secret as displayed, `whsec_…` @returns `v1,…` */
+export function standardSignature(hmac: Hmac, secret: string, signed: SignedParts): string {
+  const { id, timestampSeconds, body } = signed
+  const digest = hmac({
+    key: secret.startsWith(secretPrefix) ? secret.slice(secretPrefix.length) : secret,
+    keyEncoding: 'base64',
+    parts: [`${id}.${timestampSeconds}.`, body],
+    encoding: 'base64',
+  })
+  return `v1,${digest}`
+}
+
+/** Every header that a receiver needs in order to check a delivery. */
+export function signatureHeaders(
+  hmac: Hmac,
+  { secret, next }: SecretsInForce,
+  signed: SignedParts,
+  header: string = defaultSignatureHeader,
+): Record<string, string> {
+  const secrets = next === undefined ? [secret] : [secret, next]
+  return {
+    'webhook-id': signed.id,
+    'webhook-timestamp': String(signed.timestampSeconds),
+    'webhook-signature': secrets.map((one) => standardSignature(hmac, one, signed)).join(' '),
+    [header]: serviceSignature(hmac, secret, signed.body),
+    ...(next === undefined
+      ? {}
+      : { [`${header}-Next`]: serviceSignature(hmac, next, signed.body) }),
+  }
+}

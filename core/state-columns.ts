@@ -1,0 +1,141 @@
+/**
+ * The columns of a partition's state: typed arrays with one row a sensor, so that 100,000 sensors
+ * are some 45 MB and a snapshot is a handful of copies. What a reading touches together lies
+ * together: the fold waits for memory more than for anything else, and a column for every field
+ * would make it wait twice as long.
+ */
+
+/** Stands for `null` in a column of hundredths: no measured value comes near it. */
+export const noValue = -(2 ** 31)
+/** Stands for `null` where an index is kept. */
+export const noAqi = -1
+
+/** Places in a row of `times`: ms since the epoch but where it says otherwise; NaN is none. */
+export const timeAt = {
+  /** Of the newest accepted reading, −Infinity where there is none. */
+  newestMs: 0,
+  newestArrivedMs: 1,
+  /** No time, but as long a number. */
+  newestSeq: 2,
+  /** The listening clock when the last fresh reading was heard, and the broker's time of that. */
+  heardAt: 3,
+  heardArrivedMs: 4,
+  /** NaN unless offline. */
+  offlineSinceMs: 5,
+  /** The listening clock when a storm held the silence back; NaN unless held. */
+  heldAt: 6,
+} as const
+
+/** Places in a row of `numbers`. */
+export const numberAt = {
+  /** The newest reading: pm25, pm10, co2, temperature, humidity in hundredths, or `noValue`. */
+  values: 0,
+  flags: 5,
+  /** Its area's place in `areas`. */
+  area: 6,
+  aqi: 7,
+  /** The newest humidity that was not null, and how many in a row were equal to it. */
+  humidity: 8,
+  humidityRun: 9,
+  /** `crossing.ts`: the previous fresh index, and the thresholds that have fired. */
+  previousAqi: 10,
+  firedBelow: 11,
+} as const
+
+/** Five-minute slots in the uptime ring: the last 24 h, the running one, and some for clocks ahead. */
+export const uptimeWords = 10
+/** Clock hours in the hour ring: the last 24, and one for a sensor whose clock runs ahead. */
+export const hourRing = 25
+
+/** Each column's kind of array and the entries of a row, in the order of a snapshot. */
+export const layout = {
+  times: { of: Float64Array, width: 7 },
+  numbers: { of: Int32Array, width: 12 },
+  /** `presence.ts` */
+  status: { of: Uint8Array, width: 1 },
+  /** `uptime.ts`: a ring of bits; the slot of `newestMs` is its newest. */
+  uptimeBits: { of: Uint32Array, width: uptimeWords },
+  /** `hour-sums.ts`: rings of pairs (pm25, pm10), sums in hundredths and how many values. */
+  hourSums: { of: Int32Array, width: 2 * hourRing },
+  hourCounts: { of: Uint16Array, width: 2 * hourRing },
+} as const
+
+/** The rows of a sensor never heard; in the other columns they are zeros. */
+const noTimes = [-Infinity, Number.NaN, 0, Number.NaN, Number.NaN, Number.NaN, Number.NaN]
+const noNumbers = [noValue, noValue, noValue, noValue, noValue, 0, 0, noAqi, noValue, 0, noAqi, 0]
+
+export type ColumnName = keyof typeof layout
+export type Columns = {
+  times: Float64Array<ArrayBuffer>
+  numbers: Int32Array<ArrayBuffer>
+  status: Uint8Array<ArrayBuffer>
+  uptimeBits: Uint32Array<ArrayBuffer>
+  hourSums: Int32Array<ArrayBuffer>
+  hourCounts: Uint16Array<ArrayBuffer>
+}
+
+// Object.keys is typed string[]; the cast only says which strings
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const columnNames = Object.keys(layout) as ColumnName[]
+
+const { times, numbers, status, uptimeBits, hourSums, hourCounts } = layout
+
+/** Rows for sensors never heard. @param capacity how many */
+export const emptyColumns = (capacity: number): Columns =>
+  filled(
+    {
+      times: new Float64Array(capacity * times.width),
+      numbers: new Int32Array(capacity * numbers.width),
+      status: new Uint8Array(capacity * status.width),
+      uptimeBits: new Uint32Array(capacity * uptimeBits.width),
+      hourSums: new Int32Array(capacity * hourSums.width),
+      hourCounts: new Uint16Array(capacity * hourCounts.width),
+    },
+    0,
+  )
+
+/**
+ * What `columns` hold, with room for `capacity` sensors. Their memory moves: the arrays given are
+ * empty afterwards, and nothing is left for the collector.
+ */
+export function grown(columns: Columns, capacity: number): Columns {
+  const moved = <Name extends ColumnName>(name: Name): ArrayBuffer => {
+    const { of, width } = layout[name]
+    return columns[name].buffer.transfer(capacity * width * of.BYTES_PER_ELEMENT)
+  }
+  const before = columns.status.length
+  return filled(
+    {
+      times: new Float64Array(moved('times')),
+      numbers: new Int32Array(moved('numbers')),
+      status: new Uint8Array(moved('status')),
+      uptimeBits: new Uint32Array(moved('uptimeBits')),
+      hourSums: new Int32Array(moved('hourSums')),
+      hourCounts: new Uint16Array(moved('hourCounts')),
+    },
+    before,
+  )
+}
+
+/** New memory is zeros: the rows where those mean something are set, from slot `from` on. */
+function filled(columns: Columns, from: number): Columns {
+  for (let slot = from; slot < columns.status.length; slot++) {
+    columns.times.set(noTimes, slot * times.width)
+    columns.numbers.set(noNumbers, slot * numbers.width)
+  }
+  return columns
+}
+
+/** @param place of `timeAt` */
+export const timeOf = (columns: Columns, slot: number, place: number): number =>
+  columns.times[slot * times.width + place] ?? Number.NaN
+export const setTime = (columns: Columns, slot: number, place: number, value: number): void => {
+  columns.times[slot * times.width + place] = value
+}
+
+/** Time of the newest accepted reading, −Infinity where there is none. */
+export const newestMsOf = (columns: Columns, slot: number): number =>
+  columns.times[slot * times.width + timeAt.newestMs] ?? -Infinity
+
+/** Where the row of a slot begins in `numbers`. */
+export const numbersOf = (slot: number): number => slot * numbers.width

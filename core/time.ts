@@ -1,0 +1,8 @@
+export const secondMs = 1_000
+export const minuteMs = 60 * secondMs
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
+/** The start of the `stepMs` slot that holds `timeMs`, both in ms since the epoch, UTC. */
+export const floorTo = (timeMs: number, stepMs: number): number =>
+  Math.floor(timeMs / stepMs) * stepMs

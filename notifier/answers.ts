@@ -1,0 +1,240 @@
+/** Answers what other processes ask the owner of a shard (`schemas/webhook-requests.ts`). */
+import { randomUUID } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
+import { type DeliveryKey, keyText, parseKeyText } from '../core/delivery.ts'
+import { formatIso, parseIso } from '../core/iso-time.ts'
+import {
+  deliveryAt,
+  findSlot,
+  hasMark,
+  type Ledger,
+  slotMarks,
+  slotStates,
+  slotsOf,
+  stateOf,
+} from '../core/ledger.ts'
+import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/ledger-record.ts'
+import { shardOf, webhookNumberOf } from '../core/webhook-id.ts'
+import { askSubject, eventsStream, readingsStream } from '../schemas/subjects.ts'
+import {
+  type AskRefusal,
+  isWebhookRequest,
+  type WaitingDelivery,
+  type WebhookReply,
+  type WebhookRequest,
+} from '../schemas/webhook-requests.ts'
+import { type AttemptContext, attemptDelivery } from './attempt.ts'
+import type { AttemptsLog } from './attempts-log.ts'
+import type { CatchUp } from './catch-up.ts'
+import type { Matcher } from './matcher.ts'
+import { idFor } from './payload.ts'
+import { sampleOf } from './sample.ts'
+import type { Sources } from './sources.ts'
+import type { Wal } from './wal.ts'
+import type { BookEntry } from './webhook-book.ts'
+
+type Options = AttemptContext & {
+  readonly nc: NatsConnection
+  readonly shard: number
+  readonly ledger: Ledger
+  readonly wal: Wal
+  readonly matcher: Matcher
+  readonly catchUp: CatchUp
+  readonly sources: Sources
+  readonly attempts: AttemptsLog
+  readonly nowMs: () => number
+  readonly isInFlight: (delivery: DeliveryRecord) => boolean
+  readonly stop: AbortSignal
+  readonly onFailure: (error: unknown) => void
+}
+
+type Ask<Op extends WebhookRequest['op']> = Extract<WebhookRequest, { op: Op }>
+
+class Refusal extends Error {
+  readonly code: AskRefusal
+
+  constructor(code: AskRefusal, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export function answerRequests(options: Options): Disposable {
+  const { nc, shard, onFailure } = options
+  const subscription: Subscription = nc.subscribe(askSubject(shard), {
+    callback: (error, message) => {
+      if (error) onFailure(error)
+      else void respond(options, message).catch(onFailure)
+    },
+  })
+  return { [Symbol.dispose]: () => subscription.unsubscribe() }
+}
+
+async function respond(options: Options, message: Msg): Promise<void> {
+  const reply = await replyTo(options, message).catch((error: unknown): WebhookReply => {
+    if (error instanceof Refusal) return { ok: false, code: error.code, message: error.message }
+    options.onFailure(error)
+    return { ok: false, code: 'busy', message: 'the owner cannot answer now: ask again' }
+  })
+  message.respond(JSON.stringify(reply))
+}
+
+async function replyTo(options: Options, message: Msg): Promise<WebhookReply> {
+  const request = parse(message)
+  const number = webhookNumberOf(request.webhook) ?? -1
+  const entry = options.book.get(number)
+  if (entry === undefined || shardOf(number) !== options.shard)
+    throw new Refusal('unknown_webhook', `shard ${options.shard} has no ${request.webhook}`)
+  switch (request.op) {
+    case 'list':
+      return await list(options, entry, request)
+    case 'replay':
+      return await replay(options, entry, request)
+    case 'recover':
+      return await recover(options, entry, request)
+    case 'test':
+      return await test(options, entry, request)
+  }
+}
+
+function parse(message: Msg): WebhookRequest {
+  let value: unknown
+  try {
+    value = message.json()
+  } catch {
+    throw new Refusal('bad_request', 'the request is no JSON')
+  }
+  if (isWebhookRequest(value)) return value
+  throw new Refusal('bad_request', 'the request is not of the schema airproof/webhook-request')
+}
+
+async function list(options: Options, entry: BookEntry, ask: Ask<'list'>): Promise<WebhookReply> {
+  const { ledger, matcher } = options
+  const wanted = ask.state === 'dead' ? slotStates.dead : slotStates.pending
+  const found = [...slotsOf(ledger, entry.number)].filter(
+    (slot) => stateOf(ledger, slot) === wanted,
+  )
+  const deliveries = found
+    .map((slot) => deliveryAt(ledger, slot))
+    .toSorted((a, b) => a.dueMs - b.dueMs)
+    .slice(0, ask.limit)
+  return {
+    ok: true,
+    op: 'list',
+    total: found.length,
+    deliveries: await Promise.all(deliveries.map((one) => describe(options, entry, one))),
+    is_behind:
+      matcher.behindOf(entry.number, 'events') > 0 ||
+      matcher.behindOf(entry.number, 'readings') > 0,
+  }
+}
+
+async function describe(
+  { sources, isInFlight }: Options,
+  entry: BookEntry,
+  delivery: DeliveryRecord,
+): Promise<WaitingDelivery> {
+  const happening = await sources.happening(delivery)
+  const isDead = delivery.type === 'dead'
+  return {
+    delivery: happening === undefined ? '' : idFor(happening, delivery.kind, entry.webhook.id),
+    key: keyText(delivery),
+    event: delivery.kind,
+    trigger: delivery.trigger,
+    state: isDead ? 'dead' : isInFlight(delivery) ? 'in_flight' : 'pending',
+    attempts: delivery.attempts,
+    due_at: isDead ? null : formatIso(delivery.dueMs),
+  }
+}
+
+async function replay(
+  options: Options,
+  entry: BookEntry,
+  ask: Ask<'replay'>,
+): Promise<WebhookReply> {
+  const { ledger, wal, matcher, nowMs } = options
+  const parsed = parseKeyText(ask.key)
+  if (parsed === undefined) throw new Refusal('unknown_delivery', `${ask.key} is no delivery's key`)
+  if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
+  const key: DeliveryKey = { ...parsed, webhook: entry.number }
+  const happening = await options.sources.happening(key)
+  if (happening === undefined)
+    throw new Refusal('unknown_delivery', 'what it was about is not kept any more')
+  const slot = findSlot(ledger, key)
+  const record = slot === undefined ? matcher.create(key, 'replay') : again(ledger, slot, nowMs())
+  if (record !== undefined) wal.add([record])
+  await wal.settled()
+  return { ok: true, op: 'replay', delivery: idFor(happening, key.kind, entry.webhook.id) }
+}
+
+/** One that waits comes first; one that is on its way already is. */
+function again(ledger: Ledger, slot: number, nowMs: number): LedgerRecord | undefined {
+  if (hasMark(ledger, slot, slotMarks.active)) return undefined
+  const delivery = deliveryAt(ledger, slot)
+  const attempts = delivery.type === 'dead' ? 0 : delivery.attempts
+  return { ...delivery, type: 'wait', trigger: 'replay', attempts, dueMs: nowMs }
+}
+
+async function recover(
+  options: Options,
+  entry: BookEntry,
+  ask: Ask<'recover'>,
+): Promise<WebhookReply> {
+  const { wal, matcher, catchUp } = options
+  const since = parseIso(ask.since)
+  if (!('timeMs' in since))
+    throw new Refusal('bad_request', '"since" is no ISO time with an offset')
+  if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
+  const sinceMs = Math.max(since.timeMs, entry.createdMs)
+  const wantsReadings = entry.webhook.events.includes('reading.new')
+  const wanted: readonly SourceStream[] = wantsReadings ? ['events', 'readings'] : ['events']
+  const records: LedgerRecord[] = []
+  for (const stream of wanted) {
+    const from = await firstSince(options.nc, stream, sinceMs)
+    const behind = matcher.behindOf(entry.number, stream)
+    if (from === undefined || from > matcher.cursor(stream)) continue
+    if (behind > 0 && behind <= from) continue
+    records.push(matcher.setBehind(entry.number, stream, from))
+  }
+  if (records.length > 0) {
+    catchUp.markRecovering(entry.number)
+    wal.add(records)
+    await wal.settled()
+  }
+  catchUp.look(entry.number)
+  return { ok: true, op: 'recover' }
+}
+
+const streamNames = { events: eventsStream, readings: readingsStream } as const
+
+/** @returns undefined where the stream holds nothing so young */
+async function firstSince(
+  nc: NatsConnection,
+  stream: SourceStream,
+  sinceMs: number,
+): Promise<number | undefined> {
+  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  const found = await direct.getMessage(streamNames[stream], { start_time: new Date(sinceMs) })
+  return found?.seq
+}
+
+async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promise<WebhookReply> {
+  const happening = sampleOf(ask.event, options.wallMs(), `test-${randomUUID()}`)
+  const { attempt } = await attemptDelivery(
+    options,
+    {
+      webhook: entry.number,
+      kind: ask.event,
+      sequence: 0,
+      detail: 0,
+      trigger: 'test',
+      attempts: 0,
+    },
+    entry,
+    happening,
+    options.stop,
+  )
+  options.attempts(attempt)
+  return { ok: true, op: 'test', attempt }
+}

@@ -1,0 +1,174 @@
+/** One attempt at a delivery: the body made, signed, sent, the answer judged and written down. */
+import { type AttemptVerdict, judgeAttempt } from '../core/attempt-verdict.ts'
+import { parseRetryAfter } from '../core/backoff.ts'
+import { keyText } from '../core/delivery.ts'
+import { formatIso } from '../core/iso-time.ts'
+import type { DeliveryRecord } from '../core/ledger-record.ts'
+import { signatureHeaders } from '../core/signature.ts'
+import { secondMs } from '../core/time.ts'
+import { judgeWebhookUrl } from '../core/webhook-url.ts'
+import { inWords } from '../runtime/exit.ts'
+import { hmacSha256 } from '../runtime/hmac.ts'
+import type { Attempt, AttemptError } from '../schemas/attempt.ts'
+import { bodyOf, type Happening, idFor } from './payload.ts'
+import type { Answer, Sender, Sent } from './send.ts'
+import type { BookEntry, WebhookBook } from './webhook-book.ts'
+
+export type AttemptContext = {
+  readonly sender: Sender
+  readonly book: WebhookBook
+  readonly signatureHeader: string
+  readonly userAgent: string
+  readonly allowInsecure: boolean
+  /** The wall clock: what a receiver compares with its own. */
+  readonly wallMs: () => number
+  readonly random: () => number
+}
+
+export type Attempted = {
+  readonly verdict: AttemptVerdict | { readonly outcome: 'cancelled' }
+  readonly attempt: Attempt
+}
+
+type Delivery = Pick<
+  DeliveryRecord,
+  'webhook' | 'kind' | 'sequence' | 'detail' | 'trigger' | 'attempts'
+>
+
+/** Never rejects for what a receiver does. @param delivery with the attempts made before */
+export async function attemptDelivery(
+  context: AttemptContext,
+  delivery: Delivery,
+  entry: BookEntry,
+  happening: Happening,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const atMs = context.wallMs()
+  const body = bodyOf(happening)
+  const id = idFor(happening, delivery.kind, entry.webhook.id)
+  const attempts = delivery.attempts + 1
+  const prepared = prepare(context, entry, { id, body, atMs })
+  const sent =
+    'headers' in prepared
+      ? await context.sender.send({
+          webhook: entry.number,
+          url: prepared.url,
+          headers: prepared.headers,
+          body,
+          signal,
+        })
+      : nothingSent(prepared.error, prepared.detail)
+  const verdict = verdictOf(context, sent, attempts)
+  return {
+    verdict,
+    attempt: {
+      delivery: id,
+      key: keyText(delivery),
+      webhook: entry.webhook.id,
+      event: delivery.kind,
+      trigger: delivery.trigger,
+      attempt: attempts,
+      at: formatIso(atMs),
+      outcome: verdict.outcome,
+      ...errorOf(sent),
+      next_attempt_at:
+        verdict.outcome === 'retry' ? formatIso(context.wallMs() + verdict.inMs) : null,
+      request: {
+        url: entry.webhook.url,
+        address: sent.address ?? null,
+        headers: 'headers' in prepared ? Object.entries(prepared.headers).map(pair) : [],
+        body_bytes: body.length,
+        body: Buffer.from(body).toString(),
+      },
+      response: sent.answer === undefined ? null : describeAnswer(sent.answer),
+      timings: {
+        resolve: rounded(sent.timings.resolveMs),
+        connect: rounded(sent.timings.connectMs),
+        first_byte: rounded(sent.timings.firstByteMs),
+        total: rounded(sent.timings.totalMs),
+      },
+    },
+  }
+}
+
+type Prepared =
+  | { readonly url: string; readonly headers: Record<string, string> }
+  | { readonly error: AttemptError; readonly detail: string }
+
+/** Rules may have become stricter since the webhook was made, so its URL is judged again. */
+function prepare(
+  { book, signatureHeader, userAgent, allowInsecure }: AttemptContext,
+  entry: BookEntry,
+  { id, body, atMs }: { readonly id: string; readonly body: Uint8Array; readonly atMs: number },
+): Prepared {
+  const verdict = judgeWebhookUrl(entry.webhook.url, { allowInsecure })
+  if ('fault' in verdict) return { error: 'url', detail: verdict.fault }
+  try {
+    const timestampSeconds = Math.floor(atMs / secondMs)
+    const secrets = book.secretsOf(entry, atMs)
+    const signed = { id, timestampSeconds, body }
+    return {
+      url: verdict.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': userAgent,
+        accept: '*/*',
+        ...signatureHeaders(hmacSha256, secrets, signed, signatureHeader),
+      },
+    }
+  } catch (error) {
+    return { error: 'secret', detail: inWords(error) }
+  }
+}
+
+const nothingSent = (kind: AttemptError, detail: string): Sent => ({
+  answer: undefined,
+  error: { kind, detail },
+  address: undefined,
+  timings: { resolveMs: undefined, connectMs: undefined, firstByteMs: undefined, totalMs: 0 },
+})
+
+function verdictOf(
+  { wallMs, random }: AttemptContext,
+  { answer, error }: Sent,
+  attempts: number,
+): Attempted['verdict'] {
+  if (error?.kind === 'cancelled') return { outcome: 'cancelled' }
+  const retryAfter = answer?.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1]
+  return judgeAttempt(
+    {
+      // an answer that broke off half-way is none
+      status: error === undefined ? answer?.status : undefined,
+      isTimeout: error?.kind === 'timeout' || error?.kind === 'connect_timeout',
+      retryAfterMs: parseRetryAfter(retryAfter, wallMs(), Date.parse),
+    },
+    attempts,
+    random(),
+  )
+}
+
+function errorOf({ answer, error }: Sent): Pick<Attempt, 'error' | 'error_detail'> {
+  if (error !== undefined) return { error: error.kind, error_detail: error.detail }
+  const isFine = answer !== undefined && answer.status >= 200 && answer.status < 300
+  return isFine
+    ? { error: null, error_detail: null }
+    : { error: 'status', error_detail: `answered ${answer?.status}` }
+}
+
+const pair = ([name, value]: readonly [string, string]): [string, string] => [name, value]
+const rounded = (ms: number | undefined): number | null =>
+  ms === undefined ? null : Math.round(ms * 10) / 10
+
+function describeAnswer({ status, headers, body, isTruncated }: Answer): Attempt['response'] {
+  const bytes = Buffer.from(body)
+  const text = bytes.toString()
+  const isText =
+    Buffer.from(text).equals(bytes) || (isTruncated && !text.slice(0, -1).includes('\uFFFD'))
+  return {
+    status,
+    headers: headers.map(pair),
+    body: isText ? text : bytes.toString('base64'),
+    body_encoding: isText ? 'utf8' : 'base64',
+    truncated: isTruncated,
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Attempts go to ATT for people to read; nothing is recovered from them. So nobody waits for an
+ * acknowledgement, and a server that is away costs at most what was under way.
+ */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Attempt } from '../schemas/attempt.ts'
+import { attemptSubject } from '../schemas/subjects.ts'
+
+export type AttemptsLog = (attempt: Attempt) => void
+
+export const attemptsLog =
+  (nc: NatsConnection): AttemptsLog =>
+  (attempt) => {
+    if (!nc.isClosed()) nc.publish(attemptSubject(attempt.webhook), JSON.stringify(attempt))
+  }

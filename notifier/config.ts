@@ -1,0 +1,26 @@
+import { defaultSignatureHeader } from '../core/signature.ts'
+import { WrongUsage } from '../runtime/exit.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+
+export type NotifierConfig = {
+  /** http, any port and loopback receivers too: for a demonstration and for tests. */
+  readonly allowInsecure: boolean
+  /** Bears the operator's brand. */
+  readonly signatureHeader: string
+}
+
+/** @throws WrongUsage that names the variable */
+export function readNotifierConfig(source: SettingsSource): NotifierConfig {
+  const settings = readSettings(source)
+  const signatureHeader = settings.text('AIRPROOF_SIGNATURE_HEADER', {
+    default: defaultSignatureHeader,
+  })
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(signatureHeader))
+    throw new WrongUsage(
+      `AIRPROOF_SIGNATURE_HEADER must be a header's name such as ${defaultSignatureHeader}, and is "${signatureHeader}"`,
+    )
+  return {
+    allowInsecure: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
+    signatureHeader,
+  }
+}

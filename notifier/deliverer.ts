@@ -1,0 +1,155 @@
+/**
+ * What happens to a slot whose turn it is: an attempt, and the record of how it ended.
+ *
+ * Where the process may die: before the answer came or after it, until the record is durable, the
+ * next owner finds the delivery due and makes the attempt again, with the same id and bytes.
+ */
+import { afterFailure, closedBreaker } from '../core/breaker.ts'
+import { failedAt, judgeHealth } from '../core/endpoint-health.ts'
+import { deliveryAt, type Ledger } from '../core/ledger.ts'
+import type { DeliveryRecord, Health, LedgerRecord } from '../core/ledger-record.ts'
+import { healthy } from '../core/ledger-record.ts'
+import { minuteMs } from '../core/time.ts'
+import type { WebhookNumber } from '../core/webhook-id.ts'
+import { isServerAway } from '../runtime/server-away.ts'
+import { type AttemptContext, type Attempted, attemptDelivery } from './attempt.ts'
+import type { AttemptsLog } from './attempts-log.ts'
+import type { Endpoint, Flight } from './endpoint.ts'
+import type { NotifierMetrics } from './metrics.ts'
+import type { Happening } from './payload.ts'
+import type { Sources } from './sources.ts'
+import type { BookEntry } from './webhook-book.ts'
+
+export type DelivererContext = AttemptContext & {
+  readonly sources: Sources
+  readonly attempts: AttemptsLog
+  readonly metrics: NotifierMetrics
+  readonly pause: (ms: number) => Promise<void>
+  /** 410, or five days of failures. */
+  readonly onDisable: (entry: BookEntry, reason: 'gone' | 'failing', detail: string) => void
+  /** The owner should hear of it; mails are somebody else's work. */
+  readonly onWarning: (entry: BookEntry, health: Health) => void
+}
+
+type Options = {
+  readonly ledger: Ledger
+  readonly nowMs: () => number
+  readonly entryOf: (webhook: WebhookNumber) => BookEntry | undefined
+}
+
+/** The end of an attempt: what is to be written, nothing where it does not count. */
+export type Delivered = { readonly records: readonly LedgerRecord[] }
+
+export type Deliverer = (endpoint: Endpoint, slot: number, flight: Flight) => Promise<Delivered>
+
+const sourceRetryMs = 500
+/** How often the failures of an endpoint are written down. */
+const healthEveryMs = minuteMs
+
+export function createDeliverer(
+  context: DelivererContext,
+  { ledger, nowMs, entryOf }: Options,
+): Deliverer {
+  const { metrics } = context
+  /** Ahead of the ledger's, which holds what was written down. */
+  const healths = new Map<WebhookNumber, { health: Health; writtenMs: number }>()
+
+  const healthOf = (webhook: WebhookNumber) => {
+    const found = healths.get(webhook)
+    if (found !== undefined) return found
+    const made = { health: ledger.hooks.get(webhook)?.health ?? healthy, writtenMs: 0 }
+    healths.set(webhook, made)
+    return made
+  }
+
+  const succeeded = (endpoint: Endpoint): LedgerRecord[] => {
+    endpoint.breaker = closedBreaker
+    endpoint.isProven = true
+    const known = ledger.hooks.get(endpoint.number)?.health ?? healthy
+    const hadFailed = (healths.get(endpoint.number)?.health.failures ?? known.failures) > 0
+    healths.delete(endpoint.number)
+    if (!hadFailed) return []
+    return [{ type: 'hook', webhook: endpoint.number, says: { op: 'health', ...healthy } }]
+  }
+
+  const failed = (endpoint: Endpoint, entry: BookEntry): LedgerRecord[] => {
+    const now = nowMs()
+    endpoint.breaker = afterFailure(endpoint.breaker, now, context.random())
+    endpoint.isProven = false
+    const kept = healthOf(endpoint.number)
+    const before = kept.health
+    kept.health = failedAt(before, now)
+    switch (judgeHealth(before, kept.health)) {
+      case 'disable':
+        context.onDisable(entry, 'failing', `${kept.health.failures} failures in a row`)
+        break
+      case 'warn':
+        context.onWarning(entry, kept.health)
+        break
+      case 'fine':
+    }
+    if (before.failures > 0 && now - kept.writtenMs < healthEveryMs) return []
+    kept.writtenMs = now
+    return [{ type: 'hook', webhook: endpoint.number, says: { op: 'health', ...kept.health } }]
+  }
+
+  /** Waits for a server that is away; undefined: the event is gone. */
+  const happeningOf = async (
+    delivery: DeliveryRecord,
+    signal: AbortSignal,
+  ): Promise<Happening | 'cancelled' | undefined> => {
+    while (!signal.aborted) {
+      try {
+        return await context.sources.happening(delivery)
+      } catch (error) {
+        if (!isServerAway(error)) throw error
+        await context.pause(sourceRetryMs)
+      }
+    }
+    return 'cancelled'
+  }
+
+  const conclude = (
+    endpoint: Endpoint,
+    delivery: DeliveryRecord,
+    entry: BookEntry,
+    { verdict, attempt }: Attempted,
+  ): LedgerRecord[] => {
+    const now = nowMs()
+    const attempts = delivery.attempts + 1
+    metrics.attempts.inc({ outcome: verdict.outcome })
+    if (attempt.error !== null) metrics.errors.inc({ reason: attempt.error })
+    switch (verdict.outcome) {
+      case 'delivered':
+        if (attempts === 1) metrics.latency.observe(Math.max(0, now - delivery.dueMs) / 1_000)
+        return [{ ...delivery, type: 'done', attempts, dueMs: now }, ...succeeded(endpoint)]
+      case 'retry':
+        return [
+          { ...delivery, type: 'wait', attempts, dueMs: now + verdict.inMs },
+          ...failed(endpoint, entry),
+        ]
+      case 'dead':
+        return [{ ...delivery, type: 'dead', attempts, dueMs: now }, ...failed(endpoint, entry)]
+      case 'disabled':
+        context.onDisable(entry, 'gone', 'the receiver answered 410')
+        return [{ ...delivery, type: 'dead', attempts, dueMs: now }]
+      case 'cancelled':
+        return []
+    }
+  }
+
+  return async (endpoint, slot, { abort }) => {
+    const delivery = deliveryAt(ledger, slot)
+    const entry = entryOf(delivery.webhook)
+    if (entry === undefined) return { records: [] }
+    const happening = await happeningOf(delivery, abort.signal)
+    if (happening === 'cancelled') return { records: [] }
+    if (happening === undefined) {
+      metrics.gone.inc()
+      return { records: [{ ...delivery, type: 'dead', dueMs: nowMs() }] }
+    }
+    const attempted = await attemptDelivery(context, delivery, entry, happening, abort.signal)
+    context.attempts(attempted.attempt)
+    return { records: conclude(endpoint, delivery, entry, attempted) }
+  }
+}

@@ -1,0 +1,40 @@
+/** A receiver as the scheduler knows it: what is due for it, and how it has behaved. */
+import { type Breaker, closedBreaker } from '../core/breaker.ts'
+import { createSlotQueue, type SlotQueue } from '../core/slot-queue.ts'
+import type { WebhookNumber } from '../core/webhook-id.ts'
+
+export type Endpoint = {
+  readonly number: WebhookNumber
+  /** Due now: `aqi.critical` and presence, and the rest. */
+  readonly urgent: SlotQueue
+  readonly ordinary: SlotQueue
+  /** Slots with an attempt under way, or one whose result is not durable yet. */
+  readonly inFlight: Map<number, Flight>
+  /** Attempts under way. */
+  busy: number
+  breaker: Breaker
+  /** It has answered with a 2xx lately: it may have more attempts at once. */
+  isProven: boolean
+  /** State of the rate limit. */
+  rate: number
+  /** When a timer will look at it again; 0: none. */
+  wakeMs: number
+}
+
+export type Flight = {
+  readonly abort: AbortController
+  /** The attempt has ended; its record is on its way. */
+  isDone: boolean
+}
+
+export const createEndpoint = (number: WebhookNumber): Endpoint => ({
+  number,
+  urgent: createSlotQueue(),
+  ordinary: createSlotQueue(),
+  inFlight: new Map(),
+  busy: 0,
+  breaker: closedBreaker,
+  isProven: false,
+  rate: 0,
+  wakeMs: 0,
+})

@@ -1,0 +1,110 @@
+/**
+ * Events as they come, in order, from a sequence on. Survives reconnects: the client's ordered
+ * consumer resumes where it was.
+ */
+import { type ConsumerMessages, DeliverPolicy, jetstream } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { SourceStream } from '../core/ledger-record.ts'
+import type { ArrivedReading } from '../core/log-message.ts'
+import { isFresh } from '../core/presence.ts'
+import { createWebhookIndex, type Matched, type WebhookIndex } from '../core/webhook-match.ts'
+import { readHeader } from '../runtime/follow-log.ts'
+import type { AirEvent } from '../schemas/event.ts'
+import { decodeReadings } from '../schemas/readings-message.ts'
+import { eventsStream, readingsStream } from '../schemas/subjects.ts'
+import { parseEvent } from './sources.ts'
+
+export type FeedItem = {
+  readonly sequence: number
+  /** When the broker stored it. */
+  readonly storedMs: number
+  /** Messages that the server holds behind this one. */
+  readonly pending: number
+} & (
+  | { readonly stream: 'events'; readonly event: AirEvent }
+  | { readonly stream: 'readings'; readonly readings: readonly ArrivedReading[] }
+)
+
+export type FeedStart = { readonly sequence: number } | { readonly sinceMs: number }
+
+export type Feed = AsyncDisposable &
+  AsyncIterable<FeedItem> & {
+    /** Items that were there when it was opened. */
+    readonly pending: number
+  }
+
+const names = { events: eventsStream, readings: readingsStream } as const
+/** Presence and rises; the anchor's own events concern no webhook. */
+const subjects = {
+  events: ['air.events.rise.*', 'air.events.presence.*'],
+  readings: ['air.readings.*'],
+}
+/** Read ahead: an event is a kilobyte, a message of READINGS up to 512. */
+const readAhead = { events: 200, readings: 4 } as const
+
+export async function openFeed(
+  nc: NatsConnection,
+  stream: SourceStream,
+  start: FeedStart,
+): Promise<Feed> {
+  const consumer = await jetstream(nc).consumers.get(names[stream], {
+    filter_subjects: subjects[stream],
+    ...('sequence' in start
+      ? {
+          deliver_policy: DeliverPolicy.StartSequence,
+          opt_start_seq: Math.max(1, start.sequence),
+        }
+      : {
+          deliver_policy: DeliverPolicy.StartTime,
+          opt_start_time: new Date(start.sinceMs).toISOString(),
+        }),
+  })
+  const { num_pending: pending } = await consumer.info()
+  const messages = await consumer.consume({ max_messages: readAhead[stream] })
+  return {
+    pending,
+    [Symbol.asyncIterator]: () => itemsOf(messages, stream),
+    [Symbol.asyncDispose]: async () => {
+      await messages.close()
+    },
+  }
+}
+
+async function* itemsOf(
+  messages: ConsumerMessages,
+  stream: SourceStream,
+): AsyncGenerator<FeedItem> {
+  for await (const raw of messages) {
+    const common = {
+      sequence: raw.seq,
+      storedMs: raw.info.timestampNanos / 1_000_000,
+      pending: raw.info.pending,
+    }
+    if (stream === 'events') yield { ...common, stream, event: parseEvent(raw.data) }
+    else {
+      const { readings } = decodeReadings(readHeader(raw.subject, raw.headers), raw.data)
+      yield { ...common, stream, readings }
+    }
+  }
+}
+
+/** Tells whom an item concerns. Back-fill is history when it arrives, and fires nothing. */
+export function matchItem(index: WebhookIndex, item: FeedItem, on: Matched): void {
+  if (item.stream === 'readings') {
+    item.readings.forEach(({ sensor, area, timeMs, arrivedMs }, place) => {
+      if (isFresh(timeMs, arrivedMs)) index.reading({ sensor, area, place }, on)
+    })
+    return
+  }
+  const { event } = item
+  const place = { sensor: event.sensor_id, area: event.area }
+  if (event.kind === 'rise') index.rise({ ...place, from: event.from, to: event.to }, on)
+  else index.presence({ ...place, isOnline: event.kind === 'online' }, on)
+}
+
+/** An index of one: what an event says to this webhook alone. */
+export function indexOfOne(...[subscription]: Parameters<WebhookIndex['put']>): WebhookIndex {
+  const index = createWebhookIndex()
+  index.put(subscription)
+  return index
+}

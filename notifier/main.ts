@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstream } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { sensorIdRules } from '../core/sensor-id.ts'
+import { shardCount } from '../core/webhook-id.ts'
+import { openAdmin } from '../runtime/admin.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import { openInstance } from '../runtime/instance-id.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
+import { openMetrics } from '../runtime/metrics.ts'
+import { connectNats } from '../runtime/nats.ts'
+import type { ProcessMain } from '../runtime/process.ts'
+import { publicResolver } from '../runtime/public-resolver.ts'
+import { openSecretBox } from '../runtime/secret-key.ts'
+import { orTryAgain } from '../runtime/server-away.ts'
+import { stopped } from '../runtime/stop-signal.ts'
+import { ensureStreams } from '../runtime/streams.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { parseSensor } from '../schemas/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { parseWebhook } from '../schemas/webhook.ts'
+import { attemptsLog } from './attempts-log.ts'
+import { steadyClock } from './clock.ts'
+import { readNotifierConfig } from './config.ts'
+import { disableWebhook } from './disable.ts'
+import { createLimits } from './limits.ts'
+import { notifierMetrics } from './metrics.ts'
+import { openSender } from './send.ts'
+import type { ShardContext } from './shard.ts'
+import { createShards } from './shards.ts'
+import { openSources } from './sources.ts'
+import { openWebhookBook } from './webhook-book.ts'
+
+const shardTask = (shard: number): string => `shard.${shard}`
+const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
+/** A process has 10 s to stop; connections are closed in what is left. */
+const orderlyMs = 8_000
+const tellNeededMs = 30_000
+
+export const run: ProcessMain = async (context) => {
+  try {
+    await work(context)
+  } catch (error) {
+    throw orTryAgain(error)
+  }
+}
+
+const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
+  await using opened = new AsyncDisposableStack()
+  const { allowInsecure, signatureHeader } = readNotifierConfig({ env, flags })
+  const failed = Promise.withResolvers<never>()
+  // whoever waits for it is below; a failure before that must not count as unhandled
+  failed.promise.catch(() => undefined)
+  const ending = new AbortController()
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: ending.signal }).catch(() => undefined)
+
+  const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const instance = openInstance(config.dataFolder, 'notifier')
+  const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
+  const registry = openMetrics('notifier')
+  const metrics = notifierMetrics(registry)
+  const rules = sensorIdRules(config.idPrefix)
+  const sensors = opened.use(
+    await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules)),
+  )
+  const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
+  const book = opened.use(openWebhookBook(webhooks, box))
+  const sender = opened.use(openSender({ resolver: publicResolver({ allowInsecure }) }))
+  const limits = createLimits()
+  const context: ShardContext = {
+    nc,
+    js: jetstream(nc),
+    pause,
+    stop: ending.signal,
+    onRetry: (error) => {
+      metrics.natsRetries.inc()
+      logger.debug({ err: error }, 'NATS did not take a message: trying again')
+    },
+    worker: instance.worker,
+    limits,
+    logger,
+    metrics,
+    clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
+    onFatal: failed.reject,
+    sender,
+    book,
+    signatureHeader,
+    userAgent: 'airproof-webhooks/1',
+    allowInsecure,
+    wallMs: Date.now,
+    random: Math.random,
+    sources: await openSources({ nc, keccak: await createKeccak(), sensorOf: sensors.get }),
+    attempts: attemptsLog(nc),
+    onDisable: ({ webhook }, reason, detail) => {
+      void disableWebhook(webhooks.kv, webhook.id, { reason, detail, atMs: Date.now() }).then(
+        (isOurs) => {
+          if (!isOurs) return
+          metrics.disabled.inc({ reason })
+          logger.warn({ webhook: webhook.id, reason, detail }, 'webhook disabled')
+        },
+        (error: unknown) => logger.warn({ err: error, webhook: webhook.id }, 'not disabled yet'),
+      )
+    },
+    onWarning: ({ webhook }, { failures, firstFailureMs }) => {
+      metrics.warnings.inc()
+      logger.warn(
+        { webhook: webhook.id, account: webhook.account, failures, firstFailureMs },
+        'an endpoint keeps failing: its owner should hear of it',
+      )
+    },
+  }
+  const shards = createShards(context, logger)
+  const sum = (of: (shard: ReturnType<typeof shards.all>[number]) => number): number =>
+    shards.all().reduce((total, shard) => total + of(shard), 0)
+  metrics.gauge(
+    'airproof_webhook_oldest_due_seconds',
+    'How long the oldest delivery that could be sent has been due: the alarm',
+    () => Math.max(0, ...shards.all().map((shard) => shard.oldestDueMs())) / 1_000,
+  )
+  metrics.gauge('airproof_webhook_in_breaker', 'Endpoints left alone after failures', () =>
+    sum((shard) => shard.inBreaker()),
+  )
+  metrics.gauge('airproof_webhook_pending', 'Deliveries that wait for an attempt', () =>
+    sum((shard) => shard.counts().pending),
+  )
+  metrics.gauge('airproof_webhook_dead', 'Deliveries given up and kept for a replay', () =>
+    sum((shard) => shard.counts().dead),
+  )
+  metrics.gauge('airproof_webhook_in_flight', 'Attempts under way', limits.inFlight)
+  metrics.gauge('airproof_webhooks', 'Webhooks known', book.size)
+
+  const leases = openLeases({
+    kv: await new Kvm(nc).open(buckets.leases),
+    holder: instance.id,
+    aliveAs: 'notifier.',
+    shared: Array.from({ length: shardCount }, (_, shard) => shardTask(shard)),
+    single: [],
+    onHeld: (name) => {
+      // a round that was under way when we began to end may still bring one
+      if (!ending.signal.aborted) shards.take(shardOfTask(name))
+    },
+    onRelease: (name) => shards.give(shardOfTask(name)),
+    onLost: (name) => failed.reject(new TryAgain(`${name} is somebody else's now: starting anew`)),
+    onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
+  })
+  const system = await new Kvm(nc).open(buckets.system)
+  const tellNeeded = async (): Promise<void> => {
+    for (const shard of shards.all()) {
+      const text = JSON.stringify({ readings: shard.neededReadings() ?? null })
+      await system
+        .put(`needed.notifier.${shard.shard}`, text)
+        .catch((error: unknown) => logger.debug({ err: error }, 'positions were not told'))
+    }
+  }
+  const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {
+    while (!ending.signal.aborted && !stop.aborted) {
+      await task()
+      await sleep(ms, undefined, { signal: AbortSignal.any([stop, ending.signal]) }).catch(
+        () => undefined,
+      )
+    }
+  }
+  const background = Promise.all([
+    repeat(leaseRoundMs, leases.round),
+    repeat(tellNeededMs, tellNeeded),
+  ])
+
+  opened.use(
+    await openAdmin({
+      ...config.admin,
+      metrics: registry,
+      ready: [
+        { name: 'shards', check: () => assertWorking(shards.areWorking()) },
+        { name: 'nats', check: async () => void (await nc.rtt()) },
+      ],
+    }),
+  )
+  const letGo = async (): Promise<void> => {
+    await shards.giveAll()
+    await leases.releaseAll()
+  }
+  try {
+    await Promise.race([stopped(stop), failed.promise])
+    // in order: no new attempts, write down how those under way ended, then let go of everything
+    await Promise.race([letGo(), sleep(orderlyMs, undefined, { ref: false })])
+  } finally {
+    // what is not written down is tried again, by us or by whoever owns the shard next
+    ending.abort()
+    await Promise.allSettled([background, shards.giveAll()])
+  }
+}
+
+function assertWorking(areWorking: boolean): void {
+  if (!areWorking) throw new Error('not all shards of this process are at work yet')
+}

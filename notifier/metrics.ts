@@ -1,0 +1,58 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+export type NotifierMetrics = ReturnType<typeof notifierMetrics>
+
+/** What an operator watches of a notifier process. The age of the oldest due delivery is the alarm. */
+export function notifierMetrics(registry: Registry) {
+  const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers })
+  return {
+    attempts: counter(
+      'airproof_webhook_attempts_total',
+      'Attempts by what became of the delivery: delivered, retry, dead, disabled, cancelled',
+      'outcome',
+    ),
+    errors: counter('airproof_webhook_errors_total', 'Attempts that failed, by reason', 'reason'),
+    created: counter(
+      'airproof_webhook_deliveries_total',
+      'Deliveries begun, by kind of event',
+      'event',
+    ),
+    gone: counter(
+      'airproof_webhook_events_gone_total',
+      'Deliveries given up because their event is in no stream any more',
+    ),
+    behind: counter(
+      'airproof_webhook_behind_total',
+      'Times that more than 20,000 deliveries waited for one endpoint',
+    ),
+    disabled: counter('airproof_webhook_disabled_total', 'Webhooks disabled, by reason', 'reason'),
+    warnings: counter(
+      'airproof_webhook_warnings_total',
+      'Owners to be told that their endpoint keeps failing',
+    ),
+    natsRetries: counter('airproof_nats_retries_total', 'Publishes that were tried again'),
+    latency: new Histogram({
+      name: 'airproof_webhook_first_attempt_seconds',
+      help: 'From the storing of an event to the end of the first attempt, where it delivered',
+      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60],
+      registers,
+    }),
+    commit: new Histogram({
+      name: 'airproof_webhook_commit_seconds',
+      help: 'How long a message of the ledger takes until it is durable',
+      buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
+      registers,
+    }),
+    gauge: (name: string, help: string, collect: () => number): Gauge =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(collect())
+        },
+      }),
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The body of a delivery, from what the streams hold: made anew for each attempt, the same bytes
+ * each time, whatever was changed in the registry or the webhook meanwhile.
+ */
+import { categoryOf } from '../core/aqi.ts'
+import type { EventKind } from '../core/delivery.ts'
+import { fromHundredths } from '../core/fixed.ts'
+import { formatIso } from '../core/iso-time.ts'
+import { type Keccak, leafOf } from '../core/leaf.ts'
+import type { ArrivedReading } from '../core/log-message.ts'
+import { deliveryId } from '../runtime/delivery-id.ts'
+import type { AirEvent } from '../schemas/event.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { criticalAqi } from '../schemas/webhook.ts'
+import type { RiseData, WebhookPayload } from '../schemas/webhook-payload.ts'
+
+/** What happened, by which a body and an id are made. */
+export type Happening = {
+  /** Of EVENTS, or the seq of a reading. */
+  readonly id: string
+  readonly payload: WebhookPayload
+}
+
+export const idFor = (happening: Happening, kind: EventKind, webhook: string): string =>
+  deliveryId(happening.id, kind, webhook)
+
+/** @returns undefined where the event is not of the kind, so no delivery of it can be */
+export function happeningOfEvent(
+  event: AirEvent,
+  kind: EventKind,
+  detail: number,
+): Happening | undefined {
+  const { id, timestamp } = event
+  switch (event.kind) {
+    case 'rise': {
+      if (kind !== 'aqi.high' && kind !== 'aqi.critical') return undefined
+      const threshold = kind === 'aqi.high' ? detail : criticalAqi
+      return { id, payload: { event: kind, timestamp, data: riseData(event, threshold) } }
+    }
+    case 'offline': {
+      if (kind !== 'sensor.offline') return undefined
+      const data = {
+        sensor_id: event.sensor_id,
+        location: event.address,
+        last_reading: event.last_reading,
+        offline_since: event.offline_since,
+        silence_seconds: event.silence_seconds,
+      }
+      return { id, payload: { event: kind, timestamp, data } }
+    }
+    case 'online': {
+      if (kind !== 'sensor.online') return undefined
+      const data = {
+        sensor_id: event.sensor_id,
+        location: event.address,
+        last_reading: event.reading.timestamp,
+        downtime_seconds: event.downtime_seconds,
+      }
+      return { id, payload: { event: kind, timestamp, data } }
+    }
+  }
+}
+
+function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number): RiseData {
+  const { reading } = event
+  // a rise has an index: it is what rose
+  const aqi = reading.aqi ?? event.to
+  return {
+    sensor_id: event.sensor_id,
+    aqi,
+    location: event.address,
+    measurements: reading.measurements,
+    aqi_category: categoryOf(aqi),
+    threshold,
+    previous_aqi: event.previous_aqi,
+    hash: reading.hash,
+  }
+}
+
+const inUnits = (hundredths: number | null): number | null =>
+  hundredths === null ? null : fromHundredths(hundredths)
+
+export function happeningOfReading(
+  reading: ArrivedReading,
+  sensor: RegisteredSensor | undefined,
+  keccak: Keccak,
+): Happening {
+  const data = {
+    sensor_id: reading.sensor,
+    location: sensor === undefined ? '' : siteAt(sensor, reading.timeMs).address,
+    aqi: reading.aqi,
+    aqi_category: reading.aqi === null ? null : categoryOf(reading.aqi),
+    measurements: {
+      pm25: inUnits(reading.pm25),
+      pm10: inUnits(reading.pm10),
+      co2: inUnits(reading.co2),
+      temperature: inUnits(reading.temperature),
+      humidity: inUnits(reading.humidity),
+    },
+    hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
+  }
+  const timestamp = formatIso(reading.timeMs)
+  return { id: String(reading.seq), payload: { event: 'reading.new', timestamp, data } }
+}
+
+export const bodyOf = ({ payload }: Happening): Uint8Array => Buffer.from(JSON.stringify(payload))

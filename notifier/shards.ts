@@ -1,0 +1,60 @@
+/** The shards this process owns, as the leases come and go. */
+import type { Logger } from '../runtime/log.ts'
+import { isServerAway } from '../runtime/server-away.ts'
+import { type Shard, type ShardContext, startShard } from './shard.ts'
+
+const retryMs = 500
+
+export type Shards = {
+  readonly take: (shard: number) => void
+  readonly give: (shard: number) => Promise<void>
+  readonly giveAll: () => Promise<void>
+  /** All that were taken are at work. */
+  readonly areWorking: () => boolean
+  readonly all: () => readonly Shard[]
+}
+
+export function createShards(context: ShardContext, logger: Logger): Shards {
+  const starting = new Map<number, Promise<Shard>>()
+  const working = new Map<number, Shard>()
+
+  /** A server that is away or slow is no reason to end; a log with a hole is. */
+  const untilStarted = async (shard: number): Promise<Shard> => {
+    for (;;) {
+      try {
+        return await startShard(context, shard)
+      } catch (error) {
+        if (!isServerAway(error) || context.stop.aborted) throw error
+        logger.warn({ err: error, shard }, 'shard not started: trying again')
+        await context.pause(retryMs)
+      }
+    }
+  }
+
+  const give = async (shard: number): Promise<void> => {
+    const start = starting.get(shard)
+    if (start === undefined) return
+    starting.delete(shard)
+    const owner = await start.catch(() => undefined)
+    working.delete(shard)
+    await owner?.stop()
+    logger.debug({ shard }, 'shard given free')
+  }
+
+  return {
+    take: (shard) => {
+      const start = untilStarted(shard)
+      starting.set(shard, start)
+      start.then((owner) => {
+        working.set(shard, owner)
+        logger.debug({ shard }, 'shard at work')
+      }, context.onFatal)
+    },
+    give,
+    giveAll: async () => {
+      await Promise.all([...starting.keys()].map(give))
+    },
+    areWorking: () => starting.size === working.size,
+    all: () => [...working.values()],
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Snapshots of a ledger: the chunks under the sequence they stand for, then the manifest, then what
+ * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
+ */
+import { jetstreamManager } from '@nats-io/jetstream'
+import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { type LedgerSnapshot, type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
+import {
+  ledgerSnapSubject,
+  ledgerStream,
+  manifestSubject,
+  walSubject,
+} from '../schemas/subjects.ts'
+import type { Cursors, WalContext } from './wal.ts'
+
+export type SnapshotWriter = (
+  snapshot: LedgerSnapshot,
+  at: { readonly seq: number; readonly cursors: Cursors },
+) => Promise<'written' | 'stale'>
+
+export function ledgerSnapshotWriter(
+  { nc, js }: Pick<WalContext, 'nc' | 'js'>,
+  shard: number,
+): SnapshotWriter {
+  const stream = ledgerStream(shard)
+
+  /** A stale owner must not put an old snapshot over a newer one. */
+  const putManifest = async (manifest: Manifest): Promise<boolean> => {
+    const last = await lastMessage(nc, stream, manifestSubject(shard))
+    const found = last && parseManifest(last.data)
+    if (found !== undefined && found.walSeq > manifest.walSeq) return false
+    try {
+      await js.publish(manifestSubject(shard), JSON.stringify(manifest), {
+        expect: { lastSubjectSequence: last?.seq ?? 0 },
+      })
+      return true
+    } catch (error) {
+      if (isWrongLastSequence(error)) return false
+      throw error
+    }
+  }
+
+  const purge = async (walSeq: number): Promise<void> => {
+    const { streams } = await jetstreamManager(nc, { checkAPI: false })
+    // up to, not with, the message of the snapshot: the fence needs a last message
+    await streams.purge(stream, { filter: walSubject(shard), seq: walSeq })
+    const { state } = await streams.info(stream, { subjects_filter: `dw.${shard}.snap.>` })
+    const old = new Set(
+      Object.keys(state.subjects ?? {})
+        .map((subject) => Number(subject.split('.')[3]))
+        .filter((seq) => seq < walSeq),
+    )
+    for (const seq of old) await streams.purge(stream, { filter: `dw.${shard}.snap.${seq}.*` })
+  }
+
+  return async ({ chunks, records }, { seq, cursors }) => {
+    for (const [i, chunk] of chunks.entries())
+      await js.publish(ledgerSnapSubject(shard, seq, i), chunk)
+    const manifest = { v: 1, walSeq: seq, chunks: chunks.length, records, ...cursors } as const
+    if (!(await putManifest(manifest))) return 'stale'
+    await purge(seq)
+    return 'written'
+  }
+}

@@ -1,0 +1,87 @@
+/** What the deliveries are about, read from the streams by sequence and kept a while. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { DeliveryKey } from '../core/delivery.ts'
+import type { Keccak } from '../core/leaf.ts'
+import type { ArrivedReading } from '../core/log-message.ts'
+import { readHeader } from '../runtime/follow-log.ts'
+import type { AirEvent } from '../schemas/event.ts'
+import { decodeReadings } from '../schemas/readings-message.ts'
+import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import { eventsStream, readingsStream } from '../schemas/subjects.ts'
+import { type Happening, happeningOfEvent, happeningOfReading } from './payload.ts'
+
+export type Sources = {
+  /** What a delivery is about; undefined where its stream does not hold it any more. */
+  readonly happening: (key: DeliveryKey) => Promise<Happening | undefined>
+  /** Saves a read of what has just been seen. */
+  readonly remember: (sequence: number, event: AirEvent) => void
+  readonly rememberReadings: (sequence: number, readings: readonly ArrivedReading[]) => void
+}
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly keccak: Keccak
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+}
+
+const eventsKept = 2_000
+const readingMessagesKept = 8
+
+export async function openSources({ nc, keccak, sensorOf }: Options): Promise<Sources> {
+  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  const events = recent<AirEvent>(eventsKept, async (seq) => {
+    const found = await direct.getMessage(eventsStream, { seq })
+    return found === null ? undefined : parseEvent(found.data)
+  })
+  const readings = recent<readonly ArrivedReading[]>(readingMessagesKept, async (seq) => {
+    const found = await direct.getMessage(readingsStream, { seq })
+    if (found === null) return undefined
+    return decodeReadings(readHeader(found.subject, found.header), found.data).readings
+  })
+  return {
+    happening: async ({ kind, sequence, detail }) => {
+      if (kind === 'reading.new') {
+        const reading = (await readings.get(sequence))?.[detail]
+        return reading && happeningOfReading(reading, sensorOf(reading.sensor), keccak)
+      }
+      const event = await events.get(sequence)
+      return event && happeningOfEvent(event, kind, detail)
+    },
+    remember: events.put,
+    rememberReadings: readings.put,
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** Only the pipeline and the anchor may write to EVENTS, and what they write is valid. */
+export const parseEvent = (data: Uint8Array): AirEvent =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  JSON.parse(decoder.decode(data)) as AirEvent
+
+/** The last `size` things asked for; two who ask for the same at once wait for one answer. */
+function recent<T>(size: number, read: (seq: number) => Promise<T | undefined>) {
+  const kept = new Map<number, Promise<T | undefined>>()
+  const keep = (seq: number, value: Promise<T | undefined>): void => {
+    kept.delete(seq)
+    kept.set(seq, value)
+    if (kept.size <= size) return
+    for (const oldest of kept.keys()) {
+      kept.delete(oldest)
+      return
+    }
+  }
+  return {
+    put: (seq: number, value: T): void => keep(seq, Promise.resolve(value)),
+    get: (seq: number): Promise<T | undefined> => {
+      const found = kept.get(seq)
+      if (found !== undefined) return found
+      const asked = read(seq)
+      keep(seq, asked)
+      // a failure is no answer: whoever asks next asks the server
+      asked.catch(() => kept.delete(seq))
+      return asked
+    },
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The ledger's log. One message holds all records gathered while the last one was being written;
+ * its PubAck is the commit. It is accepted only if the log's last message is the one we built on:
+ * who does not own the shard any more learns it here, before anything of his is written.
+ *
+ * Where the process may die: before the PubAck, nothing of the message happened, and nothing was
+ * done for it (a POST waits for its record); after it, the next owner finds it.
+ */
+import type { JetStreamClient } from '@nats-io/jetstream'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { LedgerRecord, SourceStream } from '../core/ledger-record.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { encodeRecords } from '../schemas/ledger-records.ts'
+import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
+
+/** Another process owns the shard: stop, and let the leases decide. */
+export class Fenced extends TryAgain {}
+
+/** How far events have become records, by stream; of READINGS 0 while nobody wants them. */
+export type Cursors = { readonly [Stream in SourceStream]: number }
+
+export type WalContext = {
+  readonly nc: NatsConnection
+  readonly js: JetStreamClient
+  readonly pause: (ms: number) => Promise<void>
+  readonly stop: AbortSignal
+  readonly onRetry: (error: unknown) => void
+}
+
+export type Wal = {
+  /**
+   * Records that are to be written in one message. They count when `onCommitted` is called. Without
+   * records nothing is written: the cursor goes along with the next message.
+   * @param cursor every event up to it has its records in what was added so far
+   */
+  readonly add: (records: readonly LedgerRecord[], cursor?: Partial<Cursors>) => void
+  /** Resolves when all that was added so far is durable and folded, or never will be. */
+  readonly settled: () => Promise<void>
+  /** Records added and not yet durable. */
+  readonly waiting: () => number
+  /** The last message written, and the cursors in it. */
+  readonly position: () => { readonly seq: number; readonly cursors: Cursors }
+  /** Writes the cursors even if no record waits. */
+  readonly writeCursors: () => void
+}
+
+type Options = WalContext & {
+  readonly shard: number
+  readonly worker: string
+  readonly lastSeq: number
+  readonly cursors: Cursors
+  /** In the order in which they were added. */
+  readonly onCommitted: (records: readonly LedgerRecord[], seconds: number) => void
+  readonly onFatal: (error: unknown) => void
+}
+
+const publishTimeoutMs = 2_000
+const retryMs = 250
+/** A message of 480 KB. */
+const mostRecords = 20_000
+
+export function openWal(options: Options): Wal {
+  const { shard, worker, js, onCommitted, onFatal } = options
+  const subject = walSubject(shard)
+  const added: { readonly records: readonly LedgerRecord[]; readonly cursor: Partial<Cursors> }[] =
+    []
+  let count = 0
+  let addedCount = 0
+  let foldedCount = 0
+  const waiters: { readonly target: number; readonly resolve: () => void }[] = []
+  let { lastSeq, cursors } = options
+  let write = 0
+  let writing: Promise<void> | undefined
+  let areCursorsStale = false
+  let hasFailed = false
+
+  /** What goes into the next message: whole additions, or a part of one that is too large. */
+  const gather = (): { readonly records: LedgerRecord[]; readonly cursors: Cursors } => {
+    const records: LedgerRecord[] = []
+    let next = cursors
+    while (added[0] !== undefined) {
+      const [{ records: more, cursor }] = added
+      const room = mostRecords - records.length
+      if (more.length > room) {
+        if (records.length > 0) break
+        records.push(...more.slice(0, room))
+        added[0] = { records: more.slice(room), cursor }
+        break
+      }
+      for (const record of more) records.push(record)
+      next = { ...next, ...cursor }
+      added.shift()
+    }
+    return { records, cursors: next }
+  }
+
+  const writeAll = async (): Promise<void> => {
+    // others who add within this turn of the event loop come along
+    await new Promise((resolve) => setImmediate(resolve))
+    while (count > 0 || areCursorsStale) {
+      const message = gather()
+      areCursorsStale = false
+      const startMs = performance.now()
+      lastSeq = await publish(message)
+      const seconds = (performance.now() - startMs) / 1_000
+      cursors = message.cursors
+      count -= message.records.length
+      onCommitted(message.records, seconds)
+      foldedCount += message.records.length
+      while (waiters[0] !== undefined && waiters[0].target <= foldedCount)
+        waiters.shift()?.resolve()
+    }
+  }
+
+  const start = (): void => {
+    if (hasFailed) return
+    writing ??= writeAll()
+      .catch((error: unknown) => {
+        hasFailed = true
+        for (const { resolve } of waiters.splice(0)) resolve()
+        onFatal(error)
+      })
+      .finally(() => {
+        writing = undefined
+        // what was added between the last look and now
+        if (count > 0 || areCursorsStale) start()
+      })
+  }
+
+  async function publish(message: ReturnType<typeof gather>): Promise<number> {
+    const body = encodeRecords(message.records)
+    const header = headers()
+    header.set(walHeaders.worker, worker)
+    header.set(walHeaders.write, String(++write))
+    header.set(walHeaders.events, String(message.cursors.events))
+    header.set(walHeaders.readings, String(message.cursors.readings))
+    for (;;) {
+      try {
+        const ack = await js.publish(subject, body, {
+          headers: header,
+          expect: { lastSubjectSequence: lastSeq },
+          timeout: publishTimeoutMs,
+        })
+        return ack.seq
+      } catch (error) {
+        if (isWrongLastSequence(error)) {
+          const settled = await ownSequence(write)
+          if (settled !== undefined) return settled
+        } else options.onRetry(error)
+        // a time-out says nothing: the message may be stored, and the next try will tell
+        if (options.stop.aborted) throw new TryAgain('stopped before NATS took the ledger')
+        await options.pause(retryMs)
+      }
+    }
+  }
+
+  /** After "wrong last sequence": our own publish that timed out and landed, or somebody else's. */
+  async function ownSequence(number: number): Promise<number | undefined> {
+    try {
+      const last = await lastMessage(options.nc, ledgerStream(shard), subject)
+      const isOurs =
+        last !== undefined &&
+        last.seq > lastSeq &&
+        last.headers?.get(walHeaders.worker) === worker &&
+        last.headers.get(walHeaders.write) === String(number)
+      if (isOurs) return last.seq
+      throw new Fenced(
+        `shard ${shard} has another owner now (${last?.headers?.get(walHeaders.worker) ?? 'its log is gone'}): giving it up`,
+      )
+    } catch (error) {
+      if (error instanceof Fenced) throw error
+      options.onRetry(error)
+      return undefined
+    }
+  }
+
+  return {
+    add: (records, cursor = {}) => {
+      added.push({ records, cursor })
+      count += records.length
+      addedCount += records.length
+      if (records.length > 0) start()
+    },
+    settled: async () => {
+      if (foldedCount >= addedCount || writing === undefined) return
+      await new Promise<void>((resolve) => waiters.push({ target: addedCount, resolve }))
+    },
+    waiting: () => count,
+    position: () => ({ seq: lastSeq, cursors }),
+    writeCursors: () => {
+      areCursorsStale = true
+      start()
+    },
+  }
+}

@@ -1,0 +1,119 @@
+/** The webhooks as the notifier needs them: watched, indexed by shard, secrets opened when used. */
+import type { EventKind } from '../core/delivery.ts'
+import { parseIso } from '../core/iso-time.ts'
+import type { SecretsInForce } from '../core/signature.ts'
+import { shardCount, shardOf, type WebhookNumber, webhookNumberOf } from '../core/webhook-id.ts'
+import { createWebhookIndex, type Subscription, type WebhookIndex } from '../core/webhook-match.ts'
+import type { SecretBox } from '../runtime/seal-secret.ts'
+import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import { defaultAqiThreshold, type Webhook } from '../schemas/webhook.ts'
+
+export type BookEntry = {
+  readonly webhook: Webhook
+  readonly number: WebhookNumber
+  readonly account: string
+  /** Sent to: neither paused nor disabled. */
+  readonly isOpen: boolean
+  /** Events stored before are none of its business. */
+  readonly createdMs: number
+  /** Since when it may have asked for what it asks for now. */
+  readonly updatedMs: number
+}
+
+export type WebhookBook = Disposable & {
+  readonly get: (number: WebhookNumber) => BookEntry | undefined
+  readonly index: (shard: number) => WebhookIndex
+  /** @throws MustAct where the secret does not open with our key */
+  readonly secretsOf: (entry: BookEntry, nowMs: number) => SecretsInForce
+  /** Called after the book holds the change; the entry before it comes along. */
+  readonly onChange: (
+    listener: (number: WebhookNumber, before: BookEntry | undefined) => void,
+  ) => () => void
+  readonly size: () => number
+  readonly entries: () => IterableIterator<BookEntry>
+}
+
+export function openWebhookBook(bucket: WatchedBucket<Webhook>, box: SecretBox): WebhookBook {
+  const entries = new Map<WebhookNumber, BookEntry>()
+  const indices = Array.from({ length: shardCount }, createWebhookIndex)
+  const opened = new WeakMap<Webhook, { readonly current: string; readonly previous?: string }>()
+  const listeners = new Set<(number: WebhookNumber, before: BookEntry | undefined) => void>()
+
+  const indexOf = (shard: number): WebhookIndex => {
+    const index = indices[shard]
+    if (index === undefined) throw new RangeError(`there is no shard ${shard}`)
+    return index
+  }
+
+  const take = (key: string, webhook: Webhook | undefined): void => {
+    const number = webhookNumberOf(key)
+    if (number === undefined) return
+    const before = entries.get(number)
+    const index = indexOf(shardOf(number))
+    if (webhook === undefined) {
+      entries.delete(number)
+      index.remove(number)
+    } else {
+      entries.set(number, entryOf(number, webhook))
+      if (webhook.active) index.put(subscriptionOf(number, webhook))
+      else index.remove(number)
+    }
+    for (const listener of listeners) listener(number, before)
+  }
+
+  for (const [key, webhook] of bucket.entries()) take(key, webhook)
+  const stop = bucket.onChange(({ key, value }) => take(key, value))
+
+  const open = (webhook: Webhook) => {
+    const found = opened.get(webhook)
+    if (found !== undefined) return found
+    const { current, previous } = webhook.secrets
+    const made = {
+      current: box.open(current, webhook.id),
+      ...(previous === undefined ? {} : { previous: box.open(previous.sealed, webhook.id) }),
+    }
+    opened.set(webhook, made)
+    return made
+  }
+
+  return {
+    get: (number) => entries.get(number),
+    index: indexOf,
+    secretsOf: ({ webhook }, nowMs) => {
+      const { current, previous } = open(webhook)
+      const until = webhook.secrets.previous?.until
+      // during a rotation receivers still know the former one, so that signs under the usual name
+      if (previous === undefined || until === undefined || nowMs >= msOf(until))
+        return { secret: current }
+      return { secret: previous, next: current }
+    },
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    size: () => entries.size,
+    entries: () => entries.values(),
+    [Symbol.dispose]: stop,
+  }
+}
+
+const entryOf = (number: WebhookNumber, webhook: Webhook): BookEntry => ({
+  webhook,
+  number,
+  account: webhook.account,
+  isOpen: webhook.active && !webhook.paused,
+  createdMs: msOf(webhook.created_at),
+  updatedMs: msOf(webhook.updated_at),
+})
+
+/** A time that is none counts as the beginning of time: rather an event too many. */
+function msOf(text: string): number {
+  const verdict = parseIso(text)
+  return 'timeMs' in verdict ? verdict.timeMs : 0
+}
+
+export function subscriptionOf(number: WebhookNumber, webhook: Webhook): Subscription {
+  const { sensor_id: sensor, area, aqi_threshold: threshold } = webhook.filters
+  const events: readonly EventKind[] = webhook.events
+  return { number, events, sensor, area, threshold: threshold ?? defaultAqiThreshold }
+}

@@ -1,0 +1,175 @@
+/**
+ * Copies the events of a committed message to EVENTS, complete in themselves. Events of one subject
+ * are ordered by id, so a copy made twice (after a crash, after a time-out) is recognised by the
+ * subject's last message and written once.
+ */
+import { fromHundredths } from '../core/fixed.ts'
+import { formatIso } from '../core/iso-time.ts'
+import { type Keccak, leafOf } from '../core/leaf.ts'
+import type { ArrivedReading, LogEvent, LogMessage } from '../core/log-message.ts'
+import { namesOf } from '../core/quality.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import type { AirEvent } from '../schemas/event.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { eventsStream, presenceSubject, riseSubject } from '../schemas/subjects.ts'
+import type { Log } from './commit.ts'
+
+export type EventContext = {
+  readonly keccak: Keccak
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+}
+
+const retryMs = 250
+
+/** Ids of one subject order as the log does: READINGS sequence, then place. */
+export const eventId = (seq: number, place: number): string => `${seq}-${place}`
+
+export function isAtLeast(id: string, other: string): boolean {
+  const [seq = 0, place = 0] = id.split('-').map(Number)
+  const [otherSeq = 0, otherPlace = 0] = other.split('-').map(Number)
+  return seq > otherSeq || (seq === otherSeq && place >= otherPlace)
+}
+
+type Place = { readonly seq: number; readonly place: number }
+
+/** The event as EVENTS carries it. @param at where in the log it stands */
+export function describeEvent(
+  event: LogEvent,
+  message: LogMessage,
+  at: Place,
+  { keccak, sensorOf }: EventContext,
+): AirEvent {
+  const common = (sensor: SensorId, timeMs: number) => {
+    const registered = sensorOf(sensor)
+    const site = registered && siteAt(registered, timeMs)
+    return {
+      id: eventId(at.seq, at.place),
+      sensor_id: sensor,
+      timestamp: formatIso(timeMs),
+      area: site?.area ?? '',
+      address: site?.address ?? '',
+    }
+  }
+  switch (event.kind) {
+    case 'rise': {
+      const reading = readingAt(message, event.place)
+      return {
+        ...common(reading.sensor, reading.timeMs),
+        kind: 'rise',
+        area: reading.area,
+        from: event.from,
+        to: event.to,
+        previous_aqi: event.previousAqi,
+        reading: describeReading(reading, keccak),
+      }
+    }
+    case 'online': {
+      const reading = readingAt(message, event.place)
+      const { offlineSinceMs: since } = event
+      return {
+        ...common(reading.sensor, reading.timeMs),
+        kind: 'online',
+        area: reading.area,
+        offline_since: since === null ? null : formatIso(since),
+        downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
+        reading: describeReading(reading, keccak),
+      }
+    }
+    case 'offline':
+      return {
+        ...common(event.sensor, event.offlineSinceMs),
+        kind: 'offline',
+        last_reading: formatIso(event.lastReadingMs),
+        offline_since: formatIso(event.offlineSinceMs),
+        silence_seconds: wholeSeconds(event.silenceMs),
+      }
+  }
+}
+
+const wholeSeconds = (ms: number): number => Math.max(0, Math.round(ms / secondMs))
+
+function readingAt(message: LogMessage, place: number): ArrivedReading {
+  const reading = message.readings[place]
+  if (reading !== undefined) return reading
+  throw new RangeError(`an event names reading ${place} of a message that has none there`)
+}
+
+const inUnits = (hundredths: number | null): number | null =>
+  hundredths === null ? null : fromHundredths(hundredths)
+
+function describeReading(reading: ArrivedReading, keccak: Keccak) {
+  return {
+    seq: reading.seq,
+    timestamp: formatIso(reading.timeMs),
+    measurements: {
+      pm25: inUnits(reading.pm25),
+      pm10: inUnits(reading.pm10),
+      co2: inUnits(reading.co2),
+      temperature: inUnits(reading.temperature),
+      humidity: inUnits(reading.humidity),
+    },
+    aqi: reading.aqi,
+    quality: namesOf(reading.flags),
+    hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
+  }
+}
+
+/** Remembers where each subject ends, so that the usual copy is one publish. */
+export type EventCopier = (message: LogMessage, seq: number) => Promise<void>
+
+/** Resolves when every event of the message is in EVENTS; waits through outages. */
+export function eventCopier(log: Log, context: EventContext): EventCopier {
+  /** Where each subject ends: what stands there already must not be told again. */
+  const ends = new Map<string, { readonly seq: number; readonly id: string }>()
+  const encoder = new TextEncoder()
+
+  const copy = async (subject: string, event: AirEvent): Promise<void> => {
+    const body = encoder.encode(JSON.stringify(event))
+    for (;;) {
+      const end = ends.get(subject)
+      if (end !== undefined && end.id !== '' && isAtLeast(end.id, event.id)) return
+      try {
+        const expected = end?.seq ?? 0
+        const ack = await log.js.publish(subject, body, {
+          expect: { lastSubjectSequence: expected },
+        })
+        ends.set(subject, { seq: ack.seq, id: event.id })
+        return
+      } catch (error) {
+        if (isWrongLastSequence(error)) {
+          const last = await lastMessage(log.nc, eventsStream, subject).catch(() => undefined)
+          // aged out: the server then expects 0
+          if (last === undefined) ends.delete(subject)
+          else ends.set(subject, { seq: last.seq, id: idOf(last.data) })
+          continue
+        }
+        log.onRetry(error)
+        if (log.stop.aborted) throw error
+        await log.pause(retryMs)
+      }
+    }
+  }
+
+  return async (message, seq) => {
+    const bySubject = new Map<string, AirEvent[]>()
+    message.events.forEach((event, place) => {
+      const described = describeEvent(event, message, { seq, place }, context)
+      const name = described.kind === 'rise' ? riseSubject : presenceSubject
+      const subject = name(described.sensor_id)
+      bySubject.set(subject, [...(bySubject.get(subject) ?? []), described])
+    })
+    await Promise.all(
+      [...bySubject].map(async ([subject, events]) => {
+        for (const event of events) await copy(subject, event)
+      }),
+    )
+  }
+}
+
+function idOf(data: Uint8Array): string {
+  const event: unknown = JSON.parse(new TextDecoder().decode(data))
+  if (typeof event === 'object' && event !== null && 'id' in event) return String(event.id)
+  return ''
+}

@@ -1,0 +1,59 @@
+/**
+ * Keeps what was refused, with its bytes, one message a subject: made twice, the same copy
+ * overwrites itself. The bytes come from memory as long as the batch is at hand, after a restart
+ * and for late verdicts from RAW.
+ */
+import { from, lastValueFrom, mergeMap, toArray } from 'rxjs'
+import type { LogMessage, Refused } from '../core/log-message.ts'
+import { messageAt } from '../runtime/stored-message.ts'
+import { rawStream, rejectedSubject } from '../schemas/subjects.ts'
+import type { Log } from './commit.ts'
+import { itemsOf } from './item-bytes.ts'
+import { keepRejected, untilTaken } from './keep-rejected.ts'
+import type { RawsAtHand } from './raw-message.ts'
+
+const inFlight = 64
+/** Reasons that are about a raw message and not about one of its items. */
+const wholeMessage: ReadonlySet<string> = new Set(['not_json', 'too_large', 'too_many', 'empty'])
+
+type Bytes = { readonly data: Uint8Array; readonly arrivedMs: number }
+export type RejectedCopier = (
+  message: LogMessage,
+  raws: RawsAtHand,
+  /** What stands in where RAW has lost the message meanwhile: the reading as it was understood. */
+  understood?: (refused: Refused) => unknown,
+) => Promise<void>
+
+/** Resolves when every refused item of the message is in REJECTED; waits through outages. */
+export function rejectedCopier(log: Log): RejectedCopier {
+  return async (message, raws, understood = () => undefined) => {
+    if (message.refused.length === 0) return
+    // an array is taken apart once, however many of its items were refused
+    const itemsOfMessage = new Map<number, readonly Uint8Array[]>()
+    const bytesOf = (data: Uint8Array, { reason, rawSeq, item }: Refused): Uint8Array => {
+      if (wholeMessage.has(reason)) return data
+      const items = itemsOfMessage.get(rawSeq) ?? itemsOf(data)
+      itemsOfMessage.set(rawSeq, items)
+      return items[item] ?? data
+    }
+    const copyOne = async (refused: Refused): Promise<void> => {
+      const raw: Bytes | undefined =
+        raws(refused.rawSeq) ??
+        (await untilTaken(log, async () => {
+          const stored = await messageAt(log.nc, rawStream(message.partition), refused.rawSeq)
+          return stored && { data: stored.data, arrivedMs: stored.timeMs }
+        }))
+      const bytes =
+        raw === undefined
+          ? encoder.encode(JSON.stringify(understood(refused) ?? null))
+          : bytesOf(raw.data, refused)
+      const { reason, rawSeq, item, sensor, why } = refused
+      const subject = rejectedSubject(reason, message.partition, rawSeq, item)
+      const arrivedMs = raw?.arrivedMs ?? message.rawLastTimeMs
+      await keepRejected(log, subject, { bytes, sensor, why, arrivedMs })
+    }
+    await lastValueFrom(from(message.refused).pipe(mergeMap(copyOne, inFlight), toArray()))
+  }
+}
+
+const encoder = new TextEncoder()

@@ -1,0 +1,316 @@
+/**
+ * What a partition's worker decides, as messages ready to be committed. The state is changed on
+ * the way, so a message decided must be committed or the process must end: nobody else reads the
+ * state, and the next start rebuilds it from the log.
+ */
+import { someInside } from '../core/crossing.ts'
+import { commit as commitState, listenAt } from '../core/evolve.ts'
+import { createHeard, hear, hearLate, humidityRun } from '../core/hear.ts'
+import type { ArrivedReading } from '../core/log-message.ts'
+import {
+  type Deferred,
+  type LogEvent,
+  type LogMessage,
+  type Refused,
+  sameValues,
+} from '../core/log-message.ts'
+import { findSlot, type PartitionState, slotOf, standing } from '../core/partition-state.ts'
+import { maskOf, stuckAfter } from '../core/quality.ts'
+import { type Reading, seqOf } from '../core/reading.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import type { RawFault } from '../schemas/decode-raw.ts'
+import type { Believed } from './judge.ts'
+
+/** One raw message, decoded and judged item by item. */
+export type JudgedMessage = {
+  readonly seq: number
+  readonly arrivedMs: number
+  readonly sensor: string
+  readonly items: readonly (Believed | RawFault)[]
+}
+
+export type Decider = {
+  readonly state: PartitionState
+  readonly worker: string
+  /** Sorted: a rise is told only where one of them was crossed. */
+  readonly thresholds: () => readonly number[]
+  /** Lets the silence of a sensor be watched. */
+  readonly watch: (slot: number) => void
+}
+
+export const maxReadings = 2_000
+const maxMessageBytes = 480 * 1024
+const maxSensorLength = 128
+
+const droppedMask =
+  maskOf('dropped_pm25') |
+  maskOf('dropped_pm10') |
+  maskOf('dropped_co2') |
+  maskOf('dropped_temperature') |
+  maskOf('dropped_humidity')
+const stuckMask = maskOf('humidity_stuck')
+
+type Draft = {
+  readonly readings: ArrivedReading[]
+  readonly events: LogEvent[]
+  readonly held: SensorId[]
+  readonly deferred: Deferred[]
+  readonly refused: Refused[]
+  readonly duplicates: Map<SensorId, number>
+  bytes: number
+}
+
+const emptyDraft = (): Draft => ({
+  readings: [],
+  events: [],
+  held: [],
+  deferred: [],
+  refused: [],
+  duplicates: new Map(),
+  bytes: 0,
+})
+
+type Counters = Pick<LogMessage, 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs'>
+
+function close({ state, worker }: Decider, draft: Draft, counters: Counters): LogMessage {
+  const { readings, events, held, deferred, refused, duplicates } = draft
+  return {
+    partition: state.partition,
+    worker,
+    ...counters,
+    readings,
+    events,
+    held,
+    deferred,
+    refused,
+    duplicates: [...duplicates],
+  }
+}
+
+/**
+ * Decides as many of the judged messages as fit one READINGS message, at least one of them.
+ * @param lateTo what the late lane has judged so far  @param listenedMs the listening clock now
+ * @returns the message, and how many of `messages` it covers
+ */
+export function decideBatch(
+  decider: Decider,
+  messages: readonly JudgedMessage[],
+  { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
+): { readonly message: LogMessage; readonly covered: number } {
+  const { state } = decider
+  const draft = emptyDraft()
+  listenAt(state, listenedMs)
+  let n = state.n
+  let covered = 0
+  for (const message of messages) {
+    if (covered > 0 && !fits(draft, message)) break
+    for (let item = 0; item < message.items.length; item++) {
+      const judged = message.items[item]
+      if (judged === undefined) continue
+      if ('reason' in judged) refuse(draft, message, item, judged)
+      else n += decideOne(decider, draft, judged, n + 1)
+    }
+    covered++
+  }
+  const last = messages[covered - 1]
+  const message = close(decider, draft, {
+    rawLast: last?.seq ?? state.rawLast,
+    rawLastTimeMs: last?.arrivedMs ?? state.rawLastTimeMs,
+    nLast: n,
+    lateTo,
+    listenedMs,
+  })
+  return { message, covered }
+}
+
+/** @returns how many numbers it took: 1 if the reading was accepted, else 0 */
+function decideOne(decider: Decider, draft: Draft, reading: Believed, n: number): 0 | 1 {
+  const { state } = decider
+  const known = findSlot(state, reading.sensor)
+  const place = known === -1 ? 'newer' : standing(state, known, reading)
+  draft.bytes += rowBytes(reading)
+  switch (place) {
+    case 'newer':
+      accept(decider, draft, reading, n)
+      return 1
+    case 'older':
+      draft.deferred.push(reading)
+      return 0
+    case 'duplicate':
+      countDuplicate(draft, reading.sensor)
+      return 0
+    case 'conflict':
+      draft.refused.push(refusedAs(reading, 'conflict'))
+      return 0
+  }
+}
+
+const heard = createHeard()
+
+function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
+  const { state } = decider
+  const slot = slotOf(state, believed.sensor)
+  const isStuck = humidityRun(state, slot, believed.humidity) >= stuckAfter
+  const seq = seqOf(state.partition, n)
+  const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
+  hear(state, slot, reading, seq, heard)
+  decider.watch(slot)
+  const place = draft.readings.push(reading) - 1
+  if (heard.cameOnline) {
+    draft.bytes += eventBytes
+    draft.events.push({ kind: 'online', place, offlineSinceMs: heard.offlineSinceMs })
+  }
+  const { from, to, previousAqi } = heard
+  if (heard.rise && someInside(decider.thresholds(), from, to)) {
+    draft.bytes += eventBytes
+    draft.events.push({ kind: 'rise', place, from, to, previousAqi })
+  }
+  keepPartial(draft, believed)
+}
+
+const numbered = (believed: Believed, seq: number, flags: number): ArrivedReading => ({
+  sensor: believed.sensor,
+  area: believed.area,
+  timeMs: believed.timeMs,
+  arrivedMs: believed.arrivedMs,
+  pm25: believed.pm25,
+  pm10: believed.pm10,
+  co2: believed.co2,
+  temperature: believed.temperature,
+  humidity: believed.humidity,
+  aqi: believed.aqi,
+  flags,
+  seq,
+})
+
+const isPartial = ({ flags }: Pick<Believed, 'flags'>): boolean => (flags & droppedMask) !== 0
+
+/** A value was dropped: the reading counts, and what it said is kept. */
+function keepPartial(draft: Draft, reading: Believed): void {
+  if (!isPartial(reading)) return
+  draft.bytes += refusedBytes(reading.sensor, '')
+  draft.refused.push(refusedAs(reading, 'partial'))
+}
+
+const refusedAs = (reading: Believed, reason: 'conflict' | 'partial'): Refused => ({
+  rawSeq: reading.rawSeq,
+  item: reading.item,
+  reason,
+  sensor: reading.sensor,
+  why: '',
+})
+
+function refuse(draft: Draft, message: JudgedMessage, item: number, fault: RawFault): void {
+  const sensor = message.sensor.slice(0, maxSensorLength)
+  draft.bytes += refusedBytes(sensor, fault.why)
+  draft.refused.push({ rawSeq: message.seq, item, reason: fault.reason, sensor, why: fault.why })
+}
+
+function countDuplicate(draft: Draft, sensor: SensorId): void {
+  draft.duplicates.set(sensor, (draft.duplicates.get(sensor) ?? 0) + 1)
+}
+
+/** No row is longer: numbers of at most 16 digits, and text that JSON may escape. */
+const rowBytes = ({ sensor, area }: Pick<Believed, 'sensor' | 'area'>): number =>
+  150 + sensor.length + area.length * 6
+/** No event of a reading is longer: three names and four numbers. */
+const eventBytes = 90
+/** Both texts may be a stranger's, who may have chosen what grows sixfold in JSON. */
+const refusedBytes = (sensor: string, why: string): number =>
+  64 + Buffer.byteLength(JSON.stringify(sensor)) + Buffer.byteLength(JSON.stringify(why))
+
+/** With all that one reading may bring about. */
+const mostBytes = (reading: Deferred): number =>
+  rowBytes(reading) + 2 * eventBytes + (isPartial(reading) ? refusedBytes(reading.sensor, '') : 0)
+
+function fits(draft: Draft, message: JudgedMessage): boolean {
+  const count = draft.readings.length + draft.deferred.length + message.items.length
+  if (count > maxReadings) return false
+  const sensor = message.sensor.slice(0, maxSensorLength)
+  let bytes = draft.bytes
+  for (const item of message.items) {
+    bytes += 'reason' in item ? refusedBytes(sensor, item.why) : mostBytes(item)
+  }
+  return bytes <= maxMessageBytes
+}
+
+/** Whether the verdicts on both fit one message. */
+export const fitTogether = (some: readonly Deferred[], more: readonly Deferred[]): boolean =>
+  some.length + more.length <= maxReadings && lateBytes(some) + lateBytes(more) <= maxMessageBytes
+
+const lateBytes = (deferred: readonly Deferred[]): number =>
+  deferred.reduce((sum, one) => sum + mostBytes(one), 0)
+
+/** What the late lane found out about one deferred reading. */
+export type LateVerdict = {
+  readonly deferred: Deferred
+  readonly verdict: 'accepted' | 'duplicate' | 'conflict'
+}
+
+/**
+ * Compares deferred readings with what is stored under their keys and with each other.
+ * @param stored in the order of `deferred`; 'unknown' where the values of an accepted row are lost
+ */
+export function judgeLate(
+  deferred: readonly Deferred[],
+  stored: readonly (Reading | 'unknown' | undefined)[],
+): readonly LateVerdict[] {
+  const seen = new Map<string, Reading | Deferred | 'unknown'>()
+  return deferred.map((one, i) => {
+    const key = `${one.sensor} ${one.timeMs}`
+    const known = seen.get(key) ?? stored[i]
+    if (known === undefined) {
+      seen.set(key, one)
+      return { deferred: one, verdict: 'accepted' }
+    }
+    const isRepeat = known === 'unknown' || sameValues(known, one)
+    return { deferred: one, verdict: isRepeat ? 'duplicate' : 'conflict' }
+  })
+}
+
+/** The late lane's verdicts as a message: accepted readings repair statistics, and raise no event. */
+export function decideLate(
+  decider: Decider,
+  verdicts: readonly LateVerdict[],
+  { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
+): LogMessage {
+  const { state } = decider
+  const draft = emptyDraft()
+  listenAt(state, listenedMs)
+  let n = state.n
+  for (const { deferred, verdict } of verdicts) {
+    switch (verdict) {
+      case 'accepted': {
+        const reading = numbered(deferred, seqOf(state.partition, ++n), deferred.flags)
+        hearLate(state, slotOf(state, reading.sensor), reading)
+        draft.readings.push(reading)
+        keepPartial(draft, deferred)
+        break
+      }
+      case 'duplicate':
+        countDuplicate(draft, deferred.sensor)
+        break
+      case 'conflict':
+        draft.refused.push(refusedAs(deferred, 'conflict'))
+        break
+    }
+  }
+  const { rawLast, rawLastTimeMs } = state
+  return close(decider, draft, { rawLast, rawLastTimeMs, nLast: n, lateTo, listenedMs })
+}
+
+/** What a tick found: silences to tell or to hold; empty, it is the heartbeat of a quiet partition. */
+export function decideTick(
+  decider: Decider,
+  found: { readonly events: readonly LogEvent[]; readonly held: readonly SensorId[] },
+  { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
+): LogMessage {
+  const { rawLast, rawLastTimeMs, n: nLast } = decider.state
+  listenAt(decider.state, listenedMs)
+  const draft = { ...emptyDraft(), events: [...found.events], held: [...found.held] }
+  return close(decider, draft, { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs })
+}
+
+/** Closes a committed message in the state. */
+export const settle = (decider: Decider, message: LogMessage, seq: number): void =>
+  commitState(decider.state, message, seq)

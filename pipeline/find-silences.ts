@@ -1,0 +1,38 @@
+import type { LogEvent } from '../core/log-message.ts'
+import type { PartitionState } from '../core/partition-state.ts'
+import { dueHeld, wentOffline } from '../core/presence.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import type { SilenceWheel } from '../core/silence-wheel.ts'
+import type { StormWatch } from './storm-watch.ts'
+
+export type Silences = {
+  readonly events: readonly LogEvent[]
+  /** Found silent in a storm: told when it is over, if they are silent still. */
+  readonly held: readonly SensorId[]
+}
+
+type Options = {
+  readonly state: PartitionState
+  readonly wheel: SilenceWheel
+  readonly storm: StormWatch
+  readonly graceMs: (slot: number) => number
+}
+
+/** More silences wait for the next tick, so that a message has a bound. */
+const eventsPerTick = 1_000
+
+/** Which sensors fell silent by now, and which of those held back are to be told. */
+export function findSilences(
+  { state, wheel, storm, graceMs }: Options,
+  { nowMs, listenedMs }: { readonly nowMs: number; readonly listenedMs: number },
+): Silences {
+  const offline = (slots: readonly number[]): LogEvent[] =>
+    slots.flatMap((slot) => wentOffline(state, slot, nowMs, listenedMs, graceMs(slot)) ?? [])
+  const released = offline(dueHeld(state, listenedMs, eventsPerTick))
+  const silent = wheel.due(listenedMs, eventsPerTick - released.length)
+  if (silent.length === 0) return { events: released, held: [] }
+  if (storm.judge(state.partition, silent.length, nowMs) === 'tell') {
+    return { events: [...released, ...offline(silent)], held: [] }
+  }
+  return { events: released, held: silent.flatMap((slot) => state.ids[slot] ?? []) }
+}

@@ -1,0 +1,91 @@
+/**
+ * Is this reading believable, and whose is it? The answer is a reading without a number, or a named
+ * reason; whether it was accepted before is asked later, of the state and the store.
+ */
+import { aqiOf } from '../core/aqi.ts'
+import { toHundredths } from '../core/fixed.ts'
+import { parseIso } from '../core/iso-time.ts'
+import type { ArrivedReading, RawPlace } from '../core/log-message.ts'
+import { judgeValues } from '../core/quality.ts'
+import { partitionOf } from '../core/sensor-id.ts'
+import { minuteMs } from '../core/time.ts'
+import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
+import type { RawReading } from '../schemas/raw-reading.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+
+/** Clocks may run ahead of the broker's by so much. */
+export const futureToleranceMs = 5 * minuteMs
+
+/** A believable reading: everything but its number. */
+export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
+
+export type JudgeOptions = {
+  readonly partition: number
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  /** No reading is older than this, ms since the epoch. */
+  readonly earliestMs: number
+}
+
+type Place = RawPlace & {
+  /** The sensor as the subject names it. */
+  readonly sensor: string
+  readonly arrivedMs: number
+}
+
+/** @returns the reading, or why it is refused; never throws, whatever the item is */
+export function judge(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
+  if (!isRawReading(item)) return schemaFault()
+  const sensor = options.sensorOf(place.sensor)
+  if (sensor === undefined) return { reason: 'unknown_sensor', why: '' }
+  const { sensor_id: named, timestamp } = item
+  if (named !== undefined && named !== sensor.id) {
+    return { reason: 'sensor_mismatch', why: `the body names ${named.slice(0, 64)}` }
+  }
+  if (partitionOf(sensor.id) !== options.partition) {
+    return { reason: 'wrong_partition', why: `belongs to ${partitionOf(sensor.id)}` }
+  }
+  const time = parseIso(timestamp)
+  if ('wrong' in time) {
+    if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
+    return { reason: 'schema', why: `timestamp is no ISO date-time: ${timestamp.slice(0, 40)}` }
+  }
+  const judged = judgeValues(normalise(item), { timeAssigned: item.time_assigned === true })
+  if (judged.nothingLeft) return { reason: 'out_of_range', why: '' }
+  const { timeMs } = time
+  if (timeMs < options.earliestMs) return { reason: 'too_old', why: '' }
+  if (timeMs - place.arrivedMs > futureToleranceMs) {
+    return { reason: 'future', why: `${Math.round((timeMs - place.arrivedMs) / 1000)} s ahead` }
+  }
+  const { pm25, pm10, co2, temperature, humidity } = judged.values
+  return {
+    rawSeq: place.rawSeq,
+    item: place.item,
+    sensor: sensor.id,
+    area: siteAt(sensor, timeMs).area,
+    timeMs,
+    arrivedMs: place.arrivedMs,
+    pm25,
+    pm10,
+    co2,
+    temperature,
+    humidity,
+    aqi: aqiOf(pm25, pm10),
+    flags: judged.flags,
+  }
+}
+
+const normalised = (nested: number | null | undefined, flat: number | null | undefined) => {
+  const value = nested ?? flat
+  return value === null || value === undefined ? null : (toHundredths(value) ?? null)
+}
+
+function normalise(raw: RawReading) {
+  const nested = raw.measurements
+  return {
+    pm25: normalised(nested?.pm25, raw.pm25),
+    pm10: normalised(nested?.pm10, raw.pm10),
+    co2: normalised(nested?.co2, raw.co2),
+    temperature: normalised(nested?.temperature, raw.temperature),
+    humidity: normalised(nested?.humidity, raw.humidity),
+  }
+}

@@ -1,0 +1,75 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { LogMessage } from '../core/log-message.ts'
+
+export type PipelineMetrics = ReturnType<typeof pipelineMetrics>
+
+/** What an operator watches of a pipeline process. */
+export function pipelineMetrics(registry: Registry) {
+  const registers = [registry]
+  const readings = new Counter({
+    name: 'airproof_readings_total',
+    help: 'Readings judged, by outcome: accepted, duplicate, partial, or the reason of refusal',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const commits = new Counter({
+    name: 'airproof_commits_total',
+    help: 'Messages committed to the log',
+    registers,
+  })
+  const events = new Counter({
+    name: 'airproof_events_total',
+    help: 'Events committed, by kind',
+    labelNames: ['kind'],
+    registers,
+  })
+  return {
+    natsRetries: new Counter({
+      name: 'airproof_nats_retries_total',
+      help: 'Publishes that were tried again',
+      registers,
+    }),
+    rawLost: new Counter({
+      name: 'airproof_raw_lost_total',
+      help: 'Partitions whose RAW stream had lost its tail: a person should look',
+      registers,
+    }),
+    storms: new Counter({
+      name: 'airproof_storms_total',
+      help: 'Times that most sensors fell silent at once: a person should look',
+      registers,
+    }),
+    storeRows: new Counter({
+      name: 'airproof_store_rows_total',
+      help: 'Rows written to the store',
+      registers,
+    }),
+    storeRefused: new Counter({
+      name: 'airproof_store_refused_total',
+      help: 'Rows the store will never take: a person should look',
+      registers,
+    }),
+    storeFailures: new Counter({
+      name: 'airproof_store_failures_total',
+      help: 'Writes that failed and were tried again',
+      registers,
+    }),
+    gauge: (name: string, help: string, collect: () => number): Gauge =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(collect())
+        },
+      }),
+    count: (message: LogMessage): void => {
+      commits.inc()
+      if (message.readings.length > 0)
+        readings.inc({ outcome: 'accepted' }, message.readings.length)
+      for (const [, count] of message.duplicates) readings.inc({ outcome: 'duplicate' }, count)
+      for (const { reason } of message.refused) readings.inc({ outcome: reason })
+      for (const { kind } of message.events) events.inc({ kind })
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Where a partition's worker begins: the snapshot, the log behind it, and the place in RAW after
+ * the last message judged. It is the only way to begin; a crash takes no other.
+ */
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { evolve } from '../core/evolve.ts'
+import type { LogMessage } from '../core/log-message.ts'
+import { createState, type PartitionState } from '../core/partition-state.ts'
+import { MustAct } from '../runtime/exit.ts'
+import { followLog, readHeader } from '../runtime/follow-log.ts'
+import { readSnapshot } from '../runtime/read-snapshot.ts'
+import { lastMessage, messageAt, type Stored } from '../runtime/stored-message.ts'
+import { decodeReadings } from '../schemas/readings-message.ts'
+import type { RefusedKey } from '../schemas/snapshot.ts'
+import { rawStream, readingsStream, readingsSubject } from '../schemas/subjects.ts'
+
+export type Recovered = {
+  readonly state: PartitionState
+  /** The partition's last message in the log; undefined before the first. */
+  readonly last: { readonly seq: number; readonly message: LogMessage } | undefined
+  /** READINGS sequence up to which the store surely holds everything. */
+  readonly storePosition: number
+  readonly refusedKeys: readonly RefusedKey[]
+  /** The first raw message not judged yet. */
+  readonly rawFrom: number
+  /** RAW does not end as the log says: it was resumed by time, and a person should know. */
+  readonly rawLost: boolean
+}
+
+/** @throws MustAct where the log lacks messages that were in it once */
+export async function recover(nc: NatsConnection, partition: number): Promise<Recovered> {
+  const subject = readingsSubject(partition)
+  const [stored, snapshot] = await Promise.all([
+    lastMessage(nc, readingsStream, subject),
+    readSnapshot(nc, partition),
+  ])
+  const state = snapshot?.state ?? createState(partition)
+  const lastSeq = stored?.seq ?? 0
+  if (state.readingsSeq > lastSeq) {
+    throw new MustAct(
+      `the log of partition ${partition} ends at ${lastSeq}, but a snapshot knows message ${state.readingsSeq}: READINGS was purged or replaced; restore a backup`,
+    )
+  }
+  if (lastSeq > state.readingsSeq) await foldLog(nc, state, lastSeq)
+  const last = stored && {
+    seq: stored.seq,
+    message: decodeReadings(readHeader(stored.subject, stored.headers), stored.data),
+  }
+  return {
+    state,
+    last,
+    storePosition: snapshot?.positions.store ?? 0,
+    refusedKeys: snapshot?.refusedKeys ?? [],
+    ...(await rawPosition(nc, state)),
+  }
+}
+
+async function foldLog(nc: NatsConnection, state: PartitionState, lastSeq: number): Promise<void> {
+  const { partition } = state
+  await using log = await followLog(nc, { fromSeq: state.readingsSeq + 1, partition })
+  for await (const { seq, message } of log) {
+    const first = message.nLast - message.readings.length
+    if (first !== state.n) {
+      throw new MustAct(
+        `the log of partition ${partition} jumps from reading ${state.n} to ${first + 1} at message ${seq}: it was trimmed too far; restore a backup`,
+      )
+    }
+    evolve(state, message, seq)
+    if (seq >= lastSeq) return
+  }
+}
+
+/**
+ * The next raw message to judge. A stream that lost its tail (a power failure) gives its sequences
+ * out again, so the message at our position must be the one we judged; else its time decides.
+ */
+async function rawPosition(
+  nc: NatsConnection,
+  { partition, rawLast, rawLastTimeMs }: PartitionState,
+): Promise<Pick<Recovered, 'rawFrom' | 'rawLost'>> {
+  const stream = rawStream(partition)
+  const manager = await jetstreamManager(nc)
+  const { state } = await manager.streams.info(stream)
+  const at: Stored | undefined = rawLast > 0 ? await messageAt(nc, stream, rawLast) : undefined
+  const isReused = at !== undefined && at.timeMs !== rawLastTimeMs
+  if (state.last_seq >= rawLast && !isReused) return { rawFrom: rawLast + 1, rawLost: false }
+  const later = await manager.direct
+    .getMessage(stream, { start_time: new Date(rawLastTimeMs + 1) })
+    .catch(() => null)
+  return { rawFrom: later?.seq ?? state.last_seq + 1, rawLost: true }
+}

@@ -1,0 +1,195 @@
+/**
+ * Area statistics: a projection of the log into hour and day rows, by one process at a time.
+ *
+ * Every reading makes its hour of its area, and of the whole network, dirty; a dirty hour is
+ * computed from raw rows once it is over, and again whenever a late reading makes it dirty again.
+ * An entry of the log counts only when the store holds it. KV `system`, key `rollup`, says how far
+ * the log was read and which hours were dirty then: after a crash the log is read from there, so an
+ * hour may be computed twice and none is forgotten.
+ */
+import type { KV } from '@nats-io/kv'
+import { wholeNetwork } from '../core/area.ts'
+import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import type { BucketSize, Store } from '../store/store.ts'
+import type { ReadEntries } from './store-writer.ts'
+
+type Dirty = Map<string, Set<number>>
+type Pair = readonly [area: string, startMs: number]
+
+/** What KV `system`, key `rollup` holds. */
+export type RollUpRecord = {
+  /** READINGS sequence read so far. */
+  readonly position: number
+  /** Hours that were not yet computed then. */
+  readonly dirty: readonly Pair[]
+  readonly dirtyDays: readonly Pair[]
+}
+
+export const rollUpKey = 'rollup'
+
+type RollUpStore = Pick<Store, 'computeBuckets' | 'writeAreaHours' | 'writeAreaDays'>
+
+export type RollUpOptions = {
+  readonly store: RollUpStore
+  readonly kv: KV
+  readonly readEntries: ReadEntries
+  /** Resolves when the store holds everything of a partition up to a sequence. */
+  readonly stored: (partition: number, seq: number, stop: AbortSignal) => Promise<void>
+  readonly nowMs: () => number
+  readonly pause: (ms: number) => Promise<void>
+  readonly onFailure: (error: unknown) => void
+  readonly stop: AbortSignal
+}
+
+const roundMs = 5_000
+const retryMs = 1_000
+/** Reading waits for a round when so many hours are dirty. */
+const maxDirty = 50_000
+/** Neighbouring dirty hours are computed by one query, over gaps of at most this. */
+const gapSteps = 6
+const longestSpanSteps = 24 * 31
+
+const sizeOf = (dirty: Dirty): number =>
+  [...dirty.values()].reduce((sum, { size }) => sum + size, 0)
+
+const pairsOf = (dirty: Dirty): Pair[] =>
+  [...dirty].flatMap(([area, starts]) => [...starts].map((start): Pair => [area, start]))
+
+const dirtyOf = (pairs: readonly Pair[]): Dirty => {
+  const dirty: Dirty = new Map()
+  for (const [area, start] of pairs) mark(dirty, area, start)
+  return dirty
+}
+
+function mark(dirty: Dirty, area: string, startMs: number): void {
+  const starts = dirty.get(area)
+  if (starts === undefined) dirty.set(area, new Set([startMs]))
+  else starts.add(startMs)
+}
+
+/** Takes out what is over; what still runs stays. */
+function takeClosed(dirty: Dirty, stepMs: number, nowMs: number): Dirty {
+  const closed: Dirty = new Map()
+  for (const [area, starts] of dirty) {
+    for (const start of starts) {
+      if (start + stepMs > nowMs) continue
+      starts.delete(start)
+      mark(closed, area, start)
+    }
+    if (starts.size === 0) dirty.delete(area)
+  }
+  return closed
+}
+
+type Span = { readonly fromMs: number; readonly toMs: number }
+
+/** Neighbouring steps as few spans. */
+export function spansOf(starts: Iterable<number>, stepMs: number): readonly Span[] {
+  const spans: { fromMs: number; toMs: number }[] = []
+  for (const start of [...starts].toSorted((a, b) => a - b)) {
+    const last = spans.at(-1)
+    const joins =
+      last !== undefined &&
+      start - last.toMs <= gapSteps * stepMs &&
+      start + stepMs - last.fromMs <= longestSpanSteps * stepMs
+    if (joins) last.toMs = start + stepMs
+    else spans.push({ fromMs: start, toMs: start + stepMs })
+  }
+  return spans
+}
+
+const isPairs = (value: unknown): value is readonly Pair[] =>
+  Array.isArray(value) && value.every((pair) => Array.isArray(pair) && typeof pair[0] === 'string')
+
+const isRecord = (value: unknown): value is RollUpRecord =>
+  typeof value === 'object' &&
+  value !== null &&
+  'position' in value &&
+  typeof value.position === 'number' &&
+  'dirty' in value &&
+  isPairs(value.dirty) &&
+  'dirtyDays' in value &&
+  isPairs(value.dirtyDays)
+
+async function readRecord(kv: KV): Promise<RollUpRecord> {
+  // deleted to have all statistics made anew: what then stands there is a mark without a value
+  const entry = await kv.get(rollUpKey)
+  const value: unknown = entry?.operation === 'PUT' ? entry.json() : undefined
+  return isRecord(value) ? value : { position: 0, dirty: [], dirtyDays: [] }
+}
+
+/** Runs until `stop`; every failure is tried again. */
+export async function runRollUps(options: RollUpOptions): Promise<void> {
+  const { onFailure, pause, stop } = options
+  while (!stop.aborted) {
+    try {
+      await rollUpFrom(await readRecord(options.kv), options)
+    } catch (error) {
+      if (stop.aborted) return
+      onFailure(error)
+      await pause(retryMs)
+    }
+  }
+}
+
+async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise<void> {
+  const { store, kv, readEntries, stored, nowMs, pause } = options
+  const hours = dirtyOf(record.dirty)
+  const days = dirtyOf(record.dirtyDays)
+  let position = record.position
+  let written = JSON.stringify(record)
+  const failed = new AbortController()
+  const stop = AbortSignal.any([options.stop, failed.signal])
+
+  const compute = async (closed: Dirty, stepMs: number, size: BucketSize): Promise<void> => {
+    const write = size === 'hour' ? store.writeAreaHours : store.writeAreaDays
+    for (const [area, starts] of closed) {
+      for (const { fromMs, toMs } of spansOf(starts, stepMs)) {
+        const rows = await store.computeBuckets(area, fromMs, toMs, size)
+        if (rows.length > 0) await write(rows)
+      }
+    }
+  }
+
+  const round = async (): Promise<void> => {
+    const at = position
+    const closedHours = takeClosed(hours, hourMs, nowMs())
+    const closedDays = takeClosed(days, dayMs, nowMs())
+    const left = { dirty: pairsOf(hours), dirtyDays: pairsOf(days) }
+    await compute(closedHours, hourMs, 'hour')
+    await compute(closedDays, dayMs, 'day')
+    const next = JSON.stringify({ position: at, ...left } satisfies RollUpRecord)
+    if (next === written) return
+    await kv.put(rollUpKey, next)
+    written = next
+  }
+
+  const readOn = async (): Promise<void> => {
+    for await (const { partition, seq, rows } of readEntries(position + 1, stop)) {
+      if (rows.length > 0) await stored(partition, seq, stop)
+      if (stop.aborted) return
+      for (const { area, timeMs } of rows) {
+        for (const name of [area, wholeNetwork]) {
+          mark(hours, name, floorTo(timeMs, hourMs))
+          mark(days, name, floorTo(timeMs, dayMs))
+        }
+      }
+      position = seq
+      while (sizeOf(hours) > maxDirty && !stop.aborted) await pause(roundMs / 10)
+    }
+  }
+
+  const roundsOn = async (): Promise<void> => {
+    while (!stop.aborted) {
+      await round()
+      await pause(roundMs)
+    }
+  }
+
+  try {
+    await Promise.all([readOn(), roundsOn()])
+  } finally {
+    // one of the two failed: the other must not go on with a state that is given up
+    failed.abort()
+  }
+}

@@ -1,0 +1,64 @@
+import type { PartitionState } from '../core/partition-state.ts'
+import type { ReadingKey } from '../core/reading.ts'
+import { minuteMs, secondMs } from '../core/time.ts'
+import { encodeSnapshot } from '../schemas/snapshot.ts'
+import type { SnapshotWriter } from './write-snapshot.ts'
+
+export type SnapshotKeeper = {
+  /** Call only between messages: the state is then what the log says at its sequence. */
+  readonly keep: (now: SnapshotMoment) => void
+  /** Resolves when what was begun is written, or has failed. */
+  readonly settled: () => Promise<void>
+}
+
+export type SnapshotMoment = {
+  readonly storePosition: number
+  readonly listenedMs: number
+  readonly refusedKeys: Iterable<ReadingKey>
+  readonly monotonicMs: number
+  /** Do not wait until one is due. */
+  readonly isLast?: boolean
+}
+
+const everyMs = 10 * secondMs
+const everyReadings = 100_000
+/** A quiet partition's listening clock is kept too, so that silence outlasts a restart. */
+const clockEveryMs = minuteMs
+
+/** Takes a snapshot when one is due and something has changed; one is written at a time. */
+export function snapshotKeeper(
+  state: PartitionState,
+  write: SnapshotWriter,
+  { startMs, onFailure }: { startMs: number; onFailure: (error: unknown) => void },
+): SnapshotKeeper {
+  let kept = { atMs: startMs, n: state.n, readingsSeq: 0, storePosition: 0, listenedMs: 0 }
+  let writing: Promise<unknown> = Promise.resolve()
+  let isWriting = false
+
+  return {
+    keep: ({ storePosition, listenedMs, refusedKeys, monotonicMs, isLast = false }) => {
+      const isDue = monotonicMs - kept.atMs >= everyMs || state.n - kept.n >= everyReadings
+      if ((!isDue || isWriting) && !isLast) return
+      const { n, readingsSeq } = state
+      const isSame =
+        kept.readingsSeq === readingsSeq &&
+        kept.storePosition === storePosition &&
+        listenedMs - kept.listenedMs < clockEveryMs
+      kept = { ...kept, atMs: monotonicMs }
+      if (isSame || readingsSeq === 0) return
+      kept = { atMs: monotonicMs, n, readingsSeq, storePosition, listenedMs }
+      state.listenedMs = listenedMs
+      const positions = { store: storePosition, events: readingsSeq, rejected: readingsSeq }
+      const keys = [...refusedKeys].map(({ sensor, timeMs }) => [sensor, timeMs] as const)
+      const chunks = encodeSnapshot(state, positions, keys)
+      isWriting = true
+      writing = writing
+        .then(() => write(chunks))
+        .catch(onFailure)
+        .finally(() => {
+          isWriting = false
+        })
+    },
+    settled: async () => void (await writing),
+  }
+}

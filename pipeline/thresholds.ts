@@ -1,0 +1,16 @@
+/** The thresholds in use: those of `aqi.high` by default and `aqi.critical`, and every webhook's. */
+export const standingThresholds = [150, 300] as const
+
+/** @returns the threshold a webhook names, floored since aqi is whole; undefined where it names none */
+export function thresholdOf(webhook: unknown): number | undefined {
+  if (typeof webhook !== 'object' || webhook === null || !('filters' in webhook)) return undefined
+  const { filters } = webhook
+  if (typeof filters !== 'object' || filters === null || !('aqi_threshold' in filters))
+    return undefined
+  const { aqi_threshold: threshold } = filters
+  return typeof threshold === 'number' ? Math.floor(threshold) : undefined
+}
+
+/** Sorted, each once. */
+export const thresholdsInUse = (webhooks: Iterable<number>): readonly number[] =>
+  [...new Set([...standingThresholds, ...webhooks])].toSorted((a, b) => a - b)

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { defaultIdPrefix } from '../core/sensor-id.ts'
+import { codeOf, WrongUsage } from './exit.ts'
+import { readRunningInstance } from './running-instance.ts'
+import { type Environment, readSettings, type SettingsSource } from './settings.ts'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export type StoreSettings =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | {
+      readonly kind: 'influx'
+      readonly url: string
+      readonly token: string
+      readonly org: string
+      readonly bucket: string
+    }
+
+/** What every process and command needs to know, read once. */
+export type SharedConfig = {
+  /** Where this machine's data live, as an absolute path. */
+  readonly dataFolder: string
+  /** One address or several with commas; undefined where none is set and nothing runs here. */
+  readonly natsUrl: string | undefined
+  /** A NATS credentials file. */
+  readonly natsCreds: string | undefined
+  readonly store: StoreSettings
+  /** What every sensor id starts with, `NGR-LOS` for Lagos. */
+  readonly idPrefix: string
+  /** Readings from before this are refused: ms since the epoch, UTC. */
+  readonly earliestMs: number
+  readonly admin: { readonly host: string /** 0: any free one. */; readonly port: number }
+  readonly logLevel: LogLevel
+}
+
+/** Where nothing is said, readings from before 2015 are taken for a broken clock. */
+const defaultEarliestMs = Date.UTC(2015, 0, 1)
+
+/** The process's environment over what `.env` in the working folder says. */
+export function environment(envFile = '.env'): Environment {
+  return { ...readEnvFile(envFile), ...process.env }
+}
+
+/** @throws WrongUsage that names the variable */
+export function readSharedConfig(source: SettingsSource): SharedConfig {
+  const settings = readSettings(source)
+  const dataFolder = resolve(settings.text('AIRPROOF_DATA', { default: '.airproof' }))
+  const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
+  return Object.freeze({
+    dataFolder,
+    natsUrl: natsUrl ?? readRunningInstance(dataFolder)?.nats,
+    natsCreds: settings.text('NATS_CREDS'),
+    store: readStoreSettings(source, dataFolder),
+    idPrefix: readIdPrefix(source),
+    earliestMs: settings.timeMs('AIRPROOF_EARLIEST', { default: defaultEarliestMs }),
+    admin: {
+      host: settings.text('AIRPROOF_ADMIN_HOST', { default: '127.0.0.1' }),
+      port: settings.port('AIRPROOF_ADMIN_PORT', { default: 0 }),
+    },
+    logLevel: settings.choice('AIRPROOF_LOG', logLevels, 'info'),
+  })
+}
+
+function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
+  const settings = readSettings(source)
+  const url = settings.url('INFLUX_URL', ['http:', 'https:'])
+  if (url === undefined) return { kind: 'sqlite', file: join(dataFolder, 'readings.sqlite') }
+  const token = settings.secret('INFLUX_TOKEN')
+  if (token === undefined)
+    throw new WrongUsage('INFLUX_URL is set, so INFLUX_TOKEN or INFLUX_TOKEN_FILE is needed too')
+  const org = settings.text('INFLUX_ORG', { default: 'airproof' })
+  const bucket = settings.text('INFLUX_BUCKET', { default: 'air' })
+  return { kind: 'influx', url, token, org, bucket }
+}
+
+function readIdPrefix(source: SettingsSource): string {
+  const prefix = readSettings(source).text('AIRPROOF_ID_PREFIX', { default: defaultIdPrefix })
+  if (!/^[A-Z0-9]{2,8}(-[A-Z0-9]{2,8}){0,2}$/.test(prefix))
+    throw new WrongUsage(
+      `AIRPROOF_ID_PREFIX (--id-prefix) must be capitals like ${defaultIdPrefix}, and is "${prefix}"`,
+    )
+  return prefix
+}
+
+function readEnvFile(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {}
+    throw error
+  }
+}

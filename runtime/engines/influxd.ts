@@ -1,0 +1,76 @@
+/** An influxd of our own: a child with a port and a folder of its own, for tests and benchmarks. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { type Child, exitInWords, startChild } from '../child.ts'
+import { MustAct } from '../exit.ts'
+import type { Environment } from '../settings.ts'
+import { endOrphan } from './orphan.ts'
+
+export type Influxd = Child & { readonly url: string; readonly port: number }
+
+type StartOptions = {
+  readonly path: string
+  /** Its data and pid file. One server at a time uses it. */
+  readonly folder: string
+  readonly port: number
+  readonly env: Environment
+}
+
+const loopback = '127.0.0.1'
+/** A big store takes a while to be read again after a kill. */
+const healthyWithinMs = 120_000
+
+/** Resolves when the server answers. @throws MustAct with its last words */
+export async function startInfluxd({ path, folder, port, env }: StartOptions): Promise<Influxd> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const boltPath = join(folder, 'influxd.bolt')
+  const pidFile = join(folder, 'influxd.pid')
+  await endOrphan(pidFile, boltPath)
+
+  const lastWords: string[] = []
+  const child = await startChild({
+    command: path,
+    args: [
+      `--bolt-path=${boltPath}`,
+      `--engine-path=${join(folder, 'engine')}`,
+      `--sqlite-path=${join(folder, 'influxd.sqlite')}`,
+      `--http-bind-address=${loopback}:${port}`,
+      '--reporting-disabled',
+    ],
+    env,
+    onLine: (line) => {
+      lastWords.push(line)
+      if (lastWords.length > 5) lastWords.shift()
+    },
+  })
+  writeFileSync(pidFile, String(child.pid), { mode: 0o600 })
+  const url = `http://${loopback}:${port}`
+  try {
+    await untilHealthy(child, url)
+  } catch (cause) {
+    await child.stop()
+    throw new MustAct(`influxd did not start: ${lastWords.join(' | ')}`, { cause })
+  }
+  return { ...child, port, url }
+}
+
+async function untilHealthy(child: Child, url: string): Promise<void> {
+  const deadlineMs = performance.now() + healthyWithinMs
+  while (!(await isHealthy(url))) {
+    if (!child.isAlive()) throw new Error(exitInWords(await child.exited))
+    if (performance.now() > deadlineMs) throw new Error(`silent for ${healthyWithinMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const isHealthy = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    // no kept connection: it would outlive the server
+    const asked = get(`${url}/health`, { agent: false, timeout: 2_000 }, (answer) => {
+      answer.resume()
+      answer.once('end', () => resolve(answer.statusCode === 200))
+    })
+    asked.once('timeout', () => asked.destroy())
+    asked.once('error', () => resolve(false))
+  })

@@ -1,0 +1,153 @@
+/** A nats-server of our own: a child with a port, a folder and a configuration of its own. */
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { type Child, exitInWords, startChild } from '../child.ts'
+import { MustAct } from '../exit.ts'
+import type { Logger } from '../log.ts'
+import type { Environment } from '../settings.ts'
+import type { NatsServerEngine } from './find-nats-server.ts'
+import { natsConfig } from './nats-config.ts'
+import { endOrphan } from './orphan.ts'
+
+export type NatsServer = Child & { readonly url: string; readonly port: number }
+
+type StartOptions = {
+  readonly engine: NatsServerEngine
+  /** Its configuration, pid file and streams. One server at a time uses it. */
+  readonly folder: string
+  readonly port: number
+  readonly env: Environment
+  readonly syncAlways?: boolean
+  /** The whole configuration file, instead of ours; it must listen on the port. */
+  readonly config?: string
+  /** Called for each line that says that a message was not stored for want of space. */
+  readonly onNoRoom?: () => void
+  readonly log?: Logger
+}
+
+const loopback = '127.0.0.1'
+/** A big store takes a while to be read again after a kill. */
+const readyWithinMs = 120_000
+
+/** Resolves when the server takes connections. @throws MustAct with its last words */
+export async function startNatsServer(options: StartOptions): Promise<NatsServer> {
+  const { engine, folder, port, env, syncAlways = true, onNoRoom, log } = options
+  const configFile = join(folder, 'nats.conf')
+  const pidFile = join(folder, 'nats-server.pid')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  await endLeftNatsServer({ engine, folder, ...(log && { log }) })
+
+  const isInDocker = engine.kind === 'docker'
+  const ours = {
+    host: isInDocker ? '0.0.0.0' : loopback,
+    port,
+    storeFolder: isInDocker ? '/data/streams' : join(folder, 'streams'),
+    syncAlways,
+  }
+  writeFileSync(configFile, options.config ?? natsConfig(ours), { mode: 0o600 })
+  const lastWords: string[] = []
+  const child = await startChild({
+    ...commandFor(engine, { folder, port, configFile, pidFile }),
+    env,
+    onLine: (line) => {
+      lastWords.push(line)
+      if (lastWords.length > 5) lastWords.shift()
+      const isNoRoom = saysNoRoom(line)
+      if (isNoRoom) onNoRoom?.()
+      // Whoever listens says it once; the server says it for every message.
+      if (isNoRoom && onNoRoom) log?.debug(line)
+      else logLine(line, log)
+    },
+  })
+  try {
+    await untilReady(child, port)
+  } catch (cause) {
+    await child.stop()
+    throw new MustAct(`nats-server did not start: ${lastWords.join(' | ')}`, { cause })
+  }
+  return { ...child, port, url: `nats://${loopback}:${port}` }
+}
+
+type LeftServer = Pick<StartOptions, 'engine' | 'folder' | 'log'>
+
+/** Ends the server that a killed supervisor left on the folder, so that its port is free too. */
+export async function endLeftNatsServer({ engine, folder, log }: LeftServer): Promise<void> {
+  const [pidFile, configFile] = [join(folder, 'nats-server.pid'), join(folder, 'nats.conf')]
+  if (await endOrphan(pidFile, configFile)) log?.warn('ended a nats-server left from a killed run')
+  // A container outlives the client that was killed, so the name is the folder's.
+  if (engine.kind === 'docker')
+    execFileSync(engine.docker, ['rm', '-f', containerOf(folder)], { stdio: 'ignore' })
+}
+
+const containerOf = (folder: string): string =>
+  `airproof-nats-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
+
+/** Its streams take nothing from then on, also when there is space again, until it is restarted. */
+export const saysNoRoom = (line: string): boolean =>
+  /\[(WRN|ERR|FTL)\] .*(no space left on device|JetStream out of \w+ resources)/.test(line)
+
+type Places = {
+  readonly folder: string
+  readonly port: number
+  readonly configFile: string
+  readonly pidFile: string
+}
+
+function commandFor(
+  engine: NatsServerEngine,
+  { folder, port, configFile, pidFile }: Places,
+): { command: string; args: string[] } {
+  if (engine.kind === 'program')
+    return { command: engine.file, args: ['-c', configFile, '-P', pidFile] }
+  const { docker: command, image } = engine
+  const user = process.getuid ? ['--user', `${process.getuid()}:${process.getgid?.()}`] : []
+  const places = ['-p', `${loopback}:${port}:${port}`, '-v', `${folder}:/data`]
+  return {
+    command,
+    args: [
+      'run',
+      '--rm',
+      '--name',
+      containerOf(folder),
+      ...user,
+      ...places,
+      image,
+      '-c',
+      '/data/nats.conf',
+    ],
+  }
+}
+
+/** The server greets whoever connects as soon as its streams are read. */
+async function untilReady(child: Child, port: number): Promise<void> {
+  const deadlineMs = performance.now() + readyWithinMs
+  while (!(await greets(port))) {
+    if (!child.isAlive()) throw new Error(exitInWords(await child.exited))
+    if (performance.now() > deadlineMs) throw new Error(`silent for ${readyWithinMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const greets = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, loopback)
+    const done = (isUp: boolean): void => {
+      socket.destroy()
+      resolve(isUp)
+    }
+    socket.setTimeout(2_000, () => done(false))
+    socket.once('data', (data) => done(data.toString('latin1').startsWith('INFO ')))
+    socket.once('error', () => done(false))
+    socket.once('close', () => done(false))
+  })
+
+/** `[123] 2026/11/21 08:00:00.000000 [WRN] text` at our level of the same weight. */
+function logLine(line: string, log: Logger | undefined): void {
+  const [, level = 'INF', text = line] = /\[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/.exec(line) ?? []
+  const weights = { INF: 'debug', DBG: 'debug', TRC: 'debug', WRN: 'warn' } as const
+  const weight = Object.entries(weights).find(([name]) => name === level)?.[1] ?? 'error'
+  log?.[weight](text)
+}

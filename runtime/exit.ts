@@ -1,0 +1,49 @@
+/**
+ * How a process ends, as whoever started it may rely on: 0 it did what it was asked, 1 a person
+ * must act, 2 it was called wrongly, 75 the same call may succeed later.
+ */
+export const exitCodes = { done: 0, mustAct: 1, wrongUsage: 2, tryAgain: 75 } as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Trying again cannot help. The message says what is wrong and what a person should do. */
+export class MustAct extends Error {
+  override readonly name = 'MustAct'
+}
+
+/** Something we lean on is away for now. The message says what, and that waiting may help. */
+export class TryAgain extends Error {
+  override readonly name = 'TryAgain'
+}
+
+/** The command line or the environment does not mean anything. The message names the part. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage'
+}
+
+/** The code to end with after an error that nobody handled. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof TryAgain) return exitCodes.tryAgain
+  if (error instanceof WrongUsage) return exitCodes.wrongUsage
+  return exitCodes.mustAct
+}
+
+/** An error in one line for a person: what we foresaw in its own words, the rest with its kind. */
+export function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = codeOf(error)
+  if (code === 'ENOSPC') return `the disk is full: make room and start again (${error.message})`
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
+    return `not allowed to use: ${error.message}`
+  if (code === 'ENOTDIR')
+    return `a file is where a folder is needed: move it away, or choose another folder (${error.message})`
+  const foreseen =
+    error instanceof MustAct || error instanceof TryAgain || error instanceof WrongUsage
+  return foreseen ? error.message : `${error.name}: ${error.message}`
+}
+
+/** The system's name of an error, for example `ENOENT`. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,8 @@
+import { createKeccak as createHasher } from 'hash-wasm'
+import type { Keccak } from '../core/leaf.ts'
+
+/** Keccak-256 in WebAssembly, about five times as fast as JavaScript. Loads once, then is plain. */
+export async function createKeccak(): Promise<Keccak> {
+  const hasher = await createHasher(256)
+  return (bytes) => hasher.init().update(bytes).digest('binary')
+}

@@ -1,0 +1,109 @@
+/**
+ * One service under supervision: started, started again whenever it ends, given up when it keeps
+ * ending. Whoever disposes stops it; then its end is no failure.
+ */
+import { type Child, type Exit, exitInWords } from './child.ts'
+import { exitCodes, inWords, MustAct } from './exit.ts'
+import type { Logger } from './log.ts'
+
+export type Service = {
+  readonly name: string
+  readonly start: () => Promise<Child>
+  /** What it said last, for the person who must act. */
+  readonly lastWords?: () => string | undefined
+}
+
+export type Kept = AsyncDisposable & {
+  readonly name: string
+  readonly pid: () => number
+  /** Rejects with MustAct when the service is given up; never resolves. */
+  readonly failed: Promise<never>
+  /** Stops it in good order; it is started again, which counts against no bound. */
+  readonly restart: () => Promise<void>
+}
+
+type KeepOptions = {
+  readonly log: Logger
+  /** So many ends within that time and it is given up. */
+  readonly bound?: { readonly ends: number; readonly withinMs: number }
+  readonly firstPauseMs?: number
+  /** Told when it runs again, with another pid. */
+  readonly onRestart?: () => void
+}
+
+/** @throws what the first start throws: only a service that once ran is started again */
+export async function keepAlive(service: Service, options: KeepOptions): Promise<Kept> {
+  const { log, bound = { ends: 5, withinMs: 60_000 }, firstPauseMs = 200, onRestart } = options
+  const { name } = service
+  const stopping = new AbortController()
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  // Whoever does not look at it must not be ended by it.
+  failed.catch(() => undefined)
+  let child = await service.start()
+  let wanted: Child | undefined
+  let endsAtMs: number[] = []
+
+  const afterEnd = async (how: string, isFinal: boolean): Promise<void> => {
+    const nowMs = performance.now()
+    endsAtMs = [...endsAtMs, nowMs].filter((endMs) => nowMs - endMs < bound.withinMs)
+    const said = service.lastWords?.()
+    const reason = `${how}${said === undefined ? '' : `: ${said}`}`
+    if (isFinal) throw new MustAct(`${name} cannot run (${reason})`)
+    if (endsAtMs.length >= bound.ends)
+      throw new MustAct(
+        `${name} ended ${endsAtMs.length} times within ${bound.withinMs / 1_000} s, last with ${reason}`,
+      )
+    log.warn({ service: name, ends: endsAtMs.length }, `${name} ended (${reason}): starting again`)
+    await pause(firstPauseMs * 2 ** (endsAtMs.length - 1), stopping.signal)
+  }
+  const startAgain = async (): Promise<void> => {
+    try {
+      child = await service.start()
+      onRestart?.()
+    } catch (error) {
+      await afterEnd(inWords(error), false)
+      if (!stopping.signal.aborted) await startAgain()
+    }
+  }
+  const watch = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const exit = await child.exited
+      if (stopping.signal.aborted) return
+      if (wanted !== child) await afterEnd(exitInWords(exit), isFinal(exit))
+      if (!stopping.signal.aborted) await startAgain()
+    }
+  }
+  const watching = watch().catch(fail)
+  return {
+    name,
+    pid: () => child.pid,
+    failed,
+    restart: async () => {
+      wanted = child
+      await child.stop()
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort()
+      await child.stop()
+      await watching
+      // A start that was under way when we stopped.
+      await child.stop()
+    },
+  }
+}
+
+/** Called wrongly: the same call again is as wrong. */
+const isFinal = ({ code }: Exit): boolean => code === exitCodes.wrongUsage
+
+/** Ends early, without a fuss, when `stop` is aborted. */
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const end = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    stop.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,44 @@
+import { readSharedConfig, type SharedConfig } from './config.ts'
+import { exitCodeOf, exitCodes, inWords } from './exit.ts'
+import { type Logger, openLog } from './log.ts'
+import type { Environment, Flags, SettingsSource } from './settings.ts'
+import { watchStrayErrors } from './stray-error.ts'
+
+/** What a process of ours is given: nothing of it is read or opened by the process itself. */
+export type ProcessContext = {
+  readonly config: SharedConfig
+  /** For the process's own `config.ts`, which reads its further settings from the two. */
+  readonly env: Environment
+  readonly flags: Flags
+  readonly log: Logger
+  /** Aborted when the process should stop; it then has 10 s. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * One process: opens what it needs, works until `stop`, closes it again and resolves.
+ * @throws MustAct, TryAgain, WrongUsage (`exit.ts`); anything else counts as MustAct
+ */
+export type ProcessMain = (context: ProcessContext) => Promise<void>
+
+type Run = {
+  readonly name: string
+  readonly main: ProcessMain
+  readonly source: SettingsSource
+  readonly stop: AbortSignal
+}
+
+/** Runs a process to its end. @returns its exit code; an error is logged in words */
+export async function runProcess({ name, main, source, stop }: Run): Promise<number> {
+  const config = readSharedConfig(source)
+  const log = openLog({ name, level: config.logLevel })
+  using strays = watchStrayErrors()
+  try {
+    await Promise.race([main({ config, ...source, log, stop }), strays.first])
+    log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')
+    return exitCodes.done
+  } catch (error) {
+    log.fatal({ err: error }, inWords(error))
+    return exitCodeOf(error)
+  }
+}

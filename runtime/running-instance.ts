@@ -1,0 +1,51 @@
+/**
+ * `ready.json` in the data folder: written when everything answers, gone when it stops. Scripts
+ * wait for it and every command finds the running instance by it.
+ */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from './exit.ts'
+import { writePrivateFile } from './private-file.ts'
+
+export type RunningInstance = {
+  readonly api: string
+  readonly dashboard?: string
+  readonly nats: string
+  /** A node of the chain, and the contract there; absent: nothing is anchored. */
+  readonly rpc?: string
+  readonly contract?: string
+  readonly key: string
+  readonly account: { readonly email: string; readonly password: string }
+  readonly pids: Readonly<Record<string, number>>
+}
+
+const fileIn = (dataFolder: string): string => join(dataFolder, 'ready.json')
+
+/** What runs on this data folder, or undefined where nothing does. */
+export function readRunningInstance(dataFolder: string): RunningInstance | undefined {
+  try {
+    const found: unknown = JSON.parse(readFileSync(fileIn(dataFolder), 'utf8'))
+    return isRunningInstance(found) ? found : undefined
+  } catch (error) {
+    // Half a file cannot be: it is written aside and renamed. Anything else that is no JSON
+    // is not ours.
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+export function writeRunningInstance(dataFolder: string, instance: RunningInstance): void {
+  writePrivateFile(fileIn(dataFolder), `${JSON.stringify(instance, null, 2)}\n`)
+}
+
+export function forgetRunningInstance(dataFolder: string): void {
+  rmSync(fileIn(dataFolder), { force: true })
+}
+
+const isRunningInstance = (value: unknown): value is RunningInstance =>
+  typeof value === 'object' &&
+  value !== null &&
+  'nats' in value &&
+  typeof value.nats === 'string' &&
+  'api' in value &&
+  typeof value.api === 'string'

@@ -1,0 +1,72 @@
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+
+export type Stored = {
+  readonly seq: number
+  readonly subject: string
+  readonly timeMs: number
+  readonly headers: MsgHdrs | undefined
+  readonly data: Uint8Array
+}
+
+/**
+ * The last message of a subject, asked of the stream's leader: a replica that lags behind would
+ * make a commit of ours look like somebody else's.
+ */
+export async function lastMessage(
+  nc: NatsConnection,
+  stream: string,
+  subject: string,
+): Promise<Stored | undefined> {
+  return read(nc, stream, { last_by_subj: subject })
+}
+
+/** The message at a sequence; undefined where it was trimmed or never was. */
+export async function messageAt(
+  nc: NatsConnection,
+  stream: string,
+  seq: number,
+): Promise<Stored | undefined> {
+  return read(nc, stream, { seq })
+}
+
+/** The first message of a subject at a sequence or behind it. */
+export async function nextMessage(
+  nc: NatsConnection,
+  stream: string,
+  subject: string,
+  fromSeq: number,
+): Promise<Stored | undefined> {
+  return read(nc, stream, { seq: fromSeq, next_by_subj: subject })
+}
+
+type Query =
+  | { readonly last_by_subj: string }
+  | { readonly seq: number; readonly next_by_subj?: string }
+
+async function read(nc: NatsConnection, stream: string, query: Query): Promise<Stored | undefined> {
+  const manager = await jetstreamManager(nc, { checkAPI: false })
+  try {
+    const found = await manager.streams.getMessage(stream, query)
+    if (found === null) return undefined
+    return {
+      seq: found.seq,
+      subject: found.subject,
+      timeMs: found.time.getTime(),
+      headers: found.header,
+      data: found.data,
+    }
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === noMessageFound) return undefined
+    throw error
+  }
+}
+
+// nats-server errors.json
+const noMessageFound = 10_037
+const wrongLastSequence = 10_071
+const wrongLastSequenceConstant = 10_164
+
+export const isWrongLastSequence = (error: unknown): boolean =>
+  error instanceof JetStreamApiError &&
+  (error.code === wrongLastSequence || error.code === wrongLastSequenceConstant)

@@ -1,0 +1,171 @@
+/** Creates, or finds as they should be, the streams and buckets every process meets on. */
+import {
+  DiscardPolicy,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  PersistMode,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../core/sensor-id.ts'
+import { dayMs } from '../core/time.ts'
+import { shardCount } from '../core/webhook-id.ts'
+import {
+  attemptsStream,
+  blobsStream,
+  buckets,
+  eventsStream,
+  ledgerStream,
+  rawStream,
+  readingsStream,
+  rejectedStream,
+  stateStream,
+} from '../schemas/subjects.ts'
+import { MustAct } from './exit.ts'
+
+const mebibyte = 1024 * 1024
+const toNanos = (ms: number): number => ms * 1_000_000
+
+export type StreamOptions = {
+  /** 1 for a single server, 3 for a cluster that survives the loss of one. */
+  readonly replicas?: number
+  /** The bound of each RAW stream; when it is full the sensor is told and keeps its reading. */
+  readonly rawMaxBytes?: number
+}
+
+/** Each is a folder and a sync on the server's disk, which may be busy. */
+const createTimeoutMs = 10_000
+
+/** How long a lease outlives its last renewal. */
+export const leaseTtlMs = 10_000
+
+function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
+  const raws = Array.from({ length: partitionCount }, (_, partition) => ({
+    name: rawStream(partition),
+    subjects: [`air.raw.${partition}.*`],
+    max_bytes: rawMaxBytes,
+    discard: DiscardPolicy.New,
+    allow_direct: true,
+  }))
+  const ledgers = Array.from({ length: shardCount }, (_, shard) => ({
+    name: ledgerStream(shard),
+    subjects: [`dw.${shard}.wal`, `dw.${shard}.snap.>`, `dw.${shard}.man`],
+    allow_direct: true,
+  }))
+  return [
+    ...raws,
+    ...ledgers,
+    {
+      name: attemptsStream,
+      subjects: ['att.*'],
+      max_age: toNanos(30 * dayMs),
+      max_msgs_per_subject: 5_000,
+      // a sync for each would limit how many deliveries a second there can be; replicas have none
+      ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
+      allow_direct: true,
+    },
+    {
+      name: readingsStream,
+      subjects: ['air.readings.*'],
+      discard: DiscardPolicy.New,
+      deny_delete: true,
+      allow_direct: true,
+    },
+    {
+      name: eventsStream,
+      subjects: ['air.events.>'],
+      max_age: toNanos(30 * dayMs),
+      allow_direct: true,
+    },
+    {
+      // proofs are made from it for ever: what was written once is neither replaced nor taken out
+      name: blobsStream,
+      subjects: ['air.blob.>'],
+      max_msgs_per_subject: 1,
+      discard: DiscardPolicy.New,
+      discard_new_per_subject: true,
+      deny_delete: true,
+      deny_purge: true,
+      allow_direct: true,
+    },
+    {
+      name: rejectedStream,
+      subjects: ['air.rejected.>'],
+      max_bytes: 1024 * mebibyte,
+      max_msgs_per_subject: 1,
+      allow_direct: true,
+    },
+    {
+      name: stateStream,
+      subjects: ['air.state.>'],
+      max_msgs_per_subject: 1,
+      allow_atomic: true,
+      allow_direct: true,
+    },
+  ]
+}
+
+type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>
+
+async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
+  try {
+    await manager.streams.info(config.name)
+  } catch (error) {
+    if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
+    // two processes may start at once: the second `add` with the same settings is a no-op
+    await manager.streams.add(config)
+  }
+}
+
+/**
+ * Idempotent; safe when several processes start at once.
+ * @throws MustAct when the data were made with another number of partitions
+ */
+export async function ensureStreams(
+  nc: NatsConnection,
+  { replicas = 1, rawMaxBytes = 512 * mebibyte }: StreamOptions = {},
+): Promise<void> {
+  const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
+  const shared = {
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    num_replicas: replicas,
+  }
+  await Promise.all(
+    streamConfigs(rawMaxBytes, replicas).map((config) =>
+      ensureStream(manager, { ...shared, ...config }),
+    ),
+  )
+  const kvm = new Kvm(jetstream(nc, { timeout: createTimeoutMs }))
+  await Promise.all(
+    Object.values(buckets).map((name) =>
+      kvm.create(name, {
+        replicas,
+        history: 1,
+        storage: StorageType.File,
+        ...(name === buckets.leases ? { ttl: leaseTtlMs } : {}),
+      }),
+    ),
+  )
+  await pinPartitions(kvm)
+}
+
+/** The number of partitions is part of every `seq`, so it can never change under existing data. */
+async function pinPartitions(kvm: Kvm): Promise<void> {
+  const system = await kvm.open(buckets.system)
+  const expected = String(partitionCount)
+  const found = (await system.get('partitions'))?.string()
+  if (found === expected) return
+  if (found === undefined) {
+    await system.create('partitions', expected).catch(() => undefined)
+    const settled = (await system.get('partitions'))?.string()
+    if (settled === expected) return
+  }
+  throw new MustAct(
+    `this data was made with ${found} partitions and this version has ${expected}: use the version that made it, or another AIRPROOF_DATA / NATS_URL`,
+  )
+}

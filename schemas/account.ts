@@ -1,0 +1,41 @@
+import type { FromSchema } from 'json-schema-to-ts'
+
+/** Bucket `accounts`, key = id. What signing in needs comes with the dashboard. */
+export const accountSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/account',
+  title: 'Account',
+  type: 'object',
+  required: ['id', 'email', 'name', 'tier', 'role', 'created_at'],
+  properties: {
+    id: { type: 'string' },
+    email: { type: 'string', maxLength: 254 },
+    name: { type: 'string', maxLength: 200 },
+    organization: { type: 'string', maxLength: 200 },
+    tier: { enum: ['free', 'premium'] },
+    role: { enum: ['user', 'operator'] },
+    created_at: { type: 'string' },
+  },
+} as const
+
+export type Account = FromSchema<typeof accountSchema>
+
+/** Bucket `keys`, key = sha256 of the API key in hex: the key itself is kept nowhere. */
+export const keySchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/key',
+  title: 'API key',
+  type: 'object',
+  required: ['id', 'account', 'name', 'hint', 'created_at', 'expires_at'],
+  properties: {
+    id: { type: 'string', description: 'public name of the key, for lists and revocation' },
+    account: { type: 'string' },
+    name: { type: 'string', maxLength: 100 },
+    hint: { type: 'string', description: 'the first characters of the key' },
+    created_at: { type: 'string' },
+    expires_at: { type: 'string', description: 'exactly 90 days after created_at' },
+    revoked_at: { type: 'string' },
+  },
+} as const
+
+export type KeyRecord = FromSchema<typeof keySchema>

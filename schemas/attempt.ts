@@ -1,0 +1,105 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { eventKinds, triggers } from '../core/delivery.ts'
+
+const time = { type: 'string', description: 'ISO 8601, UTC' } as const
+const ms = { type: ['number', 'null'], description: 'ms; null: it did not come to that' } as const
+const headers = {
+  type: 'array',
+  description: 'name and value, in the order of the wire',
+  items: {
+    type: 'array',
+    items: [{ type: 'string' }, { type: 'string' }],
+    minItems: 2,
+    additionalItems: false,
+  },
+} as const
+
+/** Why an attempt did not end with a 2xx answer. */
+export const attemptErrors = [
+  'status',
+  'dns',
+  'blocked_address',
+  'connect',
+  'connect_timeout',
+  'tls',
+  'timeout',
+  'protocol',
+  'closed',
+  'secret',
+  'url',
+  'cancelled',
+] as const
+export type AttemptError = (typeof attemptErrors)[number]
+
+/** What became of the delivery by this attempt. */
+export const attemptOutcomes = ['delivered', 'retry', 'dead', 'disabled', 'cancelled'] as const
+
+/** A message of ATT, subject `att.<webhook>`: for people, not for recovery. */
+export const attemptSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/attempt',
+  title: 'Attempt',
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'delivery',
+    'key',
+    'webhook',
+    'event',
+    'trigger',
+    'attempt',
+    'at',
+    'outcome',
+    'error',
+    'error_detail',
+    'next_attempt_at',
+    'request',
+    'response',
+    'timings',
+  ],
+  properties: {
+    delivery: { type: 'string', description: "`webhook-id`: the delivery's id, over all attempts" },
+    key: { type: 'string', description: 'the natural key, by which the owner is asked for it' },
+    webhook: { type: 'string' },
+    event: { enum: eventKinds },
+    trigger: { enum: triggers },
+    attempt: { type: 'integer', minimum: 1, description: '1 is the first' },
+    at: time,
+    outcome: { enum: attemptOutcomes },
+    error: { enum: [...attemptErrors, null] },
+    error_detail: { type: ['string', 'null'], maxLength: 300 },
+    next_attempt_at: { type: ['string', 'null'] },
+    request: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['url', 'address', 'headers', 'body_bytes', 'body'],
+      properties: {
+        url: { type: 'string' },
+        address: { type: ['string', 'null'], description: 'the address that was dialled' },
+        headers,
+        body_bytes: { type: 'integer' },
+        body: { type: 'string' },
+      },
+    },
+    response: {
+      type: ['object', 'null'],
+      additionalProperties: false,
+      required: ['status', 'headers', 'body', 'body_encoding', 'truncated'],
+      properties: {
+        status: { type: 'integer' },
+        headers,
+        body: { type: 'string', description: 'the first 8 KiB' },
+        body_encoding: { enum: ['utf8', 'base64'] },
+        truncated: { type: 'boolean' },
+      },
+    },
+    timings: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['resolve', 'connect', 'first_byte', 'total'],
+      properties: { resolve: ms, connect: ms, first_byte: ms, total: ms },
+    },
+  },
+} as const
+
+export type Attempt = FromSchema<typeof attemptSchema>

@@ -1,0 +1,73 @@
+/**
+ * Stream BLOBS: the leaves of a batch, for good. Bytes, so that a leaf costs 32 and little more:
+ *
+ *     air.blob.<index>.top       header bytes (u32) · leaves (u32) · header as it is hashed
+ *                                · for each tile its root (32) and its first leaf (32)
+ *     air.blob.<index>.tile.<t>  up to 256 leaves of 32 bytes, in the order of their hashes
+ *
+ * Numbers are big-endian. The top says which tile holds a leaf; the tile and the tiles' roots give
+ * its path (`core/tiles.ts`). A heartbeat has a top alone.
+ */
+import { tileLeaves } from '../core/tiles.ts'
+
+export type BlobTop = {
+  /** `encodeHeader` of the batch: its keccak is the header's hash. */
+  readonly header: Uint8Array
+  /** How many leaves the batch has. */
+  readonly leaves: number
+  /** Root of each tile, in order. */
+  readonly roots: readonly Uint8Array[]
+  /** First leaf of each tile, in order. */
+  readonly firsts: readonly Uint8Array[]
+}
+
+const leafBytes = 32
+const prefixBytes = 8
+
+export function encodeBlobTop({ header, leaves, roots, firsts }: BlobTop): Uint8Array {
+  const prefix = Buffer.alloc(prefixBytes)
+  prefix.writeUInt32BE(header.length, 0)
+  prefix.writeUInt32BE(leaves, 4)
+  const tiles = roots.flatMap((root, tile) => [root, firsts[tile] ?? root])
+  return Buffer.concat([prefix, header, ...tiles])
+}
+
+/** @throws RangeError where the lengths do not fit */
+export function decodeBlobTop(bytes: Uint8Array): BlobTop {
+  if (bytes.length < prefixBytes) throw new RangeError('a blob without its lengths')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const tilesAt = prefixBytes + view.getUint32(0)
+  const leaves = view.getUint32(4)
+  const nodes = cutLeaves(bytes.subarray(tilesAt))
+  if (tilesAt > bytes.length || nodes.length !== 2 * Math.ceil(leaves / tileLeaves))
+    throw new RangeError(`a blob of ${leaves} leaves with ${nodes.length} nodes`)
+  return {
+    header: bytes.subarray(prefixBytes, tilesAt),
+    leaves,
+    roots: nodes.filter((_, at) => at % 2 === 0),
+    firsts: nodes.filter((_, at) => at % 2 === 1),
+  }
+}
+
+export const encodeTile = (leaves: readonly Uint8Array[]): Uint8Array => Buffer.concat(leaves)
+
+/** @throws RangeError where the bytes are no whole leaves */
+export function cutLeaves(bytes: Uint8Array): Uint8Array[] {
+  if (bytes.length % leafBytes !== 0) throw new RangeError(`${bytes.length} bytes are no leaves`)
+  return Array.from({ length: bytes.length / leafBytes }, (_, at) =>
+    bytes.subarray(at * leafBytes, (at + 1) * leafBytes),
+  )
+}
+
+/** The tile that holds the leaf if the batch does; undefined where no tile can. */
+export function tileOf({ firsts }: Pick<BlobTop, 'firsts'>, leaf: Uint8Array): number | undefined {
+  let low = 0
+  let high = firsts.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const first = firsts[middle]
+    if (first !== undefined && Buffer.compare(first, leaf) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low === 0 ? undefined : low - 1
+}

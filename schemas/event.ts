@@ -1,0 +1,89 @@
+import type { FromSchema } from 'json-schema-to-ts'
+
+const valueOrNull = { type: ['number', 'null'] } as const
+const time = { type: 'string', description: 'ISO 8601, UTC' } as const
+
+const reading = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['seq', 'timestamp', 'measurements', 'aqi', 'quality', 'hash'],
+  properties: {
+    seq: { type: 'integer' },
+    timestamp: time,
+    measurements: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['pm25', 'pm10', 'co2', 'temperature', 'humidity'],
+      properties: {
+        pm25: valueOrNull,
+        pm10: valueOrNull,
+        co2: valueOrNull,
+        temperature: valueOrNull,
+        humidity: valueOrNull,
+      },
+    },
+    aqi: { type: ['integer', 'null'] },
+    quality: { type: 'array', items: { type: 'string' } },
+    hash: { type: 'string', pattern: '^0x[0-9a-f]{64}$', description: 'the leaf of the reading' },
+  },
+} as const
+
+const common = {
+  id: { type: 'string', description: '<READINGS sequence>-<place>: ids of a subject are ordered' },
+  sensor_id: { type: 'string' },
+  timestamp: time,
+  area: { type: 'string' },
+  address: { type: 'string' },
+} as const
+const commonRequired = ['id', 'kind', 'sensor_id', 'timestamp', 'area', 'address'] as const
+
+/** A message of EVENTS: a copy of what the log decided, complete in itself. */
+export const eventSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/event',
+  title: 'Event',
+  oneOf: [
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: [...commonRequired, 'from', 'to', 'previous_aqi', 'reading'],
+      properties: {
+        ...common,
+        kind: { const: 'rise' },
+        from: { type: 'integer', description: 'fires for thresholds from ≤ t < to' },
+        to: { type: 'integer' },
+        previous_aqi: { type: ['integer', 'null'] },
+        reading,
+      },
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: [...commonRequired, 'offline_since', 'downtime_seconds', 'reading'],
+      properties: {
+        ...common,
+        kind: { const: 'online' },
+        offline_since: { type: ['string', 'null'] },
+        downtime_seconds: {
+          type: ['integer', 'null'],
+          description: 'null: heard for the first time',
+        },
+        reading,
+      },
+    },
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: [...commonRequired, 'last_reading', 'offline_since', 'silence_seconds'],
+      properties: {
+        ...common,
+        kind: { const: 'offline' },
+        last_reading: time,
+        offline_since: time,
+        silence_seconds: { type: 'integer' },
+      },
+    },
+  ],
+} as const
+
+export type AirEvent = FromSchema<typeof eventSchema>

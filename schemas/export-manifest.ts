@@ -1,0 +1,258 @@
+/**
+ * The manifest of an export: what makes its rows checkable without us, all in one go. Rows of batches
+ * that lie near one another share one run: headers without a gap, each naming the head of the one
+ * before, and the proof that the last head was anchored.
+ */
+import { Ajv } from 'ajv'
+import type { ChainProof } from '../core/bundle.ts'
+import type { BatchHeader } from '../core/header.ts'
+import { type Hex, hashBytes, toHex } from '../core/hex.ts'
+import type { MultiProof } from '../core/multi-proof.ts'
+
+export type BatchProof = MultiProof & {
+  readonly index: number
+  /** How many of its readings are in the export. */
+  readonly rows: number
+}
+
+export type ExportRun = {
+  readonly headers: readonly BatchHeader[]
+  readonly proofs: readonly BatchProof[]
+  /** Of the last header. */
+  readonly chain: ChainProof
+}
+
+export const rowFormats = ['ndjson', 'csv'] as const
+export type RowFormat = (typeof rowFormats)[number]
+
+export type ExportManifest = {
+  readonly rows: {
+    /** Beside the manifest. */
+    readonly file: string
+    readonly format: RowFormat
+    /** Of the file's bytes, hex. */
+    readonly sha256: string
+    readonly count: number
+    /** Accepted, and in no batch that is final. */
+    readonly notAnchored: number
+    readonly from: string
+    readonly to: string
+  }
+  readonly runs: readonly ExportRun[]
+}
+
+const whole = { type: 'integer', minimum: 0 } as const
+const text = { type: 'string' } as const
+const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
+const bytes = { type: 'string', pattern: '^0x([0-9a-f]{2})+$' } as const
+const nodes = { type: 'array', items: bytes, minItems: 1, maxItems: 16 } as const
+const arrayOf = (items: object) => ({ type: 'array', items }) as const
+const object = <const P extends Readonly<Record<string, object>>>(
+  properties: P,
+  optional: object = {},
+) =>
+  ({
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(properties),
+    properties: { ...properties, ...optional },
+  }) as const
+
+export const exportManifestSchema = {
+  $id: 'airproof/export-manifest',
+  title: 'Manifest of an export',
+  ...object({
+    format: { const: 'airproof.export.v1' },
+    rows: object({
+      file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
+      format: { enum: rowFormats },
+      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      count: whole,
+      not_anchored: whole,
+      from: text,
+      to: text,
+    }),
+    runs: arrayOf(
+      object(
+        {
+          headers: arrayOf(
+            object({
+              index: whole,
+              prev_head: hash,
+              root: hash,
+              first: whole,
+              last: whole,
+              count: whole,
+              time_min_ms: whole,
+              time_max_ms: whole,
+              sealed_ms: whole,
+              beacon: hash,
+              n_first: arrayOf(whole),
+              n_last: arrayOf(whole),
+            }),
+          ),
+          proofs: arrayOf(
+            object({
+              index: whole,
+              rows: whole,
+              places: arrayOf({ type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 }),
+              siblings: arrayOf(hash),
+            }),
+          ),
+          anchor: object({
+            chain_id: whole,
+            contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
+            tx_hash: hash,
+            tx_index: whole,
+            block_hash: hash,
+            block_number: whole,
+            block_time_s: whole,
+          }),
+        },
+        { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
+      ),
+    ),
+  }),
+} as const
+
+/** As the schema has it; hashes as core has them. */
+type Wire = {
+  readonly format: string
+  readonly rows: Omit<ExportManifest['rows'], 'notAnchored'> & { readonly not_anchored: number }
+  readonly runs: readonly WireRun[]
+}
+type WireRun = {
+  readonly headers: readonly WireHeader[]
+  readonly proofs: readonly {
+    readonly index: number
+    readonly rows: number
+    readonly places: readonly (readonly [number, number])[]
+    readonly siblings: readonly Hex[]
+  }[]
+  readonly anchor: {
+    readonly chain_id: number
+    readonly contract: Hex
+    readonly tx_hash: Hex
+    readonly tx_index: number
+    readonly block_hash: Hex
+    readonly block_number: number
+    readonly block_time_s: number
+  }
+  readonly block_header?: Hex
+  readonly transaction_proof?: readonly Hex[]
+  readonly receipt_proof?: readonly Hex[]
+}
+type WireHeader = ReturnType<typeof headerToWire>
+
+const isWire = new Ajv({ strict: true, allowUnionTypes: true }).compile<Wire>(exportManifestSchema)
+
+/** @returns undefined where the text is no manifest of this version */
+export function parseManifest(json: string): ExportManifest | undefined {
+  const value = jsonOf(json)
+  if (!isWire(value)) return undefined
+  const { not_anchored: notAnchored, ...rows } = value.rows
+  return { rows: { ...rows, notAnchored }, runs: value.runs.map(runOf) }
+}
+
+export function manifestText({ rows: { notAnchored, ...rows }, runs }: ExportManifest): string {
+  const wire: Wire = {
+    format: 'airproof.export.v1',
+    rows: { ...rows, not_anchored: notAnchored },
+    runs: runs.map(runToWire),
+  }
+  return `${JSON.stringify(wire)}\n`
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
+  headers: headers.map(headerToWire),
+  proofs: proofs.map(({ index, rows, places, siblings }) => ({
+    index,
+    rows,
+    places,
+    siblings: siblings.map(toHex),
+  })),
+  anchor: {
+    chain_id: chain.chainId,
+    contract: chain.contract,
+    tx_hash: chain.txHash,
+    tx_index: chain.txIndex,
+    block_hash: chain.blockHash,
+    block_number: chain.blockNumber,
+    block_time_s: chain.blockTimeS,
+  },
+  ...(chain.tries === undefined
+    ? {}
+    : {
+        block_header: chain.tries.blockHeader,
+        transaction_proof: chain.tries.transaction,
+        receipt_proof: chain.tries.receipt,
+      }),
+})
+
+function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
+  const { block_header, transaction_proof, receipt_proof } = tries
+  const isProof = block_header && transaction_proof && receipt_proof
+  return {
+    headers: headers.map(headerOf),
+    proofs: proofs.map(({ siblings, ...proof }) => ({
+      ...proof,
+      siblings: siblings.map(hashBytes),
+    })),
+    chain: {
+      chainId: anchor.chain_id,
+      contract: anchor.contract,
+      txHash: anchor.tx_hash,
+      txIndex: anchor.tx_index,
+      blockHash: anchor.block_hash,
+      blockNumber: anchor.block_number,
+      blockTimeS: anchor.block_time_s,
+      ...(isProof
+        ? {
+            tries: {
+              blockHeader: block_header,
+              transaction: transaction_proof,
+              receipt: receipt_proof,
+            },
+          }
+        : {}),
+    },
+  }
+}
+
+const headerToWire = (header: BatchHeader) => ({
+  index: header.index,
+  prev_head: header.prevHead,
+  root: header.root,
+  first: header.first,
+  last: header.last,
+  count: header.count,
+  time_min_ms: header.timeMinMs,
+  time_max_ms: header.timeMaxMs,
+  sealed_ms: header.sealedMs,
+  beacon: header.beacon,
+  n_first: header.nFirst,
+  n_last: header.nLast,
+})
+
+const headerOf = (wire: WireHeader): BatchHeader => ({
+  index: wire.index,
+  prevHead: wire.prev_head,
+  root: wire.root,
+  first: wire.first,
+  last: wire.last,
+  count: wire.count,
+  timeMinMs: wire.time_min_ms,
+  timeMaxMs: wire.time_max_ms,
+  sealedMs: wire.sealed_ms,
+  beacon: wire.beacon,
+  nFirst: wire.n_first,
+  nLast: wire.n_last,
+})

@@ -1,0 +1,187 @@
+/**
+ * Ledger records as 24 bytes, little end first:
+ *
+ *     0 type · 1 attempts, or what a hook record says · 2 bits (kind 3, trigger 2, detail 11)
+ *     4 webhook · 8 slot · 12 sequence (48 bits) · 18 time in ms (48 bits)
+ */
+import {
+  applyRecord,
+  attemptsOf,
+  bitsOf,
+  clearSlot,
+  detailOfBits,
+  kindOfBits,
+  type Ledger,
+  settleSlot,
+  slotStates,
+  stateOf,
+  triggerOfBits,
+} from '../core/ledger.ts'
+import type { HookRecord, LedgerRecord } from '../core/ledger-record.ts'
+
+export const recordBytes = 24
+
+const types = ['', 'new', 'wait', 'done', 'dead', 'hook', 'epoch'] as const
+const hookOps = { dropped: 1, behindEvents: 2, behindReadings: 3, health: 4 } as const
+const half = 2 ** 32
+
+export function encodeRecords(records: readonly LedgerRecord[], prefixBytes = 0): Uint8Array {
+  const bytes = new Uint8Array(prefixBytes + records.length * recordBytes)
+  const view = new DataView(bytes.buffer)
+  records.forEach((record, i) => writeRecord(view, prefixBytes + i * recordBytes, record))
+  return bytes
+}
+
+function writeRecord(view: DataView, at: number, record: LedgerRecord): void {
+  view.setUint8(at, types.indexOf(record.type))
+  switch (record.type) {
+    case 'epoch':
+      return write48(view, at + 18, record.atMs)
+    case 'hook':
+      view.setUint32(at + 4, record.webhook, true)
+      return writeHook(view, at, record.says)
+    case 'new':
+    case 'wait':
+    case 'done':
+    case 'dead':
+      view.setUint8(at + 1, record.attempts)
+      view.setUint16(at + 2, bitsOf(record.kind, record.trigger, record.detail), true)
+      view.setUint32(at + 4, record.webhook, true)
+      view.setUint32(at + 8, record.slot, true)
+      write48(view, at + 12, record.sequence)
+      write48(view, at + 18, record.dueMs)
+  }
+}
+
+function writeHook(view: DataView, at: number, says: HookRecord['says']): void {
+  switch (says.op) {
+    case 'dropped':
+      return view.setUint8(at + 1, hookOps.dropped)
+    case 'behind':
+      view.setUint8(
+        at + 1,
+        says.stream === 'events' ? hookOps.behindEvents : hookOps.behindReadings,
+      )
+      return write48(view, at + 12, says.from)
+    case 'health':
+      view.setUint8(at + 1, hookOps.health)
+      view.setUint32(at + 8, says.failures, true)
+      write48(view, at + 12, says.lastFailureMs)
+      write48(view, at + 18, says.firstFailureMs)
+  }
+}
+
+/**
+ * Trusts its input: only a shard's owner writes to its stream, and the fence keeps it whole.
+ * @throws RangeError where the bytes are no whole records, or of a version to come
+ */
+export function decodeRecords(bytes: Uint8Array, prefixBytes = 0): LedgerRecord[] {
+  const length = bytes.length - prefixBytes
+  if (length < 0 || length % recordBytes !== 0)
+    throw new RangeError(`${bytes.length} bytes are no ledger records`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Array.from({ length: length / recordBytes }, (_, i) =>
+    readRecord(view, prefixBytes + i * recordBytes),
+  )
+}
+
+function readRecord(view: DataView, at: number): LedgerRecord {
+  const type = types[view.getUint8(at)] ?? ''
+  const webhook = view.getUint32(at + 4, true)
+  switch (type) {
+    case 'epoch':
+      return { type, atMs: read48(view, at + 18) }
+    case 'hook':
+      return { type, webhook, says: readHook(view, at) }
+    case 'new':
+    case 'wait':
+    case 'done':
+    case 'dead': {
+      const bits = view.getUint16(at + 2, true)
+      return {
+        type,
+        webhook,
+        kind: kindOfBits(bits),
+        trigger: triggerOfBits(bits),
+        detail: detailOfBits(bits),
+        slot: view.getUint32(at + 8, true),
+        attempts: view.getUint8(at + 1),
+        sequence: read48(view, at + 12),
+        dueMs: read48(view, at + 18),
+      }
+    }
+    case '':
+      throw new RangeError(`a ledger record of unknown type ${view.getUint8(at)}`)
+  }
+}
+
+function readHook(view: DataView, at: number): HookRecord['says'] {
+  const op = view.getUint8(at + 1)
+  switch (op) {
+    case hookOps.dropped:
+      return { op: 'dropped' }
+    case hookOps.behindEvents:
+      return { op: 'behind', stream: 'events', from: read48(view, at + 12) }
+    case hookOps.behindReadings:
+      return { op: 'behind', stream: 'readings', from: read48(view, at + 12) }
+    case hookOps.health:
+      return {
+        op: 'health',
+        failures: view.getUint32(at + 8, true),
+        lastFailureMs: read48(view, at + 12),
+        firstFailureMs: read48(view, at + 18),
+      }
+    default:
+      throw new RangeError(`a hook record says the unknown ${op}`)
+  }
+}
+
+function write48(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value % half, true)
+  view.setUint16(at + 4, Math.floor(value / half), true)
+}
+
+const read48 = (view: DataView, at: number): number =>
+  view.getUint16(at + 4, true) * half + view.getUint32(at, true)
+
+/**
+ * Folds the records into the ledger, as reading and applying each of them would, without making a
+ * million objects on the way.
+ */
+export function foldRecords(ledger: Ledger, bytes: Uint8Array): void {
+  if (bytes.length % recordBytes !== 0)
+    throw new RangeError(`${bytes.length} bytes are no ledger records`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at < bytes.length; at += recordBytes) {
+    const type = types[view.getUint8(at)]
+    if (type === 'new' || type === 'wait') foldSlot(ledger, view, at, slotStates.pending)
+    else if (type === 'dead') foldSlot(ledger, view, at, slotStates.dead)
+    else applyRecord(ledger, readRecord(view, at))
+  }
+}
+
+function foldSlot(ledger: Ledger, view: DataView, at: number, state: number): void {
+  const slot = view.getUint32(at + 8, true)
+  clearSlot(ledger, slot)
+  ledger.webhook[slot] = view.getUint32(at + 4, true)
+  ledger.bits[slot] = view.getUint16(at + 2, true)
+  ledger.sequenceLow[slot] = view.getUint32(at + 12, true)
+  ledger.sequenceHigh[slot] = view.getUint16(at + 16, true)
+  ledger.dueLow[slot] = view.getUint32(at + 18, true)
+  ledger.dueHigh[slot] = view.getUint16(at + 22, true)
+  settleSlot(ledger, slot, state, view.getUint8(at + 1))
+}
+
+/** The record of a slot that is not free, 24 bytes at `at`. */
+export function writeSlot(ledger: Ledger, slot: number, view: DataView, at: number): void {
+  const type = stateOf(ledger, slot) === slotStates.dead ? 'dead' : 'wait'
+  view.setUint8(at, types.indexOf(type))
+  view.setUint8(at + 1, attemptsOf(ledger, slot))
+  view.setUint16(at + 2, ledger.bits[slot] ?? 0, true)
+  view.setUint32(at + 4, ledger.webhook[slot] ?? 0, true)
+  view.setUint32(at + 8, slot, true)
+  view.setUint32(at + 12, ledger.sequenceLow[slot] ?? 0, true)
+  view.setUint16(at + 16, ledger.sequenceHigh[slot] ?? 0, true)
+  view.setUint32(at + 18, ledger.dueLow[slot] ?? 0, true)
+  view.setUint16(at + 22, ledger.dueHigh[slot] ?? 0, true)
+}

@@ -1,0 +1,34 @@
+import type { FromSchema } from 'json-schema-to-ts'
+
+const value = { type: ['number', 'null'] } as const
+const values = {
+  pm25: { ...value, description: 'µg/m³' },
+  pm10: { ...value, description: 'µg/m³' },
+  co2: { ...value, description: 'ppm' },
+  temperature: { ...value, description: '°C' },
+  humidity: { ...value, description: '%RH' },
+} as const
+
+/**
+ * One reading as a sensor sends it: values flat or under `measurements` (which wins where both
+ * name a quantity); what is missing or null was not measured; unknown fields are ignored.
+ */
+export const rawReadingSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/raw-reading',
+  title: 'Raw reading',
+  type: 'object',
+  required: ['timestamp'],
+  properties: {
+    sensor_id: { type: 'string', description: 'where given, the sensor of the subject' },
+    timestamp: { type: 'string', description: 'ISO 8601 with an offset' },
+    time_assigned: { type: 'boolean', description: 'true: a gateway stamped the arrival' },
+    ...values,
+    measurements: { type: 'object', properties: values },
+  },
+} as const
+
+export type RawReading = FromSchema<typeof rawReadingSchema>
+
+export const maxRawBytes = 128 * 1024
+export const maxRawItems = 500

@@ -1,0 +1,264 @@
+/**
+ * The body of a READINGS message: JSON with one row an entry, so that 2,000 readings stay far
+ * below 512 KB and any language can read the log. What the next worker needs without parsing is in
+ * headers (`logHeaders`).
+ */
+import type { FromSchema } from 'json-schema-to-ts'
+import type {
+  ArrivedReading,
+  Deferred,
+  LogEvent,
+  LogMessage,
+  Refused,
+} from '../core/log-message.ts'
+import { nOfSeq, seqOf } from '../core/reading.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+
+const integer = { type: 'integer' } as const
+const integerOrNull = { type: ['integer', 'null'] } as const
+const text = { type: 'string' } as const
+const value = { ...integerOrNull, description: 'hundredths; null: not measured' } as const
+
+const measured = [
+  text, // sensor
+  text, // area
+  { ...integer, description: 'timeMs' },
+  { ...integer, description: 'arrivedMs: broker time of the raw message' },
+  value, // pm25
+  value, // pm10
+  value, // co2
+  value, // temperature
+  value, // humidity
+  integerOrNull, // aqi
+  { ...integer, description: 'flags' },
+] as const
+
+/** A row of exactly these columns. */
+const row = <const Columns extends readonly object[]>(items: Columns) =>
+  ({ type: 'array', items, minItems: items.length, additionalItems: false }) as {
+    readonly type: 'array'
+    readonly items: Columns
+    readonly minItems: Columns['length']
+    readonly additionalItems: false
+  }
+
+export const readingsMessageSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/readings-message',
+  title: 'READINGS message',
+  description: 'All that was decided about one batch of raw messages of a partition.',
+  type: 'object',
+  additionalProperties: false,
+  required: ['v', 'listened', 'readings', 'events', 'held', 'deferred', 'refused', 'duplicates'],
+  properties: {
+    v: { const: 1 },
+    listened: { ...integer, description: "ms of the partition's listening clock" },
+    readings: { type: 'array', items: row([{ ...integer, description: 'n' }, ...measured]) },
+    events: {
+      type: 'array',
+      items: {
+        oneOf: [
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['kind', 'place', 'from', 'to', 'previousAqi'],
+            properties: {
+              kind: { const: 'rise' },
+              place: { ...integer, description: 'index in readings' },
+              from: integer,
+              to: integer,
+              previousAqi: integerOrNull,
+            },
+          },
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['kind', 'place', 'offlineSinceMs'],
+            properties: {
+              kind: { const: 'online' },
+              place: integer,
+              offlineSinceMs: integerOrNull,
+            },
+          },
+          {
+            type: 'object',
+            additionalProperties: false,
+            required: ['kind', 'sensor', 'lastReadingMs', 'offlineSinceMs', 'silenceMs'],
+            properties: {
+              kind: { const: 'offline' },
+              sensor: text,
+              lastReadingMs: integer,
+              offlineSinceMs: integer,
+              silenceMs: integer,
+            },
+          },
+        ],
+      },
+    },
+    held: { type: 'array', items: text },
+    deferred: {
+      type: 'array',
+      items: row([
+        { ...integer, description: 'rawSeq' },
+        { ...integer, description: 'item' },
+        ...measured,
+      ]),
+    },
+    refused: {
+      type: 'array',
+      items: row([
+        { ...integer, description: 'rawSeq' },
+        { ...integer, description: 'item' },
+        { ...text, description: 'reason' },
+        { ...text, description: 'sensor of the subject' },
+        { ...text, description: 'why' },
+      ]),
+    },
+    duplicates: { type: 'array', items: row([text, integer]) },
+  },
+} as const
+
+type Body = FromSchema<typeof readingsMessageSchema>
+
+type Columns = Omit<ArrivedReading, 'seq'>
+const columns = (r: Columns) =>
+  [
+    r.sensor,
+    r.area,
+    r.timeMs,
+    r.arrivedMs,
+    r.pm25,
+    r.pm10,
+    r.co2,
+    r.temperature,
+    r.humidity,
+    r.aqi,
+    r.flags,
+  ] as const
+
+/** What the headers of the message say; a body alone is not a message. */
+export type LogHeader = Pick<
+  LogMessage,
+  'partition' | 'worker' | 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo'
+>
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function encodeReadings(message: LogMessage): Uint8Array {
+  return encoder.encode(
+    JSON.stringify({
+      v: 1,
+      listened: message.listenedMs,
+      readings: message.readings.map((r) => [
+        nOfSeq(r.seq),
+        r.sensor,
+        r.area,
+        r.timeMs,
+        r.arrivedMs,
+        r.pm25,
+        r.pm10,
+        r.co2,
+        r.temperature,
+        r.humidity,
+        r.aqi,
+        r.flags,
+      ]),
+      events: message.events,
+      held: message.held,
+      deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...columns(r)]),
+      refused: message.refused.map((r) => [r.rawSeq, r.item, r.reason, r.sensor, r.why]),
+      duplicates: message.duplicates,
+    }),
+  )
+}
+
+// only workers publish to READINGS, and they wrote a checked id and a reason of the list
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const idOf = (sensor: string): SensorId => sensor as SensorId
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
+
+/** Trusts its input: only workers may publish to READINGS, and the fence keeps it whole. */
+export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const body = JSON.parse(decoder.decode(bytes)) as Body
+  const { partition } = header
+  return {
+    ...header,
+    listenedMs: body.listened,
+    readings: body.readings.map(
+      ([
+        n,
+        sensor,
+        area,
+        timeMs,
+        arrivedMs,
+        pm25,
+        pm10,
+        co2,
+        temperature,
+        humidity,
+        aqi,
+        flags,
+      ]) => ({
+        sensor: idOf(sensor),
+        area,
+        timeMs,
+        pm25,
+        pm10,
+        co2,
+        temperature,
+        humidity,
+        aqi,
+        flags,
+        seq: seqOf(partition, n),
+        arrivedMs,
+      }),
+    ),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema's own cases
+    events: body.events as readonly LogEvent[],
+    held: body.held.map(idOf),
+    deferred: body.deferred.map(
+      ([
+        rawSeq,
+        item,
+        sensor,
+        area,
+        timeMs,
+        arrivedMs,
+        pm25,
+        pm10,
+        co2,
+        temperature,
+        humidity,
+        aqi,
+        flags,
+      ]): Deferred => ({
+        rawSeq,
+        item,
+        sensor: idOf(sensor),
+        area,
+        timeMs,
+        arrivedMs,
+        pm25,
+        pm10,
+        co2,
+        temperature,
+        humidity,
+        aqi,
+        flags,
+      }),
+    ),
+    refused: body.refused.map(
+      ([rawSeq, item, reason, sensor, why]): Refused => ({
+        rawSeq,
+        item,
+        reason: reasonOf(reason),
+        sensor,
+        why,
+      }),
+    ),
+    duplicates: body.duplicates.map(([sensor, count]) => [idOf(sensor), count] as const),
+  }
+}

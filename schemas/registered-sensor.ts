@@ -1,0 +1,66 @@
+import { Ajv } from 'ajv'
+import { areaFault } from '../core/area.ts'
+import { parseIso } from '../core/iso-time.ts'
+import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import { secondMs } from '../core/time.ts'
+import { type SensorEntry, sensorSchema } from './sensor.ts'
+
+export type RegisteredSite = {
+  readonly fromMs: number
+  readonly area: string
+  readonly lat: number
+  readonly lon: number
+  readonly address: string
+}
+
+/** A registry entry as the rules use it: times in ms, sites oldest first, never empty. */
+export type RegisteredSensor = {
+  readonly id: SensorId
+  readonly cadenceMs: number
+  readonly sites: readonly [RegisteredSite, ...RegisteredSite[]]
+}
+
+const isEntry = new Ajv({ strict: true }).compile<SensorEntry>(sensorSchema)
+
+/** What is wrong with a registry entry, in words, or undefined. */
+export function entryFault(value: unknown, rules: SensorIdRules): string | undefined {
+  if (!isEntry(value)) {
+    const [first] = isEntry.errors ?? []
+    return `${first?.instancePath || 'the entry'} ${first?.message ?? 'is not valid'}`
+  }
+  if (rules.parse(value.id) === undefined) return `the id is not ${rules.format}: ${value.id}`
+  const bad = value.sites.find(({ from }) => !('timeMs' in parseIso(from)))
+  if (bad) return `a site's "from" is not an ISO time with an offset: ${bad.from}`
+  return value.sites.map(({ area }) => areaFault(area)).find((fault) => fault !== undefined)
+}
+
+/**
+ * @param key of the bucket: an entry that names another sensor is nobody's
+ * @returns undefined where the entry is not valid: such a sensor is unknown
+ */
+export function parseSensor(
+  value: unknown,
+  rules: SensorIdRules,
+  key?: string,
+): RegisteredSensor | undefined {
+  if (!isEntry(value) || (key !== undefined && key !== value.id)) return undefined
+  const id = rules.parse(value.id)
+  const sites = value.sites
+    .map(({ from, ...site }) => ({ ...site, from: parseIso(from) }))
+    .map(({ from, ...site }) => ({ ...site, fromMs: 'timeMs' in from ? from.timeMs : Number.NaN }))
+    .toSorted((a, b) => a.fromMs - b.fromMs)
+  const [first, ...rest] = sites
+  if (id === undefined || first === undefined) return undefined
+  if (sites.some(({ fromMs, area }) => Number.isNaN(fromMs) || areaFault(area))) return undefined
+  return { id, cadenceMs: value.cadence_seconds * secondMs, sites: [first, ...rest] }
+}
+
+/** Where the sensor stood at a time: before its first site began, at the first. */
+export function siteAt(sensor: RegisteredSensor, timeMs: number): RegisteredSite {
+  const { sites } = sensor
+  for (let i = sites.length - 1; i > 0; i--) {
+    const site = sites[i]
+    if (site !== undefined && site.fromMs <= timeMs) return site
+  }
+  return sites[0]
+}

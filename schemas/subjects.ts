@@ -1,0 +1,111 @@
+/** Every subject, stream and bucket of the system, named once. */
+
+export const rawSubject = (partition: number, sensor: string): string =>
+  `air.raw.${partition}.${sensor}`
+/** What a sensor says; the server's mapping adds the partition. */
+export const spokenSubject = (sensor: string): string => `air.raw.${sensor}`
+export const rawStream = (partition: number): string => `RAW_${partition}`
+
+export const readingsStream = 'READINGS'
+export const readingsSubject = (partition: number): string => `air.readings.${partition}`
+export const partitionOfReadings = (subject: string): number =>
+  Number(subject.slice('air.readings.'.length))
+
+export const eventsStream = 'EVENTS'
+export const riseSubject = (sensor: string): string => `air.events.rise.${sensor}`
+export const presenceSubject = (sensor: string): string => `air.events.presence.${sensor}`
+
+export const rejectedStream = 'REJECTED'
+export const rejectedSubject = (
+  reason: string,
+  partition: number,
+  rawSeq: number,
+  item: number,
+): string => `air.rejected.${reason}.${partition}.${rawSeq}.${item}`
+
+export const stateStream = 'STATE'
+export const stateSubject = (partition: number, chunk: number): string =>
+  `air.state.${partition}.${chunk}`
+
+/** The ledger of a shard's deliveries: `wal` is the log, `snap` and `man` its snapshot. */
+export const ledgerStream = (shard: number): string => `DW_${shard}`
+export const walSubject = (shard: number): string => `dw.${shard}.wal`
+/** @param walSeq the message of the log that the snapshot holds everything up to */
+export const ledgerSnapSubject = (shard: number, walSeq: number, chunk: number): string =>
+  `dw.${shard}.snap.${walSeq}.${chunk}`
+/** The manifest names the snapshot that counts. */
+export const manifestSubject = (shard: number): string => `dw.${shard}.man`
+/** Where the owner of a shard is asked (`webhook-requests.ts`); no stream. */
+export const askSubject = (shard: number): string => `dw.${shard}.ask`
+
+export const attemptsStream = 'ATT'
+export const attemptSubject = (webhook: string): string => `att.${webhook}`
+
+/** Headers of a message of `wal`. */
+export const walHeaders = {
+  worker: 'Dw-Worker',
+  /** Which message of its worker's this is: tells a publish that timed out and landed. */
+  write: 'Dw-Write',
+  /** All events up to this sequence of EVENTS have their records in the log. */
+  events: 'Dw-Events',
+  /** The same of READINGS. */
+  readings: 'Dw-Readings',
+} as const
+
+/** What was anchored, for good: the leaves of each batch (`batch-blob.ts`), written once. */
+export const blobsStream = 'BLOBS'
+/** The batch's header, and for each tile its root and its first leaf. */
+export const blobTopSubject = (index: number): string => `air.blob.${index}.top`
+/** 256 leaves, or what is left of them, in the order of the batch. */
+export const blobTileSubject = (index: number, tile: number): string =>
+  `air.blob.${index}.tile.${tile}`
+
+/** One message a batch, when its anchor is final (`batch-record.ts`). */
+export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
+
+/** Headers of a READINGS message: what the next worker needs without reading the body. */
+export const logHeaders = {
+  worker: 'Air-Worker',
+  rawLast: 'Air-Raw-Last',
+  rawLastTime: 'Air-Raw-Last-Time',
+  nLast: 'Air-N-Last',
+  count: 'Air-Count',
+  lateTo: 'Air-Late-To',
+} as const
+
+/** Headers of a REJECTED message; its body is the first 64 KiB of what came in. */
+export const rejectedHeaders = {
+  sensor: 'Air-Sensor',
+  why: 'Air-Why',
+  arrived: 'Air-Arrived',
+  length: 'Air-Length',
+  sha256: 'Air-Sha256',
+} as const
+
+/** KV buckets. */
+export const buckets = {
+  /** sensor id → `sensor` schema */
+  sensors: 'sensors',
+  /** account id → `account` schema */
+  accounts: 'accounts',
+  /** sha256 of the e-mail address, hex → account id */
+  emails: 'emails',
+  /** sha256 of the key, hex → `key` schema */
+  keys: 'keys',
+  /** webhook id → `webhook` schema; the pipeline reads its thresholds */
+  webhooks: 'webhooks',
+  /** what is sealed and how it stands on the chain; keys and values in `batch-record.ts` */
+  batches: 'batches',
+  /** batch index → the chain's part of its proof bundles (`core/bundle.ts`), as JSON */
+  proofs: 'proofs',
+  /** the sender's journal; the anchor process's own (`anchor/journal.ts`), but for `deployment` */
+  anchoring: 'anchoring',
+  /** partition or task → holder, with a TTL */
+  leases: 'leases',
+  /**
+   * `partitions` → 16; `rollup` → position of the statistics job; `stored.<process>` → what the
+   * store holds; `needed.<who>` → `{"readings": n}`, the oldest READINGS sequence somebody still
+   * reads, null: none; once-only settings
+   */
+  system: 'system',
+} as const

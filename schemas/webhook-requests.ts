@@ -1,0 +1,111 @@
+/**
+ * What other processes ask the owner of a shard, by request and reply on `askSubject(shard)`. What
+ * changes anything is answered after its commit. No responder: nobody owns the shard right now, so
+ * the same question may be answered seconds later.
+ */
+import { Ajv } from 'ajv'
+import type { FromSchema } from 'json-schema-to-ts'
+import { eventKinds, triggers } from '../core/delivery.ts'
+import type { Attempt } from './attempt.ts'
+
+const webhook = { type: 'string', pattern: '^wh_[0-9a-hjkmnp-tv-z]{7}$' } as const
+const limit = { type: 'integer', minimum: 1, maximum: 1_000 } as const
+
+/** A `test` takes as long as an attempt may; anything else answers within a commit. */
+export const askTimeoutMs = { test: 20_000, other: 5_000 } as const
+
+export const webhookRequestSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/webhook-request',
+  title: 'Question to the owner of a shard',
+  oneOf: [
+    {
+      type: 'object',
+      description: 'what waits for an attempt, soonest first; with `state` dead what is given up',
+      additionalProperties: false,
+      required: ['op', 'webhook', 'state', 'limit'],
+      properties: {
+        op: { const: 'list' },
+        webhook,
+        state: { enum: ['pending', 'dead'] },
+        limit,
+      },
+    },
+    {
+      type: 'object',
+      description: 'send one again, with the same id and bytes: pending, dead or delivered',
+      additionalProperties: false,
+      required: ['op', 'webhook', 'key'],
+      properties: {
+        op: { const: 'replay' },
+        webhook,
+        key: { type: 'string', description: 'natural key: `key` of an attempt or a listing' },
+      },
+    },
+    {
+      type: 'object',
+      description: 'send everything that happened since again, with the same ids',
+      additionalProperties: false,
+      required: ['op', 'webhook', 'since'],
+      properties: {
+        op: { const: 'recover' },
+        webhook,
+        since: { type: 'string', description: 'ISO 8601, UTC' },
+      },
+    },
+    {
+      type: 'object',
+      description: 'one attempt now with an example, in no ledger; answered with the attempt',
+      additionalProperties: false,
+      required: ['op', 'webhook', 'event'],
+      properties: { op: { const: 'test' }, webhook, event: { enum: eventKinds } },
+    },
+  ],
+} as const
+
+export type WebhookRequest = FromSchema<typeof webhookRequestSchema>
+
+export const isWebhookRequest = new Ajv({ strict: true }).compile<WebhookRequest>(
+  webhookRequestSchema,
+)
+
+/** A delivery as its owner knows it. */
+export type WaitingDelivery = {
+  readonly delivery: string
+  readonly key: string
+  readonly event: (typeof eventKinds)[number]
+  readonly trigger: (typeof triggers)[number]
+  readonly state: 'pending' | 'in_flight' | 'dead'
+  /** Attempts made so far. */
+  readonly attempts: number
+  /** When the next attempt is due; null when dead. */
+  readonly due_at: string | null
+}
+
+export type WebhookReply =
+  | {
+      readonly ok: true
+      readonly op: 'list'
+      readonly total: number
+      readonly deliveries: readonly WaitingDelivery[]
+      /** More than 20,000 wait: the rest is read again from the streams. */
+      readonly is_behind: boolean
+    }
+  | { readonly ok: true; readonly op: 'replay'; readonly delivery: string }
+  | { readonly ok: true; readonly op: 'recover' }
+  | { readonly ok: true; readonly op: 'test'; readonly attempt: Attempt }
+  | { readonly ok: false; readonly code: AskRefusal; readonly message: string }
+
+export const askRefusals = [
+  /** The request is not one. */
+  'bad_request',
+  /** No such webhook, or it is of another shard. */
+  'unknown_webhook',
+  /** What the key names is in no stream any more, or never was. */
+  'unknown_delivery',
+  /** The webhook is disabled: enable it first. */
+  'disabled',
+  /** The shard is being taken over, or is waiting for NATS: ask again. */
+  'busy',
+] as const
+export type AskRefusal = (typeof askRefusals)[number]

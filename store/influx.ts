@@ -1,0 +1,109 @@
+import type { Reading } from '../core/reading.ts'
+import { influxClient } from './influx-client.ts'
+import { type InfluxQuery, influxQuery } from './influx-query.ts'
+import { influxReads } from './influx-read.ts'
+import { influxRollups, influxStats } from './influx-stats.ts'
+import { writeLines } from './influx-write.ts'
+import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
+import { sortOutFaulty } from './row-fault.ts'
+import { type AreaStats, type RefusedRow, type Store, StoreMisconfigured } from './store.ts'
+
+export type InfluxStoreOptions = {
+  readonly url: string
+  readonly token: string
+  readonly org: string
+  /** Of the readings; roll-ups lie in `rollupBucketOf(bucket)`. Both must exist. */
+  readonly bucket: string
+  /** ms since the epoch; only saves time, see `influx-read.ts`. */
+  readonly now?: () => number
+  readonly writeTimeoutMs?: number
+  readonly queryTimeoutMs?: number
+}
+
+export const rollupBucketOf = (bucket: string): string => `${bucket}_1h`
+
+/**
+ * The store in InfluxDB 2. Opening it asks nothing of the server: while that is away the rest of
+ * the service goes on, and calls throw StoreUnavailable. `ping` tells.
+ * @throws StoreMisconfigured where the URL is none
+ */
+// oxlint-disable-next-line require-await -- one signature for both engines
+export async function openInfluxStore({
+  bucket,
+  now = Date.now,
+  ...options
+}: InfluxStoreOptions): Promise<Store> {
+  const client = influxClient(options)
+  const { place, queries } = client
+  const rollupBucket = rollupBucketOf(bucket)
+  const readingApi = client.writeApi(bucket)
+  const rollupApi = client.writeApi(rollupBucket)
+  const query = influxQuery(queries, bucket, place)
+  const rollupQuery = influxQuery(queries, rollupBucket, place)
+  const lineOf = readingLines()
+  const reads = influxReads(query, now)
+
+  const writeRollups = async (
+    measurement: RollupMeasurement,
+    rows: readonly AreaStats[],
+  ): Promise<void> => {
+    const lines = rows.map((row) => rollupLine(measurement, row))
+    const { bad, dropped } = await writeLines(rollupApi, lines, `${place}, bucket ${rollupBucket}`)
+    const why = dropped ?? bad[0]?.why
+    if (why !== undefined) throw new StoreMisconfigured(`${place} refuses roll-ups: ${why}`)
+  }
+
+  return {
+    ...reads,
+    ...influxStats(query),
+    writeBatch: async (rows) => {
+      const { fit, refused } = sortOutFaulty(rows)
+      const written = await writeLines(readingApi, fit.map(lineOf), `${place}, bucket ${bucket}`)
+      const bad = written.bad.map(({ index, why }) => ({ row: fit[index]!, why }))
+      if (written.dropped === undefined) return [...refused, ...bad]
+      const cut = new Set(bad.map(({ row }) => row))
+      const sent = fit.filter((row) => !cut.has(row))
+      return [...refused, ...bad, ...(await missing(reads.existing, sent, written.dropped))]
+    },
+    areaHours: async (area, fromMs, toMs) =>
+      influxRollups(rollupQuery, 'reading_1h', area, fromMs, toMs),
+    areaDays: async (area, fromMs, toMs) =>
+      influxRollups(rollupQuery, 'reading_1d', area, fromMs, toMs),
+    writeAreaHours: async (rows) => writeRollups('reading_1h', rows),
+    writeAreaDays: async (rows) => writeRollups('reading_1d', rows),
+    ping: async () => {
+      await Promise.all([query, rollupQuery].map(probe))
+    },
+    [Symbol.asyncDispose]: async () => {
+      client[Symbol.dispose]()
+    },
+  }
+}
+
+/** Touches the bucket with the token, and reads nothing. */
+const probe = async (query: InfluxQuery): Promise<unknown> =>
+  query('SELECT seq FROM reading WHERE time >= $at AND time < $at', {
+    at: '1970-01-01T00:00:00.000Z',
+  })
+
+/** The server drops without saying which: those that are not there as sent. */
+async function missing(
+  existing: Store['existing'],
+  sent: readonly Reading[],
+  why: string,
+): Promise<RefusedRow[]> {
+  const stored = await existing(sent)
+  return sent.flatMap((row, i) => (isSame(row, stored[i]) ? [] : [{ row, why }]))
+}
+
+const isSame = (row: Reading, stored: Reading | undefined): boolean =>
+  stored !== undefined &&
+  row.area === stored.area &&
+  row.seq === stored.seq &&
+  row.flags === stored.flags &&
+  row.aqi === stored.aqi &&
+  row.pm25 === stored.pm25 &&
+  row.pm10 === stored.pm10 &&
+  row.co2 === stored.co2 &&
+  row.temperature === stored.temperature &&
+  row.humidity === stored.humidity

@@ -1,0 +1,141 @@
+/**
+ * Readings, keys and statistics as one buffer each, so that a batch crosses a thread as two short
+ * lists of names and a transfer, not as thousands of objects. A null is NaN in the buffer.
+ */
+import type { Reading, ReadingKey } from '../core/reading.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import { areaStats, statFields, statNames } from './stat-fields.ts'
+import type { AreaStats, FieldStats } from './store.ts'
+
+type Cells = Float64Array<ArrayBuffer>
+
+/** Rows of `readingWidth` cells: sensor and area (their index), time, five values, aqi, flags, seq. */
+export type PackedReadings = {
+  readonly sensors: readonly SensorId[]
+  readonly areas: readonly string[]
+  readonly cells: Cells
+}
+export const readingWidth = 11
+
+/** Rows of two cells: sensor (its index) and time. */
+export type PackedKeys = { readonly sensors: readonly SensorId[]; readonly cells: Cells }
+export const keyWidth = 2
+
+/** Rows of `statsWidth` cells: area (its index), start, readings, then each field's statistics. */
+export type PackedStats = { readonly areas: readonly string[]; readonly cells: Cells }
+export const statsHead = 3
+export const statsWidth = statsHead + statFields.length * statNames.length
+
+/** Gives each name a small number, in the order of first use. */
+export function nameTable<Name>(): {
+  readonly names: Name[]
+  readonly indexOf: (n: Name) => number
+} {
+  const names: Name[] = []
+  const indices = new Map<Name, number>()
+  const indexOf = (name: Name): number => {
+    const known = indices.get(name)
+    if (known !== undefined) return known
+    indices.set(name, names.length)
+    return names.push(name) - 1
+  }
+  return { names, indexOf }
+}
+
+export function packReadings(rows: readonly Reading[]): PackedReadings {
+  const sensors = nameTable<SensorId>()
+  const areas = nameTable<string>()
+  const cells = new Float64Array(rows.length * readingWidth)
+  let i = 0
+  for (const row of rows) {
+    cells[i++] = sensors.indexOf(row.sensor)
+    cells[i++] = areas.indexOf(row.area)
+    cells[i++] = row.timeMs
+    cells[i++] = row.pm25 ?? Number.NaN
+    cells[i++] = row.pm10 ?? Number.NaN
+    cells[i++] = row.co2 ?? Number.NaN
+    cells[i++] = row.temperature ?? Number.NaN
+    cells[i++] = row.humidity ?? Number.NaN
+    cells[i++] = row.aqi ?? Number.NaN
+    cells[i++] = row.flags
+    cells[i++] = row.seq
+  }
+  return { sensors: sensors.names, areas: areas.names, cells }
+}
+
+/** @returns undefined for each row whose sensor is NaN: nothing is stored under that key */
+export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] {
+  const { sensors, areas, cells } = packed
+  const rows: (Reading | undefined)[] = []
+  for (let i = 0; i < cells.length; i += readingWidth) {
+    const sensor = sensors[cells[i]!]
+    const area = areas[cells[i + 1]!]
+    rows.push(
+      sensor === undefined || area === undefined
+        ? undefined
+        : {
+            sensor,
+            area,
+            timeMs: cells[i + 2]!,
+            pm25: orNull(cells[i + 3]!),
+            pm10: orNull(cells[i + 4]!),
+            co2: orNull(cells[i + 5]!),
+            temperature: orNull(cells[i + 6]!),
+            humidity: orNull(cells[i + 7]!),
+            aqi: orNull(cells[i + 8]!),
+            flags: cells[i + 9]!,
+            seq: cells[i + 10]!,
+          },
+    )
+  }
+  return rows
+}
+
+export function packKeys(keys: readonly ReadingKey[]): PackedKeys {
+  const sensors = nameTable<SensorId>()
+  const cells = new Float64Array(keys.length * keyWidth)
+  let i = 0
+  for (const key of keys) {
+    cells[i++] = sensors.indexOf(key.sensor)
+    cells[i++] = key.timeMs
+  }
+  return { sensors: sensors.names, cells }
+}
+
+export function packStats(rows: readonly AreaStats[]): PackedStats {
+  const areas = nameTable<string>()
+  const cells = new Float64Array(rows.length * statsWidth)
+  let i = 0
+  for (const row of rows) {
+    cells[i++] = areas.indexOf(row.area)
+    cells[i++] = row.startMs
+    cells[i++] = row.readings
+    for (const field of statFields) {
+      for (const name of statNames) cells[i++] = row.fields[field][name] ?? Number.NaN
+    }
+  }
+  return { areas: areas.names, cells }
+}
+
+export function unpackStats({ areas, cells }: PackedStats): AreaStats[] {
+  const rows: AreaStats[] = []
+  for (let i = 0; i < cells.length; i += statsWidth) {
+    const fieldStats = (at: number): FieldStats => ({
+      n: cells[at]!,
+      mean: orNull(cells[at + 1]!),
+      min: orNull(cells[at + 2]!),
+      max: orNull(cells[at + 3]!),
+      p50: orNull(cells[at + 4]!),
+      p98: orNull(cells[at + 5]!),
+    })
+    const start = i + statsHead
+    rows.push(
+      areaStats(areas[cells[i]!] ?? '', cells[i + 1]!, cells[i + 2]!, (field) =>
+        fieldStats(start + statFields.indexOf(field) * statNames.length),
+      ),
+    )
+  }
+  return rows
+}
+
+const orNull = (cell: number): number | null => (Number.isNaN(cell) ? null : cell)

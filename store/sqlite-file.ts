@@ -1,0 +1,159 @@
+/**
+ * The only file that knows `node:sqlite`: a database opened as the store needs it, with prepared
+ * statements kept by their text. Everything here blocks, so it belongs into a worker thread.
+ */
+import { existsSync } from 'node:fs'
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { applicationId, schemaSql, schemaVersion } from './sqlite-schema.ts'
+import { StoreMisconfigured, StoreUnavailable } from './store.ts'
+
+export type Cell = SQLOutputValue
+export type Row = readonly Cell[]
+export type Param = number | string | null
+
+export type SqliteFile = Disposable & {
+  readonly run: (sql: string, ...params: readonly Param[]) => void
+  readonly all: (sql: string, ...params: readonly Param[]) => readonly Row[]
+  /** Whole or not at all: rolled back when `work` throws. `begin` takes the write lock at once. */
+  readonly transaction: <T>(kind: 'read' | 'write', work: () => T) => T
+  /** Makes an SQL aggregate whose result is a blob. */
+  readonly aggregate: <State>(
+    name: string,
+    start: () => State,
+    step: (state: State, cells: Row) => void,
+    result: (state: State) => Uint8Array,
+  ) => void
+}
+
+/** A number of a row, NaN for null. */
+export const numberOf = (cell: Cell | undefined): number =>
+  typeof cell === 'number' ? cell : Number.NaN
+export const textOf = (cell: Cell | undefined): string => (typeof cell === 'string' ? cell : '')
+
+/** How long a writer waits for another process's transaction. */
+const busyMs = 10_000
+
+/**
+ * How far the write-ahead log grows (64 MB) before it is folded into the file. A batch touches
+ * each of its sensors' pages, so folding seldom writes each page once for many batches: rows are
+ * written up to twice as fast as with SQLite's own 1,000.
+ */
+const checkpointPages = 16_000
+
+/**
+ * @throws StoreUnavailable where `readOnly` finds nothing yet (its writer makes the file)
+ * @throws StoreMisconfigured where the file is another program's, or of another version
+ */
+export function openSqliteFile(file: string, readOnly: boolean): SqliteFile {
+  if (readOnly && !existsSync(file)) throw new StoreUnavailable(`${file} does not exist yet`)
+  const db = new DatabaseSync(file, { readOnly, timeout: busyMs })
+  try {
+    if (readOnly) checkReadable(db, file)
+    else prepareForWriting(db, file)
+    db.exec('pragma temp_store = memory; pragma cache_size = -65536')
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  return wrap(db)
+}
+
+function checkReadable(db: DatabaseSync, file: string): void {
+  if (isNew(db, file)) throw new StoreUnavailable(`${file} is still being made`)
+}
+
+function prepareForWriting(db: DatabaseSync, file: string): void {
+  // looked at before anything is changed: the file may be another program's
+  isNew(db, file)
+  db.exec(`
+    pragma journal_mode = wal;
+    pragma synchronous = full;
+    pragma wal_autocheckpoint = ${checkpointPages};
+    pragma journal_size_limit = ${2 * checkpointPages * 4096};`)
+  // under the write lock: two processes may start on a new file at once
+  db.exec('begin immediate')
+  try {
+    if (isNew(db, file)) db.exec(schemaSql)
+    db.exec('commit')
+  } catch (error) {
+    rollBack(db)
+    throw error
+  }
+}
+
+/** @returns whether the schema is yet to be made */
+function isNew(db: DatabaseSync, file: string): boolean {
+  const [id, version, tables] = [
+    'select application_id from pragma_application_id',
+    'select user_version from pragma_user_version',
+    'select count(*) from sqlite_schema',
+  ].map((sql) => Number(Object.values(db.prepare(sql).get() ?? {})[0]))
+  if (version === schemaVersion && id === applicationId) return false
+  if (id === 0 && version === 0 && tables === 0) return true
+  throw new StoreMisconfigured(
+    id === applicationId
+      ? `${file} has schema version ${version}, this airproof needs ${schemaVersion}: use the airproof that made it, or move the file away`
+      : `${file} belongs to another program: name another file`,
+  )
+}
+
+function wrap(db: DatabaseSync): SqliteFile {
+  const kept = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const known = kept.get(sql)
+    if (known !== undefined) return known
+    const statement = db.prepare(sql)
+    statement.setReturnArrays(true)
+    kept.set(sql, statement)
+    return statement
+  }
+  return {
+    run: (sql, ...params) => {
+      prepared(sql).run(...params)
+    },
+    all: (sql, ...params) => {
+      // the types of all() do not know setReturnArrays
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return prepared(sql).all(...params) as unknown as Row[]
+    },
+    transaction: (kind, work) => {
+      db.exec(kind === 'write' ? 'begin immediate' : 'begin')
+      try {
+        const result = work()
+        db.exec('commit')
+        return result
+      } catch (error) {
+        rollBack(db)
+        throw error
+      }
+    },
+    aggregate: <State>(
+      name: string,
+      start: () => State,
+      step: (state: State, cells: Row) => void,
+      result: (state: State) => Uint8Array,
+    ) => {
+      // node:sqlite passes the state through untouched; its types allow only SQL values
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      db.aggregate(name, {
+        varargs: true,
+        start,
+        step: (state: State, ...cells: Cell[]) => {
+          step(state, cells)
+          return state
+        },
+        result,
+      } as never)
+    },
+    [Symbol.dispose]: () => {
+      kept.clear()
+      // finalises the statements too
+      db.close()
+    },
+  }
+}
+
+/** SQLite itself has already rolled back after some errors (a full disk, for one). */
+function rollBack(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('rollback')
+}

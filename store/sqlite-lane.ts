@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Answer, CallName, SqliteCalls, WorkerOptions } from './sqlite-calls.ts'
+import { errorOf } from './sqlite-fault.ts'
+import { StoreUnavailable } from './store.ts'
+
+/** One worker thread and its connection; calls are answered in the order they are made. */
+export type SqliteLane = AsyncDisposable & {
+  readonly call: <Name extends CallName>(
+    name: Name,
+    args: Parameters<SqliteCalls[Name]>,
+    transfer?: readonly ArrayBuffer[],
+  ) => Promise<ReturnType<SqliteCalls[Name]>>
+}
+
+type Waiting = {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The thread starts at the first call, and again at the next one after it has died. */
+export function openSqliteLane(options: WorkerOptions): SqliteLane {
+  const waiting = new Map<number, Waiting>()
+  let worker: Worker | undefined
+  let closed = false
+  let lastId = 0
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
+      workerData: options,
+    })
+    started.on('message', (answer: Answer) => {
+      const call = waiting.get(answer.id)
+      waiting.delete(answer.id)
+      // the id ties the answer to its call, which the types cannot see
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      if (answer.ok) call?.resolve(answer.value as never)
+      else call?.reject(errorOf(answer.fault))
+    })
+    let cause: unknown
+    started.on('error', (error) => {
+      cause = error
+    })
+    started.on('exit', () => {
+      if (worker === started) worker = undefined
+      for (const { reject } of waiting.values()) {
+        reject(new StoreUnavailable(`the thread of ${options.file} ended`, { cause }))
+      }
+      waiting.clear()
+    })
+    return started
+  }
+
+  return {
+    call: async (name, args, transfer = []) => {
+      if (closed) throw new Error(`the store ${options.file} is closed`)
+      worker ??= start()
+      const id = ++lastId
+      const { promise, resolve, reject } = Promise.withResolvers<never>()
+      waiting.set(id, { resolve, reject })
+      worker.postMessage({ id, name, args }, transfer)
+      return await promise
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (closed) return
+      closed = true
+      if (worker === undefined) return
+      // behind what was asked before, which is still answered
+      worker.postMessage('close')
+      await once(worker, 'exit')
+    },
+  }
+}

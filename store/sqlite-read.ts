@@ -1,0 +1,107 @@
+import type { SensorId } from '../core/sensor-id.ts'
+import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
+import type { SqliteCalls } from './sqlite-calls.ts'
+import { numberOf, type Row, type SqliteFile, textOf } from './sqlite-file.ts'
+
+export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
+
+export function sqliteReads(db: SqliteFile): SqliteReads {
+  const sensorNames = names(db, 'select id from sensor where n = ?')
+  const areaNames = names(db, 'select name from area where n = ?')
+  const sensorNumber = (id: string): number | undefined => {
+    const row = db.all('select n from sensor where id = ?', id)[0]
+    return row === undefined ? undefined : numberOf(row[0])
+  }
+
+  /** @param rows of `columns`, or undefined where a key has none */
+  const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
+    const sensors = nameTable<number>()
+    const areas = nameTable<number>()
+    const cells = new Float64Array(rows.length * readingWidth)
+    for (const [i, row] of rows.entries()) {
+      const at = i * readingWidth
+      if (row === undefined) {
+        cells[at] = Number.NaN
+        continue
+      }
+      cells[at] = sensors.indexOf(numberOf(row[0]))
+      cells[at + 1] = areas.indexOf(numberOf(row[1]))
+      for (let column = 2; column < readingWidth; column++) {
+        cells[at + column] = numberOf(row[column])
+      }
+    }
+    return {
+      // only canonical ids were ever written
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      sensors: sensors.names.map(sensorNames) as SensorId[],
+      areas: areas.names.map(areaNames),
+      cells,
+    }
+  }
+
+  return {
+    // one transaction: a snapshot, and one lock instead of thousands
+    existing: ({ sensors, cells }) =>
+      db.transaction('read', () => {
+        const numbers = sensors.map(sensorNumber)
+        const rows: (Row | undefined)[] = []
+        for (let i = 0; i < cells.length; i += keyWidth) {
+          const s = numbers[cells[i]!]
+          rows.push(s === undefined ? undefined : db.all(selectAt, s, cells[i + 1]!)[0])
+        }
+        return pack(rows)
+      }),
+
+    range: (sensor, fromMs, toMs, limit) => {
+      const s = sensorNumber(sensor)
+      return pack(s === undefined ? [] : db.all(selectRange, s, fromMs, toMs, limit))
+    },
+
+    rangeAll: (fromMs, toMs, limit, cursor) =>
+      pack(
+        cursor === undefined
+          ? db.all(selectAll, fromMs, toMs, limit)
+          : db.all(
+              selectAllBehind,
+              fromMs,
+              Math.min(toMs, cursor.timeMs + 1),
+              cursor.timeMs,
+              cursor.sensor,
+              limit,
+            ),
+      ),
+
+    seedLatest: () =>
+      db.transaction('read', () =>
+        pack(
+          db
+            .all('select n from sensor')
+            .flatMap(([s]) => db.all(selectRange, numberOf(s), 0, Number.MAX_SAFE_INTEGER, 1)),
+        ),
+      ),
+  }
+}
+
+/** Names by number, kept: they never change. */
+function names(db: SqliteFile, sql: string): (n: number) => string {
+  const known = new Map<number, string>()
+  return (n) => {
+    const name = known.get(n) ?? textOf(db.all(sql, n)[0]?.[0])
+    known.set(n, name)
+    return name
+  }
+}
+
+/** In the order of a packed row. */
+const columns =
+  'r.s, r.a, r.t, r.pm25, r.pm10, r.co2, r.temperature, r.humidity, r.aqi, r.flags, r.seq'
+
+const selectAt = `select ${columns} from reading r where r.s = ? and r.t = ?`
+const selectRange = `select ${columns} from reading r
+  where r.s = ? and r.t >= ? and r.t < ? order by r.t desc limit cast(? as integer)`
+// walks the index on time backwards and sorts only the readings of one ms
+const selectAll = `select ${columns} from reading r join sensor on sensor.n = r.s
+  where r.t >= ? and r.t < ? order by r.t desc, sensor.id limit cast(? as integer)`
+const selectAllBehind = `select ${columns} from reading r join sensor on sensor.n = r.s
+  where r.t >= ? and r.t < ? and (r.t < ? or sensor.id > ?)
+  order by r.t desc, sensor.id limit cast(? as integer)`

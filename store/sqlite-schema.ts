@@ -1,0 +1,72 @@
+/**
+ * The file of the embedded store. Sensors and areas are small integers, measured values integer
+ * hundredths: 64 bytes a reading. `readings`, `area_hours` and `area_days` are for people.
+ */
+import { statFields, statNames, stepsPerUnit } from './stat-fields.ts'
+
+/** Raised with every change of the schema; a file of another version is not opened. */
+export const schemaVersion = 1
+/** The bytes "airp" in the file's header: this file is ours. */
+export const applicationId = 0x61697270
+
+/** The columns of a roll-up: `pm25_n`, `pm25_mean` … `aqi_p98`. */
+export const statColumns: readonly string[] = statFields.flatMap((field) =>
+  statNames.map((name) => `${field}_${name}`),
+)
+
+export type RollupTable = 'area_hour' | 'area_day'
+
+const statColumnsSql = statFields
+  .flatMap((field) =>
+    statNames.map((name) => `${field}_${name} ${name === 'n' ? 'integer not null' : 'real'}`),
+  )
+  .join(',\n  ')
+
+const rollup = (table: RollupTable): string => `
+create table ${table}(
+  a integer not null,
+  t integer not null,
+  readings integer not null,
+  ${statColumnsSql},
+  primary key(a, t)
+) without rowid, strict;
+create view ${table}s as
+  select area.name as area, ${isoTime(`${table}.t`)} as time, ${table}.t as time_ms, readings,
+    ${statColumns.join(', ')}
+  from ${table} join area on area.n = ${table}.a;`
+
+const isoTime = (ms: string): string =>
+  `strftime('%Y-%m-%dT%H:%M:%fZ', ${ms} / 1000.0, 'unixepoch')`
+
+const inUnits = statFields
+  .map((field) => (stepsPerUnit(field) === 1 ? `r.${field}` : `r.${field} / 100.0 as ${field}`))
+  .join(', ')
+
+export const schemaSql = `
+create table sensor(n integer primary key, id text not null unique) strict;
+create table area(n integer primary key, name text not null unique) strict;
+
+-- which sensors ever stood in an area: statistics of one area read no other sensor's rows
+create table sensor_area(a integer not null, s integer not null, primary key(a, s)) without rowid, strict;
+
+create table reading(
+  s integer not null,
+  t integer not null,
+  a integer not null,
+  pm25 integer, pm10 integer, co2 integer, temperature integer, humidity integer,
+  aqi integer,
+  flags integer not null,
+  seq integer not null,
+  primary key(s, t)
+) without rowid, strict;
+create index reading_t on reading(t);
+create view readings as
+  select sensor.id as sensor_id, area.name as area, ${isoTime('r.t')} as time, r.t as time_ms,
+    ${inUnits}, r.flags, r.seq
+  from reading r join sensor on sensor.n = r.s join area on area.n = r.a;
+${rollup('area_hour')}
+${rollup('area_day')}
+
+pragma application_id = ${applicationId};
+pragma user_version = ${schemaVersion};
+`

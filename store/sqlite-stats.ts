@@ -1,0 +1,113 @@
+import { wholeNetwork } from '../core/area.ts'
+import { dayMs } from '../core/time.ts'
+import { type PackedStats, statsHead, statsWidth } from './pack.ts'
+import type { SqliteCalls } from './sqlite-calls.ts'
+import { numberOf, type Row, type SqliteFile } from './sqlite-file.ts'
+import { type RollupTable, statColumns } from './sqlite-schema.ts'
+import { type StatCollector, statCollector } from './stat-collector.ts'
+import { statFields, statNames } from './stat-fields.ts'
+
+export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' | 'rollups'>
+
+/**
+ * Statistics from raw rows. The rows never become objects: an aggregate of ours takes their
+ * values inside SQLite's loop (0.25 µs a row, where fetching them costs 0.5).
+ */
+export function sqliteStats(db: SqliteFile): SqliteStats {
+  db.aggregate(
+    'area_stats',
+    statCollector,
+    (collector, cells) => collector.add(numberOf(cells[0]), (field) => cells[field + 1]),
+    (collector) => new Uint8Array(packed(collector).buffer),
+  )
+  const areaNumber = (area: string): number | undefined => {
+    const row = db.all('select n from area where name = ?', area)[0]
+    return row === undefined ? undefined : numberOf(row[0])
+  }
+
+  const compute = (bucket: string, area: string, params: readonly number[]): Float64Array => {
+    if (area === wholeNetwork) return cellsOf(db.all(`select ${bucket} ${ofNetwork}`, ...params))
+    const a = areaNumber(area)
+    if (a === undefined) return new Float64Array()
+    return cellsOf(db.all(`select ${bucket} ${ofArea}`, ...params, a))
+  }
+
+  return {
+    computeBuckets: (area, fromMs, toMs, sizeMs) => {
+      // a UTC day at a time: memory is bounded by what one day holds
+      const days: Float64Array[] = []
+      for (let from = fromMs; from < toMs; ) {
+        const to = Math.min(toMs, Math.floor(from / dayMs) * dayMs + dayMs)
+        days.push(compute(statsBy('r.t - r.t % cast(? as integer)'), area, [sizeMs, from, to]))
+        from = to
+      }
+      return { areas: [area], cells: concat(days) }
+    },
+
+    computeOverall: (area, fromMs, toMs) => ({
+      areas: [area],
+      cells: concat([compute(statsBy('cast(? as integer)'), area, [fromMs, fromMs, toMs])]),
+    }),
+
+    rollups: (table, area, fromMs, toMs) => {
+      const a = areaNumber(area)
+      const rows = a === undefined ? [] : db.all(selectRollup[table], a, fromMs, toMs)
+      const cells = new Float64Array(rows.length * statsWidth)
+      for (const [i, row] of rows.entries()) {
+        // the area's index is 0: there is one
+        for (const [column, cell] of row.entries()) {
+          cells[i * statsWidth + 1 + column] = numberOf(cell)
+        }
+      }
+      return { areas: [area], cells }
+    },
+  }
+}
+
+const statsBy = (bucket: string): string =>
+  `area_stats(${bucket}, ${statFields.map((field) => `r.${field}`).join(', ')})`
+// cross join: sensors outside, so that each one's rows are read in a row
+const ofNetwork = `from sensor cross join reading r
+  on r.s = sensor.n and r.t >= ? and r.t < ?`
+const ofArea = `from sensor_area cross join reading r
+  on r.s = sensor_area.s and r.t >= ? and r.t < ? and r.a = sensor_area.a
+  where sensor_area.a = ?`
+
+const selectRollupFrom = (table: RollupTable): string =>
+  `select t, readings, ${statColumns.join(', ')} from ${table}
+  where a = ? and t >= ? and t < ? order by t`
+const selectRollup: Readonly<Record<RollupTable, string>> = {
+  area_hour: selectRollupFrom('area_hour'),
+  area_day: selectRollupFrom('area_day'),
+}
+
+/** Rows of packed statistics, oldest first. */
+function packed(collector: StatCollector): Float64Array<ArrayBuffer> {
+  const summaries = collector.summaries()
+  const cells = new Float64Array(summaries.length * statsWidth)
+  let i = 0
+  for (const { startMs, readings, fields } of summaries) {
+    cells.set([0, startMs, readings], i)
+    i += statsHead
+    for (const stats of fields) {
+      for (const name of statNames) cells[i++] = stats[name] ?? Number.NaN
+    }
+  }
+  return cells
+}
+
+function cellsOf(rows: readonly Row[]): Float64Array {
+  const blob = rows[0]?.[0]
+  // copied: a Float64Array must start at a multiple of 8
+  return blob instanceof Uint8Array ? new Float64Array(blob.slice().buffer) : new Float64Array()
+}
+
+function concat(parts: readonly Float64Array[]): PackedStats['cells'] {
+  const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

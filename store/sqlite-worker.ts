@@ -1,0 +1,75 @@
+/**
+ * A thread that owns one connection to the file and answers one call after the other. It opens
+ * the file at the first call, and again at the next one if that failed: a disk that was full or
+ * a file that did not exist yet needs no restart.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Answer, Request, SqliteCalls, WorkerOptions } from './sqlite-calls.ts'
+import { faultOf } from './sqlite-fault.ts'
+import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
+import { sqliteReads } from './sqlite-read.ts'
+import { sqliteStats } from './sqlite-stats.ts'
+import { sqliteWrites } from './sqlite-write.ts'
+
+const port = parentPort
+if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread')
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sqlite-lane.ts sets it
+const { file, readOnly } = workerData as WorkerOptions
+
+let opened: { readonly db: SqliteFile; readonly calls: SqliteCalls } | undefined
+
+function open(): SqliteCalls {
+  if (opened !== undefined) return opened.calls
+  const db = openSqliteFile(file, readOnly)
+  const ping = (): void => {
+    db.all('select count(*) from sqlite_schema')
+  }
+  const calls = { ...sqliteReads(db), ...sqliteStats(db), ...sqliteWrites(db), ping }
+  opened = { db, calls }
+  return calls
+}
+
+function answer(request: Request): Answer {
+  const { id } = request
+  try {
+    return { id, ok: true, value: perform(open(), request) }
+  } catch (error) {
+    return { id, ok: false, fault: faultOf(error, file) }
+  }
+}
+
+function perform(calls: SqliteCalls, request: Request): ReturnType<SqliteCalls[Request['name']]> {
+  switch (request.name) {
+    case 'writeBatch':
+      return calls.writeBatch(...request.args)
+    case 'existing':
+      return calls.existing(...request.args)
+    case 'range':
+      return calls.range(...request.args)
+    case 'rangeAll':
+      return calls.rangeAll(...request.args)
+    case 'seedLatest':
+      return calls.seedLatest()
+    case 'computeBuckets':
+      return calls.computeBuckets(...request.args)
+    case 'computeOverall':
+      return calls.computeOverall(...request.args)
+    case 'rollups':
+      return calls.rollups(...request.args)
+    case 'writeRollups':
+      return calls.writeRollups(...request.args)
+    case 'ping':
+      return calls.ping()
+  }
+}
+
+port.on('message', (request: Request | 'close') => {
+  if (request === 'close') {
+    opened?.db[Symbol.dispose]()
+    port.close()
+    return
+  }
+  const reply = answer(request)
+  const cells = reply.ok && reply.value !== undefined ? [reply.value.cells.buffer] : []
+  port.postMessage(reply, cells)
+})

@@ -1,0 +1,109 @@
+import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
+import { numberOf, type SqliteFile } from './sqlite-file.ts'
+import { type RollupTable, statColumns } from './sqlite-schema.ts'
+
+export type SqliteWrites = {
+  readonly writeBatch: (rows: PackedReadings) => void
+  readonly writeRollups: (table: RollupTable, rows: PackedStats) => void
+}
+
+/**
+ * Each call is one transaction, on disk when it returns. Killed inside, nothing of it is there;
+ * killed between the commit and the answer, it is written again, to the same end.
+ */
+export function sqliteWrites(db: SqliteFile): SqliteWrites {
+  const sensors = numbering(db, 'sensor', 'id')
+  const areas = numbering(db, 'area', 'name')
+  const stoodIn = new Set<number>()
+
+  return {
+    writeBatch: ({ sensors: ids, areas: names, cells }) => {
+      const newPairs = new Set<number>()
+      const written = db.transaction('write', () => {
+        const sensorNumbers = sensors.numbersOf(ids)
+        const areaNumbers = areas.numbersOf(names)
+        for (let i = 0; i < cells.length; i += readingWidth) {
+          const s = sensorNumbers[cells[i]!]!
+          const a = areaNumbers[cells[i + 1]!]!
+          const pair = a * 2 ** 32 + s
+          if (!stoodIn.has(pair) && !newPairs.has(pair)) {
+            db.run(insertSensorArea, a, s)
+            newPairs.add(pair)
+          }
+          // NaN binds as null
+          db.run(
+            upsertReading,
+            s,
+            cells[i + 2]!,
+            a,
+            cells[i + 3]!,
+            cells[i + 4]!,
+            cells[i + 5]!,
+            cells[i + 6]!,
+            cells[i + 7]!,
+            cells[i + 8]!,
+            cells[i + 9]!,
+            cells[i + 10]!,
+          )
+        }
+        return { sensorNumbers, areaNumbers }
+      })
+      // remembered only once the commit holds
+      sensors.remember(ids, written.sensorNumbers)
+      areas.remember(names, written.areaNumbers)
+      for (const pair of newPairs) stoodIn.add(pair)
+    },
+
+    writeRollups: (table, { areas: names, cells }) => {
+      db.transaction('write', () => {
+        const areaNumbers = areas.numbersOf(names)
+        for (let i = 0; i < cells.length; i += statsWidth) {
+          const [area, ...rest] = cells.subarray(i, i + statsWidth)
+          db.run(replaceRollup[table], areaNumbers[area!]!, ...rest)
+        }
+      })
+    },
+  }
+}
+
+type Numbering = {
+  /** Inside a write transaction: gives numbers to names that have none. */
+  readonly numbersOf: (names: readonly string[]) => readonly number[]
+  /** After its commit. */
+  readonly remember: (names: readonly string[], numbers: readonly number[]) => void
+}
+
+/** Numbers of names. What another process adds is looked up; a number once given stays. */
+function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'name'): Numbering {
+  const known = new Map<string, number>()
+  const find = `select n from ${table} where ${column} = ?`
+  const add = `insert into ${table}(${column}) values (?) returning n`
+  const numberFor = (name: string): number => {
+    const found = db.all(find, name)[0] ?? db.all(add, name)[0]
+    return numberOf(found?.[0])
+  }
+  return {
+    numbersOf: (names) => names.map((name) => known.get(name) ?? numberFor(name)),
+    remember: (names, numbers) => {
+      for (const [i, name] of names.entries()) known.set(name, numbers[i]!)
+    },
+  }
+}
+
+const upsertReading = `
+insert into reading(s, t, a, pm25, pm10, co2, temperature, humidity, aqi, flags, seq)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict(s, t) do update set
+  a = excluded.a, pm25 = excluded.pm25, pm10 = excluded.pm10, co2 = excluded.co2,
+  temperature = excluded.temperature, humidity = excluded.humidity, aqi = excluded.aqi,
+  flags = excluded.flags, seq = excluded.seq`
+
+const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'
+
+const replaceRollupIn = (table: RollupTable): string =>
+  `insert or replace into ${table}(a, t, readings, ${statColumns.join(', ')})
+  values (${Array.from({ length: statsWidth }, () => '?').join(', ')})`
+const replaceRollup: Readonly<Record<RollupTable, string>> = {
+  area_hour: replaceRollupIn('area_hour'),
+  area_day: replaceRollupIn('area_day'),
+}

@@ -1,0 +1,84 @@
+import type { Reading } from '../core/reading.ts'
+import { dayMs, hourMs } from '../core/time.ts'
+import {
+  type PackedReadings,
+  packKeys,
+  packReadings,
+  packStats,
+  unpackReadings,
+  unpackStats,
+} from './pack.ts'
+import { sortOutFaulty } from './row-fault.ts'
+import { openSqliteLane } from './sqlite-lane.ts'
+import { type BucketSize, type Store, StoreUnavailable } from './store.ts'
+
+export type SqliteStoreOptions = {
+  /** Made if it is not there; its folder must be. */
+  readonly file: string
+  /** A reader of what another process writes. Until that has made the file, calls are unavailable. */
+  readonly readOnly?: boolean
+}
+
+/**
+ * The store in one SQLite file. Other processes may read it, and write it, at the same time.
+ * Three threads: writes, short reads and statistics do not wait for one another, and none of
+ * them blocks the caller's.
+ * @throws StoreMisconfigured where the file is not a store or cannot be opened
+ * @throws StoreUnavailable
+ */
+export async function openSqliteStore({
+  file,
+  readOnly = false,
+}: SqliteStoreOptions): Promise<Store> {
+  await using opening = new AsyncDisposableStack()
+  // closed in the reverse order: the writer last, it folds the write-ahead log into the file
+  const writer = opening.use(openSqliteLane({ file, readOnly }))
+  const reader = readOnly ? writer : opening.use(openSqliteLane({ file, readOnly: true }))
+  const statistics = opening.use(openSqliteLane({ file, readOnly: true }))
+
+  try {
+    await writer.call('ping', [])
+  } catch (error) {
+    if (!(readOnly && error instanceof StoreUnavailable)) throw error
+  }
+  const lanes = opening.move()
+
+  return {
+    writeBatch: async (rows) => {
+      const { fit, refused } = sortOutFaulty(rows)
+      if (fit.length > 0) {
+        const packed = packReadings(fit)
+        await writer.call('writeBatch', [packed], [packed.cells.buffer])
+      }
+      return refused
+    },
+    existing: async (keys) => unpackReadings(await reader.call('existing', [packKeys(keys)])),
+    latest: async (sensor, limit) =>
+      present(await reader.call('range', [sensor, 0, Number.MAX_SAFE_INTEGER, limit])),
+    range: async (sensor, fromMs, toMs, limit) =>
+      present(await reader.call('range', [sensor, fromMs, toMs, limit])),
+    rangeAll: async (fromMs, toMs, limit, cursor) =>
+      present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor])),
+    at: async (sensor, timeMs) =>
+      present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1]))[0],
+    seedLatest: async () => present(await statistics.call('seedLatest', [])),
+    computeBuckets: async (area, fromMs, toMs, size) =>
+      unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]])),
+    computeOverall: async (area, fromMs, toMs) =>
+      unpackStats(await statistics.call('computeOverall', [area, fromMs, toMs]))[0],
+    areaHours: async (area, fromMs, toMs) =>
+      unpackStats(await reader.call('rollups', ['area_hour', area, fromMs, toMs])),
+    areaDays: async (area, fromMs, toMs) =>
+      unpackStats(await reader.call('rollups', ['area_day', area, fromMs, toMs])),
+    writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
+    writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
+    // not behind the writes: a long batch is no sign of trouble
+    ping: async () => reader.call('ping', []),
+    [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
+  }
+}
+
+const sizeMs: Readonly<Record<BucketSize, number>> = { hour: hourMs, day: dayMs }
+
+const present = (packed: PackedReadings): Reading[] =>
+  unpackReadings(packed).filter((row) => row !== undefined)

@@ -1,0 +1,71 @@
+import { statFields, stepsPerUnit } from './stat-fields.ts'
+import type { FieldStats } from './store.ts'
+import { summarise } from './summarise.ts'
+
+/**
+ * Takes rows one by one, in any order, and keeps their values in flat arrays: 24 bytes a row,
+ * which is why what feeds it looks at a day at most.
+ */
+export type StatCollector = {
+  /** @param valueOf the row's value at an index of `statFields`, anything but a number where none */
+  readonly add: (startMs: number, valueOf: (field: number) => unknown) => void
+  /** Each bucket once, oldest first, its fields in the order of `statFields`. */
+  readonly summaries: () => readonly BucketSummary[]
+}
+
+export type BucketSummary = {
+  readonly startMs: number
+  readonly readings: number
+  readonly fields: readonly FieldStats[]
+}
+
+type Bucket = { readonly startMs: number; readings: number; readonly columns: readonly Column[] }
+/** The values of one field, in an array that doubles. */
+type Column = { values: Int32Array; n: number }
+
+export function statCollector(): StatCollector {
+  const buckets = new Map<number, Bucket>()
+  let last: Bucket | undefined
+  const bucketAt = (startMs: number): Bucket => {
+    const bucket = buckets.get(startMs) ?? newBucket(startMs)
+    buckets.set(startMs, bucket)
+    last = bucket
+    return bucket
+  }
+  return {
+    add: (startMs, valueOf) => {
+      // rows of one bucket come in runs
+      const bucket = last?.startMs === startMs ? last : bucketAt(startMs)
+      bucket.readings++
+      for (let i = 0; i < bucket.columns.length; i++) {
+        const value = valueOf(i)
+        if (typeof value === 'number') push(bucket.columns[i]!, value)
+      }
+    },
+    summaries: () =>
+      [...buckets.values()]
+        .sort((a, b) => a.startMs - b.startMs)
+        .map(({ startMs, readings, columns }) => ({
+          startMs,
+          readings,
+          fields: columns.map(({ values, n }, i) =>
+            summarise(values.subarray(0, n), stepsPerUnit(statFields[i]!)),
+          ),
+        })),
+  }
+}
+
+const newBucket = (startMs: number): Bucket => ({
+  startMs,
+  readings: 0,
+  columns: statFields.map(() => ({ values: new Int32Array(64), n: 0 })),
+})
+
+function push(column: Column, value: number): void {
+  if (column.n === column.values.length) {
+    const grown = new Int32Array(2 * column.n)
+    grown.set(column.values)
+    column.values = grown
+  }
+  column.values[column.n++] = value
+}

@@ -1,0 +1,117 @@
+/**
+ * The store: readings kept, and asked for. Two adapters (`sqlite.ts`, `influx.ts`) pass one
+ * contract suite (`test/contract/store-contract.ts`). Times are ms since the epoch, UTC; `from` is
+ * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/reading.ts`),
+ * statistics are in the unit of the measurement.
+ */
+import type { MeasurementName, Reading, ReadingKey } from '../core/reading.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+
+export type StatField = MeasurementName | 'aqi'
+
+/** `n` counts the values; the rest is null where n is 0. Percentiles by nearest rank. */
+export type FieldStats = {
+  readonly n: number
+  readonly mean: number | null
+  readonly min: number | null
+  readonly max: number | null
+  /** Median: the middle value, or the mean of the two middle ones. */
+  readonly p50: number | null
+  readonly p98: number | null
+}
+
+/** Statistics of the readings of one area in one hour or UTC day (or over one span). */
+export type AreaStats = {
+  readonly area: string
+  readonly startMs: number
+  /** Rows in the bucket, whatever they measured. */
+  readonly readings: number
+  readonly fields: { readonly [Field in StatField]: FieldStats }
+}
+
+/** Where a page of `rangeAll` ended: the next page starts behind it in (time desc, sensor asc). */
+export type Cursor = { readonly timeMs: number; readonly sensor: SensorId }
+
+/** A row the engine will never take, with its reason; the other rows of the call are written. */
+export type RefusedRow = { readonly row: Reading; readonly why: string }
+
+/** The engine is away or overloaded: the same call may succeed later, nothing is known of it. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/** Bad token, missing bucket, unusable file: a person must act; retrying as it is cannot help. */
+export class StoreMisconfigured extends Error {
+  override readonly name = 'StoreMisconfigured'
+}
+
+export type BucketSize = 'hour' | 'day'
+
+export type Store = AsyncDisposable & {
+  /**
+   * Durable when resolved; idempotent by (sensor, timeMs): written again, the same row is one row.
+   * A key is only ever written with the same row: InfluxDB would merge the values of two, and keep
+   * both where the area differs. Calls may run side by side; how many is the caller's bound.
+   * @returns the rows the engine refuses for good; everything else is written
+   * @throws StoreUnavailable try the whole batch again  @throws StoreMisconfigured
+   */
+  readonly writeBatch: (rows: readonly Reading[]) => Promise<readonly RefusedRow[]>
+
+  /** What is stored under each key, in the order of the keys; undefined where nothing is. */
+  readonly existing: (keys: readonly ReadingKey[]) => Promise<readonly (Reading | undefined)[]>
+
+  /** The newest readings of a sensor, newest first. */
+  readonly latest: (sensor: SensorId, limit: number) => Promise<readonly Reading[]>
+
+  /** A sensor's readings in [from, to), newest first; the next page asks with `to` = last timeMs. */
+  readonly range: (
+    sensor: SensorId,
+    fromMs: number,
+    toMs: number,
+    limit: number,
+  ) => Promise<readonly Reading[]>
+
+  /** Everyone's readings in [from, to), by (time desc, sensor asc), behind the cursor if given. */
+  readonly rangeAll: (
+    fromMs: number,
+    toMs: number,
+    limit: number,
+    cursor?: Cursor,
+  ) => Promise<readonly Reading[]>
+
+  readonly at: (sensor: SensorId, timeMs: number) => Promise<Reading | undefined>
+
+  /** The newest reading of every sensor, in no order. Slow on a big store: seconds. */
+  readonly seedLatest: () => Promise<readonly Reading[]>
+
+  /**
+   * Computed from raw rows: one entry per bucket of `size` that holds rows, oldest first; buckets
+   * are UTC-aligned and the bounds should be too. `area` may be `wholeNetwork`. Takes 24 bytes of
+   * memory a row of one UTC day.
+   */
+  readonly computeBuckets: (
+    area: string,
+    fromMs: number,
+    toMs: number,
+    size: BucketSize,
+  ) => Promise<readonly AreaStats[]>
+
+  /**
+   * Computed from raw rows over the whole span, median and p98 included; undefined: no rows.
+   * Takes 24 bytes of memory a row, so not more than a day of a city at once.
+   */
+  readonly computeOverall: (
+    area: string,
+    fromMs: number,
+    toMs: number,
+  ) => Promise<AreaStats | undefined>
+
+  /** Roll-ups as written, oldest first. A bucket written again replaces the former one whole. */
+  readonly areaHours: (area: string, fromMs: number, toMs: number) => Promise<readonly AreaStats[]>
+  readonly areaDays: (area: string, fromMs: number, toMs: number) => Promise<readonly AreaStats[]>
+  readonly writeAreaHours: (rows: readonly AreaStats[]) => Promise<void>
+  readonly writeAreaDays: (rows: readonly AreaStats[]) => Promise<void>
+
+  /** Resolves when the engine answers; throws as the others do. For /ready and `status`. */
+  readonly ping: () => Promise<void>
+}

@@ -1,0 +1,516 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { wholeNetwork } from '../../core/area.ts'
+import type { Reading } from '../../core/reading.ts'
+import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
+import type { AreaStats, Cursor, Store } from '../../store/store.ts'
+import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
+import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
+
+/** Where one store lives, empty at first; may be opened again after it was closed. */
+export type StorePlace = AsyncDisposable & { readonly open: () => Promise<Store> }
+
+const noon = Date.UTC(2026, 2, 1, 12)
+const early = Date.UTC(2015, 0, 1)
+const late = Date.UTC(2031, 0, 1)
+
+/** What every store must do. @param skipped why it cannot run here, if so */
+export function storeContract(
+  name: string,
+  newPlace: () => Promise<StorePlace>,
+  skipped?: string,
+): void {
+  /** A test on a store that is empty at first, opened once. */
+  const onStore = test.extend<{ place: StorePlace; store: Store }>({
+    // oxlint-disable-next-line no-empty-pattern -- vitest reads from it what a fixture needs
+    place: async ({}, use) => {
+      await using place = await newPlace()
+      await use(place)
+    },
+    store: async ({ place }, use) => {
+      await using store = await place.open()
+      await use(store)
+    },
+  })
+
+  const reason = skipped === undefined ? '' : ` (skipped: ${skipped})`
+  describe.skipIf(skipped !== undefined)(`${name}${reason}`, () => {
+    describe('writing', () => {
+      onStore(
+        'whatever a reading holds comes back bit for bit, by every way in',
+        async ({ store }) => {
+          // one store for all runs: a key is accepted once, so what an earlier run wrote is left out
+          const written = new Set<string>()
+          const isNew = ({ sensor, timeMs }: Reading): boolean => {
+            const key = `${sensor} ${timeMs}`
+            return !written.has(key) && written.add(key) !== undefined
+          }
+          await fc.assert(
+            fc.asyncProperty(anyBatch, async (batch) => {
+              const rows = batch.filter(isNew)
+              expect(await store.writeBatch(rows)).toEqual([])
+              expect(await store.existing(rows)).toEqual(rows)
+              for (const row of rows.slice(0, 3)) {
+                const { sensor, timeMs } = row
+                expect(await store.at(sensor, timeMs)).toEqual(row)
+                expect(await store.range(sensor, timeMs, timeMs + 1, 10)).toEqual([row])
+                expect(await store.rangeAll(timeMs, timeMs + 1, 1000)).toContainEqual(row)
+              }
+            }),
+            { numRuns: 15, seed: 20_260_301 },
+          )
+          expect(written.size).toBeGreaterThan(100)
+        },
+      )
+
+      onStore('what was written is there after closing and opening again', async () => {
+        await using place = await newPlace()
+        const rows = [reading(), reading({ sensor: sensorId(2), pm25: null })]
+        {
+          await using store = await place.open()
+          await store.writeBatch(rows)
+        }
+        await using again = await place.open()
+        expect(await again.existing(rows)).toEqual(rows)
+      })
+
+      onStore('the same reading written again is one reading', async ({ store }) => {
+        const row = reading()
+        await store.writeBatch([row, row])
+        await store.writeBatch([row])
+        expect(await store.range(row.sensor, early, late, 10)).toEqual([row])
+        expect(await store.rangeAll(early, late, 10)).toEqual([row])
+        expect((await store.computeOverall('Ikeja', early, late))?.readings).toBe(1)
+      })
+
+      onStore('batches written side by side all land', async ({ store }) => {
+        const batches = Array.from({ length: 8 }, (_, batch) =>
+          Array.from({ length: 250 }, (__, i) =>
+            reading({ sensor: sensorId(batch), timeMs: noon + i * minuteMs, seq: 1 + i }),
+          ),
+        )
+        await Promise.all(batches.map(store.writeBatch))
+        const found = await store.existing(batches.flat())
+        expect(found).toEqual(batches.flat())
+      })
+
+      onStore(
+        'a missing value is null, never 0, and a reading may have none at all',
+        async ({ store }) => {
+          const none = { pm25: null, pm10: null, co2: null, temperature: null, humidity: null }
+          const rows = [
+            reading({ ...none, aqi: null, timeMs: noon }),
+            reading({ ...none, pm25: 0, aqi: 0, timeMs: noon + 1 }),
+            reading({ temperature: -4000, timeMs: noon + 2 }),
+          ]
+          await store.writeBatch(rows)
+          expect(await store.range(sensorId(1), early, late, 10)).toEqual(rows.toReversed())
+        },
+      )
+
+      onStore('a sequence number of the last partition is exact', async ({ store }) => {
+        const row = reading({ seq: 15 * 2 ** 40 + 123_456_789_012 })
+        await store.writeBatch([row])
+        expect((await store.at(row.sensor, row.timeMs))?.seq).toBe(row.seq)
+      })
+
+      onStore('an empty batch is no work', async ({ store }) => {
+        expect(await store.writeBatch([])).toEqual([])
+        expect(await store.rangeAll(early, late, 10)).toEqual([])
+      })
+
+      const unfit: [string, Partial<Reading>][] = [
+        ['a fraction of a hundredth', { pm25: 1.5 }],
+        ['a value that is not a number', { humidity: Number.NaN }],
+        ['an infinite value', { co2: Number.POSITIVE_INFINITY }],
+        ['a fractional index', { aqi: 12.5 }],
+        ['a fractional time', { timeMs: noon + 0.5 }],
+        ['a time before 1970', { timeMs: -1 }],
+        ['a time in the year 2300', { timeMs: Date.UTC(2300, 0, 1) }],
+        ['a sequence number that is not exact', { seq: 2 ** 53 }],
+        ['no area', { area: '' }],
+        ['an area over two lines', { area: 'Ikeja\nreading,area=x pm25=1' }],
+        ['an area that ends in a backslash', { area: 'Ikeja\\' }],
+        ['an area of half a character', { area: '\ud83c' }],
+        ['the area that stands for the whole network', { area: wholeNetwork }],
+      ]
+      onStore.for(unfit)(
+        '%s is refused with a reason, and the rest is written',
+        async ([, over], { store }) => {
+          const good = reading()
+          const bad = reading({ timeMs: noon + 1, ...over })
+          const refused = await store.writeBatch([bad, good])
+          expect(refused.map(({ row }) => row)).toEqual([bad])
+          expect(refused[0]!.why).toMatch(/\w+ (is not|holds|stands)/)
+          expect(await store.rangeAll(0, late, 10)).toEqual([good])
+        },
+      )
+    })
+
+    describe('asking', () => {
+      onStore('an empty store answers everything with nothing', async ({ store }) => {
+        await store.ping()
+        expect(await store.existing([reading()])).toEqual([undefined])
+        expect(await store.existing([])).toEqual([])
+        expect(await store.latest(sensorId(1), 5)).toEqual([])
+        expect(await store.range(sensorId(1), early, late, 5)).toEqual([])
+        expect(await store.rangeAll(early, late, 5)).toEqual([])
+        expect(await store.at(sensorId(1), noon)).toBeUndefined()
+        expect(await store.seedLatest()).toEqual([])
+        expect(await store.computeBuckets('Ikeja', noon, noon + dayMs, 'hour')).toEqual([])
+        expect(await store.computeOverall('Ikeja', noon, noon + dayMs)).toBeUndefined()
+        expect(await store.computeOverall(wholeNetwork, noon, noon + dayMs)).toBeUndefined()
+        expect(await store.areaHours('Ikeja', early, late)).toEqual([])
+        expect(await store.areaDays(wholeNetwork, early, late)).toEqual([])
+      })
+
+      onStore(
+        'existing answers in the order of the keys, however far apart they lie',
+        async ({ store }) => {
+          const times = [noon, noon - 400 * dayMs, noon + 1, noon - 5 * hourMs, early, noon - dayMs]
+          const rows = [1, 2, 3].flatMap((n) =>
+            times.map((timeMs, i) => reading({ sensor: sensorId(n), timeMs, pm25: n * 100 + i })),
+          )
+          await store.writeBatch(rows)
+          const absent = [
+            { sensor: sensorId(1), timeMs: noon - 1 },
+            { sensor: sensorId(1), timeMs: noon + 2 },
+            { sensor: sensorId(99), timeMs: noon },
+          ]
+          const keys = [absent[0]!, ...rows, absent[1]!, ...rows.toReversed(), absent[2]!]
+          expect(await store.existing(keys)).toEqual([
+            undefined,
+            ...rows,
+            undefined,
+            ...rows.toReversed(),
+            undefined,
+          ])
+        },
+      )
+
+      onStore('existing finds one reading each of many sensors', async ({ store }) => {
+        const rows = Array.from({ length: 600 }, (_, n) =>
+          reading({ sensor: sensorId(n), timeMs: noon + n, pm25: n }),
+        )
+        await store.writeBatch(rows)
+        const absent = rows.map(({ sensor, timeMs }) => ({ sensor, timeMs: timeMs + 1 }))
+        expect(await store.existing([...rows, ...absent])).toEqual([
+          ...rows,
+          ...absent.map(() => undefined),
+        ])
+      })
+
+      onStore('latest is by the time of reading, not of writing', async ({ store }) => {
+        const rows = [0, 1, 2, 3].map((i) => reading({ timeMs: noon + i * minuteMs, pm25: i }))
+        const backFilled = reading({ timeMs: noon - 90 * dayMs })
+        await store.writeBatch(rows)
+        await store.writeBatch([backFilled, reading({ sensor: sensorId(2), timeMs: late - 1 })])
+        expect(await store.latest(sensorId(1), 2)).toEqual([rows[3], rows[2]])
+        expect(await store.latest(sensorId(1), 99)).toEqual([...rows.toReversed(), backFilled])
+        expect(await store.latest(sensorId(3), 99)).toEqual([])
+      })
+
+      onStore(
+        'the latest of a sensor silent for years is found, and of one ahead of time',
+        async ({ store }) => {
+          const silent = reading({ timeMs: early })
+          const ahead = reading({ sensor: sensorId(2), timeMs: late - 1 })
+          await store.writeBatch([silent, ahead])
+          expect(await store.latest(sensorId(1), 1)).toEqual([silent])
+          expect(await store.latest(sensorId(2), 1)).toEqual([ahead])
+        },
+      )
+
+      onStore('a range holds its start and not its end, to the ms', async ({ store }) => {
+        const rows = [-1, 0, 1, 59_999, 60_000].map((ms) => reading({ timeMs: noon + ms }))
+        await store.writeBatch(rows)
+        const [, start, second, last] = rows
+        const wanted = [last, second, start]
+        expect(await store.range(sensorId(1), noon, noon + minuteMs, 10)).toEqual(wanted)
+        expect(await store.rangeAll(noon, noon + minuteMs, 10)).toEqual(wanted)
+        expect(await store.range(sensorId(1), noon, noon, 10)).toEqual([])
+        expect(await store.rangeAll(noon + 1, noon, 10)).toEqual([])
+      })
+
+      onStore('a limit of 0 is no reading, not all of them', async ({ store }) => {
+        await store.writeBatch([reading()])
+        expect(await store.latest(sensorId(1), 0)).toEqual([])
+        expect(await store.range(sensorId(1), early, late, 0)).toEqual([])
+        expect(await store.rangeAll(early, late, 0)).toEqual([])
+      })
+
+      onStore(
+        'pages of a range, each ending where the next begins, hold every reading once',
+        async ({ store }) => {
+          const rows = Array.from({ length: 23 }, (_, i) => reading({ timeMs: noon + i * 300_000 }))
+          await store.writeBatch(rows)
+          const found: Reading[] = []
+          for (let to = late; ; ) {
+            const page = await store.range(sensorId(1), early, to, 5)
+            found.push(...page)
+            if (page.length < 5) break
+            to = page.at(-1)!.timeMs
+          }
+          expect(found).toEqual(rows.toReversed())
+        },
+      )
+
+      onStore.for([1, 2, 3, 7, 10, 1000])(
+        'pages of %i through everyone hold every reading once, in order, through ties of one ms',
+        async (size, { store }) => {
+          // five sensors at the very same instants, one that is alone, and gaps
+          const rows = [0, 1, 2, 5].flatMap((minute) =>
+            [5, 3, 1, 4, 2].map((n) =>
+              reading({ sensor: sensorId(n), timeMs: noon + minute * minuteMs, pm25: n }),
+            ),
+          )
+          rows.push(reading({ sensor: sensorId(6), timeMs: noon + 3 * minuteMs + 1 }))
+          await store.writeBatch(rows)
+          const found: Reading[] = []
+          for (let cursor: Cursor | undefined; ; ) {
+            const page = await store.rangeAll(early, late, size, cursor)
+            expect(page.length).toBeLessThanOrEqual(size)
+            found.push(...page)
+            if (page.length < size) break
+            const { timeMs, sensor } = page.at(-1)!
+            cursor = { timeMs, sensor }
+          }
+          expect(found).toEqual(newestFirst(rows))
+        },
+      )
+
+      onStore(
+        'a cursor keeps within the bounds, and may name a reading that is not there',
+        async ({ store }) => {
+          const rows = [1, 3, 5].map((n) => reading({ sensor: sensorId(n) }))
+          const older = reading({ timeMs: noon - 1 })
+          await store.writeBatch([...rows, older])
+          const behind = { timeMs: noon, sensor: sensorId(3) }
+          expect(await store.rangeAll(early, late, 9, behind)).toEqual([rows[2], older])
+          expect(await store.rangeAll(noon, late, 9, behind)).toEqual([rows[2]])
+          expect(await store.rangeAll(early, noon, 9, behind)).toEqual([older])
+          const between = { timeMs: noon, sensor: sensorId(2) }
+          expect(await store.rangeAll(early, late, 1, between)).toEqual([rows[1]])
+          const before = { timeMs: noon + 5, sensor: sensorId(2) }
+          expect(await store.rangeAll(early, late, 2, before)).toEqual([rows[0], rows[1]])
+        },
+      )
+
+      onStore(
+        'the newest of every sensor is one each, also of one that moved',
+        async ({ store }) => {
+          const moved = reading({ area: 'Yaba', timeMs: noon + minuteMs, pm25: null, aqi: null })
+          const others = [2, 3].map((n) =>
+            reading({ sensor: sensorId(n), timeMs: noon - n * dayMs }),
+          )
+          const silent = reading({ sensor: sensorId(4), timeMs: early })
+          await store.writeBatch([moved, ...others, silent])
+          await store.writeBatch([reading(), reading({ sensor: sensorId(2), timeMs: early })])
+          const found = await store.seedLatest()
+          expect(newestFirst(found)).toEqual(newestFirst([moved, ...others, silent]))
+        },
+      )
+    })
+
+    describe('names', () => {
+      onStore(
+        'every awkward area keeps its name, and its statistics to itself',
+        async ({ store }) => {
+          const rows = awkwardAreas.map((area, n) =>
+            reading({ sensor: sensorId(n), area, pm25: 100 * n }),
+          )
+          await store.writeBatch([...rows, reading({ sensor: sensorId(500) })])
+          expect(await store.existing(rows)).toEqual(rows)
+          for (const row of rows) {
+            const wanted = [plainStats(row.area, noon, [row])]
+            expectSameStats(
+              await store.computeBuckets(row.area, noon, noon + hourMs, 'hour'),
+              wanted,
+            )
+            await store.writeAreaHours(wanted)
+            expect(await store.areaHours(row.area, noon, noon + hourMs)).toEqual(wanted)
+          }
+        },
+      )
+
+      onStore.for([
+        "Ikeja' OR area = 'Yaba",
+        "x' OR 1=1 --",
+        "x'; DROP MEASUREMENT reading; --",
+        "x'; drop table reading; --",
+        '$s',
+        '*',
+        '%',
+        '/.*/',
+        'Ikeja" or "1"="1',
+      ])('to ask for the area %s finds nothing and breaks nothing', async (area, { store }) => {
+        const rows = [reading(), reading({ sensor: sensorId(2), area: 'Yaba' })]
+        await store.writeBatch(rows)
+        expect(await store.computeOverall(area, noon, noon + hourMs)).toBeUndefined()
+        expect(await store.computeBuckets(area, noon, noon + hourMs, 'hour')).toEqual([])
+        expect(await store.areaHours(area, early, late)).toEqual([])
+        expect(await store.existing(rows)).toEqual(rows)
+      })
+    })
+
+    describe('statistics', () => {
+      const spread = (count: number, seed: number): Reading[] =>
+        fc.sample(
+          fc
+            .record({
+              n: fc.integer({ min: 1, max: 9 }),
+              area: fc.constantFrom('Ikeja', 'Yaba', 'Lekki, Phase 1'),
+              ms: fc.integer({ min: 0, max: 3 * dayMs - 1 }),
+              pm25: fc.option(fc.integer({ min: 0, max: 30_000 })),
+              co2: fc.option(fc.integer({ min: 30_000, max: 4_000_000 }), { freq: 1 }),
+              temperature: fc.option(fc.integer({ min: -500, max: 4500 })),
+              aqi: fc.option(fc.integer({ min: 0, max: 500 })),
+            })
+            .map(({ n, ms, ...values }) =>
+              reading({ sensor: sensorId(n), timeMs: noon + ms, ...values, humidity: null }),
+            ),
+          { numRuns: count, seed },
+        )
+      /** The last of each key, as the store keeps it. */
+      const once = (rows: readonly Reading[]): Reading[] => [
+        ...new Map(rows.map((row) => [`${row.sensor} ${row.timeMs}`, row])).values(),
+      ]
+
+      onStore(
+        'hours, days and the whole span agree with a plain recomputation',
+        async ({ store }) => {
+          const rows = once(spread(1500, 7))
+          await store.writeBatch(rows)
+          const midnight = noon - 12 * hourMs
+          const end = midnight + 4 * dayMs
+          for (const area of ['Ikeja', 'Lekki, Phase 1', wholeNetwork]) {
+            const mine = rows.filter((row) => area === wholeNetwork || row.area === area)
+            expectSameStats(
+              await store.computeBuckets(area, midnight, end, 'hour'),
+              plainBuckets(area, mine, hourMs),
+            )
+            expectSameStats(
+              await store.computeBuckets(area, midnight, end, 'day'),
+              plainBuckets(area, mine, dayMs),
+            )
+            const from = noon + 90 * minuteMs + 1
+            const within = mine.filter(({ timeMs }) => timeMs >= from && timeMs < from + dayMs)
+            const overall = await store.computeOverall(area, from, from + dayMs)
+            expect(overall?.startMs).toBe(from)
+            expectSameStats([overall!], [plainStats(area, from, within)])
+          }
+        },
+      )
+
+      onStore(
+        'median and 98th percentile are right for every count from 1 to 60',
+        async ({ store }) => {
+          const rows = Array.from({ length: 60 }, (_, hour) =>
+            Array.from({ length: hour + 1 }, (__, i) =>
+              // a stride that is prime to every count: written in no order, all values different
+              reading({
+                timeMs: noon + hour * hourMs + i * 1000,
+                pm25: ((i * 61) % 97) * 10,
+                aqi: i,
+              }),
+            ),
+          ).flat()
+          await store.writeBatch(rows)
+          const found = await store.computeBuckets('Ikeja', noon, noon + 60 * hourMs, 'hour')
+          expect(found.map(({ readings }) => readings)).toEqual(
+            rows.map((_, i) => i + 1).slice(0, 60),
+          )
+          expectSameStats(found, plainBuckets('Ikeja', rows, hourMs))
+        },
+      )
+
+      onStore(
+        'a bucket counts its readings, and leaves out what none of them measured',
+        async ({ store }) => {
+          await store.writeBatch([
+            reading({ pm25: null, aqi: null, co2: null }),
+            reading({ sensor: sensorId(2), pm25: null, aqi: null }),
+          ])
+          const [hour] = await store.computeBuckets(wholeNetwork, noon, noon + hourMs, 'hour')
+          expect(hour?.readings).toBe(2)
+          expect(hour?.fields.pm25).toEqual({
+            n: 0,
+            mean: null,
+            min: null,
+            max: null,
+            p50: null,
+            p98: null,
+          })
+          expect(hour?.fields.co2.n).toBe(1)
+        },
+      )
+
+      onStore('an hour holds its first ms and not the first of the next', async ({ store }) => {
+        const rows = [-1, 0, hourMs - 1, hourMs].map((ms) => reading({ timeMs: noon + ms }))
+        await store.writeBatch(rows)
+        const found = await store.computeBuckets('Ikeja', noon - hourMs, noon + 2 * hourMs, 'hour')
+        expect(found.map(({ startMs, readings }) => [startMs - noon, readings])).toEqual([
+          [-hourMs, 1],
+          [0, 2],
+          [hourMs, 1],
+        ])
+        const only = await store.computeBuckets('Ikeja', noon, noon + hourMs, 'hour')
+        expect(only.map(({ readings }) => readings)).toEqual([2])
+      })
+    })
+
+    describe('roll-ups', () => {
+      const hour = (startMs: number, area = 'Ikeja', rows = [reading()]): AreaStats =>
+        plainStats(area, startMs, rows)
+
+      onStore(
+        'come back as written, oldest first, of their area and their size alone',
+        async ({ store }) => {
+          const hours = [3, 1, 2].map((i) => hour(noon + i * hourMs))
+          const network = hour(noon + hourMs, wholeNetwork, [reading(), reading({ pm25: 7 })])
+          await store.writeAreaHours([...hours, network])
+          await store.writeAreaDays([hour(noon - 12 * hourMs, 'Ikeja', [reading({ co2: null })])])
+          expect(await store.areaHours('Ikeja', early, late)).toEqual([
+            hours[1],
+            hours[2],
+            hours[0],
+          ])
+          expect(await store.areaHours(wholeNetwork, early, late)).toEqual([network])
+          const days = await store.areaDays('Ikeja', early, late)
+          expect(days.map(({ startMs, fields }) => [startMs, fields.co2.n])).toEqual([
+            [noon - 12 * hourMs, 0],
+          ])
+          const bounded = await store.areaHours('Ikeja', noon + hourMs, noon + 3 * hourMs)
+          expect(bounded).toEqual([hours[1], hours[2]])
+        },
+      )
+
+      onStore('written again replace the former one whole', async ({ store }) => {
+        const former = hour(noon, 'Ikeja', [reading(), reading({ pm25: 99 })])
+        const next = hour(noon, 'Ikeja', [reading({ pm25: null, aqi: null, humidity: 1 })])
+        for (const rows of [former, next, next]) {
+          await store.writeAreaHours([rows])
+          await store.writeAreaDays([rows])
+        }
+        expect(await store.areaHours('Ikeja', early, late)).toEqual([next])
+        expect(await store.areaDays('Ikeja', early, late)).toEqual([next])
+      })
+
+      onStore('of a computed day round-trip without a digit lost', async ({ store }) => {
+        const rows = Array.from({ length: 700 }, (_, i) =>
+          reading({ timeMs: noon + i * minuteMs, pm25: (i * 7919) % 30_011, temperature: -i }),
+        )
+        await store.writeBatch(rows)
+        const computed = await store.computeBuckets(wholeNetwork, noon, noon + dayMs, 'hour')
+        await store.writeAreaHours(computed)
+        expect(await store.areaHours(wholeNetwork, noon, noon + dayMs)).toEqual(computed)
+      })
+
+      onStore('none to write is no work', async ({ store }) => {
+        await store.writeAreaHours([])
+        await store.writeAreaDays([])
+        expect(await store.areaHours('Ikeja', early, late)).toEqual([])
+      })
+    })
+  })
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { areaFault } from '../../core/area.ts'
+import type { Reading } from '../../core/reading.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+
+export const sensorId = (number: number): SensorId =>
+  `NGR-LOS-IKJ-${String(number).padStart(3, '0')}` as SensorId
+
+/** A plain reading of sensor 1 in Ikeja, with what the test cares about put over it. */
+export const reading = (over: Partial<Reading> = {}): Reading => ({
+  sensor: sensorId(1),
+  area: 'Ikeja',
+  timeMs: Date.UTC(2026, 2, 1, 12),
+  pm25: 4530,
+  pm10: 7820,
+  co2: 41_200,
+  temperature: 2890,
+  humidity: 6510,
+  aqi: 125,
+  flags: 0,
+  seq: 1,
+  ...over,
+})
+
+/** Area names that some engine, protocol or query language is known to trip over. */
+export const awkwardAreas = [
+  'Ojodu Berger',
+  'Lekki, Phase 1',
+  'a=b',
+  'key=value,other=1 field=2',
+  'Èkó · Ìkẹjà',
+  '拉各斯',
+  '🏙️ Marina',
+  'e\u0301',
+  '"quoted"',
+  "O'Connor's",
+  "' OR 1=1 --",
+  "x'; DROP MEASUREMENT reading; --",
+  '$area',
+  '%s?',
+  ' leading and trailing ',
+  '_all_',
+  '#comment',
+  'null',
+  'a\u2028b',
+  '/.*/',
+  'x'.repeat(256),
+]
+
+const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { freq: 4 })
+
+const anyArea = fc.oneof(
+  fc.constantFrom('Ikeja', ...awkwardAreas),
+  fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
+    .filter((name) => areaFault(name) === undefined),
+)
+
+const anyReading: fc.Arbitrary<Reading> = fc.record({
+  sensor: fc.integer({ min: 1, max: 12 }).map(sensorId),
+  area: anyArea,
+  timeMs: fc.integer({ min: Date.UTC(2015, 0, 1), max: Date.UTC(2030, 11, 31) }),
+  pm25: orNull(fc.integer({ min: 0, max: 100_000 })),
+  pm10: orNull(fc.integer({ min: 0, max: 100_000 })),
+  co2: orNull(fc.integer({ min: 0, max: 4_000_000 })),
+  temperature: orNull(fc.integer({ min: -4000, max: 8500 })),
+  humidity: orNull(fc.integer({ min: 0, max: 10_000 })),
+  aqi: orNull(fc.integer({ min: 0, max: 500 })),
+  flags: fc.integer({ min: 0, max: 2 ** 16 }),
+  seq: fc.integer({ min: 1, max: 16 * 2 ** 40 }),
+})
+
+export const anyBatch: fc.Arbitrary<Reading[]> = fc.uniqueArray(anyReading, {
+  minLength: 1,
+  maxLength: 80,
+  size: 'max',
+  selector: (row) => `${row.sensor} ${row.timeMs}`,
+})
+
+/** By (time desc, sensor asc): the order of `rangeAll`. */
+export const newestFirst = (rows: readonly Reading[]): Reading[] =>
+  [...rows].sort((a, b) => b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : 1))

@@ -1,0 +1,61 @@
+import { expect } from 'vitest'
+import type { Reading } from '../../core/reading.ts'
+import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
+
+/**
+ * Statistics recomputed the plain way: sort a copy and count. Nearest rank as InfluxQL defines
+ * it, sorted[floor(n · p / 100 + 0.5) − 1]; the median averages the two middle values.
+ */
+export function plainStats(area: string, startMs: number, rows: readonly Reading[]): AreaStats {
+  const of = (field: StatField): FieldStats => {
+    const values = rows
+      .map((row) => row[field])
+      .filter((value) => value !== null)
+      .map((value) => (field === 'aqi' ? value : value / 100))
+      .sort((a, b) => a - b)
+    const n = values.length
+    if (n === 0) return { n, mean: null, min: null, max: null, p50: null, p98: null }
+    return {
+      n,
+      mean: values.reduce((sum, value) => sum + value, 0) / n,
+      min: values[0]!,
+      max: values[n - 1]!,
+      p50: (values[Math.floor((n - 1) / 2)]! + values[Math.floor(n / 2)]!) / 2,
+      p98: values[Math.floor((n * 98) / 100 + 0.5) - 1]!,
+    }
+  }
+  return {
+    area,
+    startMs,
+    readings: rows.length,
+    fields: {
+      pm25: of('pm25'),
+      pm10: of('pm10'),
+      co2: of('co2'),
+      temperature: of('temperature'),
+      humidity: of('humidity'),
+      aqi: of('aqi'),
+    },
+  }
+}
+
+/** One entry a bucket that holds rows, oldest first. */
+export function plainBuckets(area: string, rows: readonly Reading[], sizeMs: number): AreaStats[] {
+  const starts = Map.groupBy(rows, ({ timeMs }) => Math.floor(timeMs / sizeMs) * sizeMs)
+  return [...starts].sort(([a], [b]) => a - b).map(([start, of]) => plainStats(area, start, of))
+}
+
+/** Equal, but for the last digits of a sum, whose order of adding is the engine's own. */
+export function expectSameStats(found: readonly AreaStats[], wanted: readonly AreaStats[]): void {
+  expect(found.map(rounded)).toEqual(wanted.map(rounded))
+}
+
+const rounded = (stats: AreaStats): unknown => ({
+  ...stats,
+  fields: Object.fromEntries(
+    Object.entries(stats.fields).map(([field, of]) => [
+      field,
+      { ...of, mean: of.mean?.toFixed(6), p50: of.p50?.toFixed(6) },
+    ]),
+  ),
+})

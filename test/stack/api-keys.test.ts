@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { testApi } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
+
+type Failure = { status: string; error: { code: string; details: object }; request_id: string }
+
+test('a key lets in until it is revoked or expires, and every refusal says which', async () => {
+  await using api = await testApi()
+  const ask = (authorization: string): Promise<Response> =>
+    api.get('/v1/sensors', { headers: { authorization } })
+  const refusal = async (authorization: string): Promise<Failure> => {
+    const answer = await ask(authorization)
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="airproof"/)
+    return (await answer.json()) as Failure
+  }
+  expect((await ask(`Bearer ${api.key}`)).status).toBe(200)
+  expect((await ask(`bearer ${api.key}`)).status).toBe(200)
+
+  expect((await refusal('')).error.code).toBe('missing_key')
+  const wrong: readonly [string, string][] = [
+    ['Bearer nonsense', 'malformed'],
+    [`Basic ${api.key}`, 'malformed'],
+    [`Bearer ${api.key.slice(0, -1)}${api.key.endsWith('0') ? '1' : '0'}`, 'mistyped'],
+  ]
+  for (const [authorization, reason] of wrong) {
+    expect((await refusal(authorization)).error).toMatchObject({
+      code: 'invalid_key',
+      details: { reason },
+    })
+  }
+  const expired = await api.newKey({ expires_at: formatIso(Date.now() - 1) })
+  await eventually('the watch has brought it', async () => {
+    return (await refusal(`Bearer ${expired.key}`)).error.code === 'expired_key'
+  })
+  const revoked = await api.newKey()
+  await eventually('the key works', async () => (await ask(`Bearer ${revoked.key}`)).status === 200)
+  const entry = await api.keys.get(revoked.hash)
+  const record = { ...entry?.json<object>(), revoked_at: formatIso(Date.now()) }
+  await api.keys.put(revoked.hash, JSON.stringify(record))
+  await eventually(
+    'the revocation is felt within a second',
+    async () => (await ask(`Bearer ${revoked.key}`)).status === 401,
+    { withinMs: 1_000 },
+  )
+  expect((await refusal(`Bearer ${revoked.key}`)).error.code).toBe('revoked_key')
+  await api.keys.delete(revoked.hash)
+  await eventually('it is unknown', async () => {
+    return (await refusal(`Bearer ${revoked.key}`)).error.code === 'invalid_key'
+  })
+})
+
+test('while NATS is silent whatever needs a key is 503, and then answered again', async () => {
+  await using api = await testApi()
+  const status = async (): Promise<number> => (await api.get('/v1/sensors')).status
+  expect(await status()).toBe(200)
+  api.nats.freeze()
+  const refused = await eventually('silence is noticed', async () => {
+    const answer = await api.get('/v1/areas')
+    return answer.status === 503 && answer
+  })
+  expect(refused.headers.get('retry-after')).toBe('2')
+  expect(await refused.json()).toMatchObject({ error: { code: 'keys_unknown' } })
+  expect((await api.get('/v1/openapi.json')).status).toBe(200)
+  api.nats.thaw()
+  await eventually('it answers again', async () => (await status()) === 200)
+})
+
+test('after NATS was killed and started again what it then holds is served', async () => {
+  await using api = await testApi()
+  await api.register({ id: 'NGR-LOS-IKJ-001' })
+  await api.commit([{ sensor: 'NGR-LOS-IKJ-001', timeMs: Date.now() }])
+  await api.nats.kill()
+  await eventually('nobody gets in', async () => (await api.get('/v1/sensors')).status === 503)
+  await api.nats.restart()
+  await eventually('it answers again', async () => (await api.get('/v1/sensors')).status === 200)
+  const { key } = await api.newKey()
+  await eventually('a new key works', async () => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await api.get('/v1/sensors', { headers })).status === 200
+  })
+  const timeMs = Math.floor(Date.now() / 1000) * 1000 + 1_000
+  await api.commit([{ sensor: 'NGR-LOS-IKJ-001', timeMs }])
+  const { readings } = (await (await api.get('/v1/readings?limit=1')).json()) as {
+    readings: { timestamp: string }[]
+  }
+  expect(readings[0]?.timestamp).toBe(formatIso(timeMs))
+})

@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { hourMs, minuteMs } from '../../core/time.ts'
+import { siteOf, type Told, testApi } from '../support/api.ts'
+import { eventually } from '../support/eventually.ts'
+
+const nowMs = Math.floor(Date.now() / 1000) * 1000
+const ids = ['NGR-LOS-IKJ-001', 'NGR-LOS-IKJ-002', 'NGR-LOS-YAB-001'] as const
+
+type Page = {
+  sensor_id?: string
+  count: number
+  next_cursor: string | null
+  readings: { sensor_id: string; timestamp: string; aqi: number | null }[]
+}
+
+/** One reading a sensor every minute, newest first, as the API orders them. */
+const minutes = (count: number): Told[] =>
+  Array.from({ length: count }, (_, i) =>
+    ids.map((sensor) => ({ sensor, timeMs: nowMs - i * minuteMs, pm25: 100 * (i % 40) })),
+  ).flat()
+
+const key = ({ sensor, timeMs }: Told): string => `${sensor} ${formatIso(timeMs)}`
+const keysOf = ({ readings }: Page): string[] =>
+  readings.map(({ sensor_id, timestamp }) => `${sensor_id} ${timestamp}`)
+
+async function pages(get: (path: string) => Promise<Response>, path: string): Promise<string[]> {
+  const found: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = (await (
+      await get(cursor === '' ? path : `${path}&cursor=${cursor}`)
+    ).json()) as Page
+    found.push(...keysOf(page))
+    cursor = page.next_cursor
+  }
+  return found
+}
+
+test('the latest readings of the network come newest first, page after page, none twice', async () => {
+  await using api = await testApi()
+  for (const id of ids) await api.register({ id })
+  const told = minutes(60)
+  // oldest first, as sensors send; the last ten only when everything else is there: back-fill
+  await api.commit(told.slice(30).toReversed())
+  await api.commit(told.slice(0, 20).toReversed())
+  await api.commit(told.slice(20, 30))
+
+  const first = (await (await api.get('/v1/readings')).json()) as Page
+  expect(first.count).toBe(10)
+  expect(first).not.toHaveProperty('sensor_id')
+  expect(keysOf(first)).toEqual(told.slice(0, 10).map(key))
+  expect(await pages(api.get, '/v1/readings?limit=7')).toEqual(told.map(key))
+
+  const start = formatIso(nowMs - 10 * minuteMs)
+  const end = formatIso(nowMs - 5 * minuteMs)
+  const within = told.filter(
+    ({ timeMs }) => timeMs >= nowMs - 10 * minuteMs && timeMs < nowMs - 5 * minuteMs,
+  )
+  expect(await pages(api.get, `/v1/readings?limit=4&start_time=${start}&end_time=${end}`)).toEqual(
+    within.map(key),
+  )
+  // without an offset it is UTC, and an unescaped plus is one
+  const local = formatIso(nowMs - 10 * minuteMs + hourMs).replace('Z', '+01:00')
+  for (const from of [start.replace('Z', ''), local]) {
+    const path = `/v1/readings?limit=100&start_time=${from}&end_time=${end}`
+    expect(keysOf((await (await api.get(path)).json()) as Page)).toEqual(within.map(key))
+  }
+})
+
+test('memory and the store give the same pages, across the seam and after a restart', async () => {
+  await using api = await testApi()
+  for (const id of ids) await api.register({ id })
+  const old: Told[] = Array.from({ length: 5_400 }, (_, i) => ({
+    sensor: ids[i % 2]!,
+    timeMs: nowMs - hourMs - i * 1_000,
+  }))
+  for (let at = 0; at < old.length; at += 1_800) await api.commit(old.slice(at, at + 1_800))
+  const told = [...minutes(20), ...old]
+  await api.commit(minutes(20).toReversed())
+  await api.snapshot()
+  const deep = '/v1/readings?limit=1000'
+  expect(await pages(api.get, deep)).toEqual(told.map(key))
+  await api.stopApi()
+  await api.startApi()
+  expect(await pages(api.get, deep)).toEqual(told.map(key))
+  await api.commit([{ sensor: ids[0], timeMs: nowMs + 1_000 }])
+  expect((await pages(api.get, deep)).slice(0, 2)).toEqual([
+    key({ sensor: ids[0], timeMs: nowMs + 1_000 }),
+    key(told[0]!),
+  ])
+})
+
+test('rows that the store writer still owes are served from the log after a restart', async () => {
+  let storing = true
+  await using api = await testApi({ isStoring: () => storing })
+  await api.register({ id: ids[0] })
+  await api.commit([{ sensor: ids[0], timeMs: nowMs - minuteMs }])
+  const stored = api.lastSeq()
+  storing = false
+  await api.commit([{ sensor: ids[0], timeMs: nowMs }])
+  await api.snapshot({ store: stored })
+  await api.stopApi()
+  await api.startApi()
+  expect(keysOf((await (await api.get('/v1/readings')).json()) as Page)).toEqual([
+    key({ sensor: ids[0], timeMs: nowMs }),
+    key({ sensor: ids[0], timeMs: nowMs - minuteMs }),
+  ])
+})
+
+test('one sensor, two shapes and four formats', async () => {
+  await using api = await testApi()
+  for (const id of ids) await api.register({ id, sites: [siteOf('Ikeja', 6.61, 3.36)] })
+  await api.commit(minutes(3).toReversed())
+  await api.commit([
+    { sensor: ids[0], timeMs: nowMs + 1_000, pm25: 4_530, pm10: 7_820, co2: null, flags: 0b101 },
+    { sensor: ids[1], timeMs: nowMs + 1_000, pm25: null, pm10: null, aqi: null },
+  ])
+  const json = async (query: string): Promise<Page> =>
+    (await api.get(`/v1/readings?${query}`)).json() as Promise<Page>
+
+  const one = await json(`sensor_id=${ids[0]}&limit=1`)
+  expect(one).toEqual({
+    status: 'success',
+    sensor_id: ids[0],
+    count: 1,
+    next_cursor: expect.any(String),
+    readings: [
+      {
+        sensor_id: ids[0],
+        timestamp: formatIso(nowMs + 1_000),
+        pm25: 45.3,
+        pm10: 78.2,
+        co2: null,
+        temperature: 28.5,
+        humidity: 70,
+        measurements: { pm25: 45.3, pm10: 78.2, co2: null, temperature: 28.5, humidity: 70 },
+        aqi: 125,
+        aqi_category: 'unhealthy_sensitive',
+        dominant_pollutant: 'pm25',
+        beyond_index: false,
+        quality: ['dropped_pm25', 'dropped_co2'],
+        blockchain: {
+          hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+          verified: false,
+          tx_hash: null,
+          status: 'pending',
+        },
+        blockchain_tx: null,
+      },
+    ],
+  })
+  const [bare] = (await json(`sensor_id=${ids[1]}&limit=1`)).readings
+  expect(bare).toMatchObject({
+    aqi: null,
+    aqi_category: null,
+    dominant_pollutant: null,
+    pm25: null,
+  })
+  const [flat] = (await json(`sensor_id=${ids[0]}&shape=flat`)).readings
+  expect(Object.keys(flat ?? {}).toSorted()).toEqual(
+    [
+      'sensor_id',
+      'timestamp',
+      'pm25',
+      'pm10',
+      'co2',
+      'temperature',
+      'humidity',
+      'aqi',
+      'blockchain_tx',
+    ].toSorted(),
+  )
+  const [nested] = (await json(`sensor_id=${ids[0]}&shape=nested`)).readings
+  expect(Object.keys(nested ?? {}).toSorted()).toEqual(
+    ['sensor_id', 'timestamp', 'measurements', 'aqi', 'aqi_category', 'blockchain'].toSorted(),
+  )
+  const since = formatIso(nowMs)
+  expect(keysOf(await json(`sensor_id=${ids[0]}&start_time=${since}`))).toHaveLength(2)
+  expect(await pages(api.get, `/v1/readings?sensor_id=${ids[0]}&limit=1`)).toHaveLength(4)
+
+  const csv = await api.get('/v1/readings?limit=2', { headers: { accept: 'text/csv' } })
+  expect(csv.headers.get('content-type')).toBe('text/csv')
+  expect(csv.headers.get('link')).toMatch(/^<\/v1\/readings\?limit=2&cursor=.+>; rel="next"$/)
+  const [head, line, , end] = (await csv.text()).split('\r\n')
+  expect(head?.split(',')).toHaveLength(15)
+  expect(line).toMatch(
+    new RegExp(`^${ids[0]},.+Z,45.3,78.2,,28.5,70,125,.+,dropped_pm25 dropped_co2,0x`),
+  )
+  expect(end).toBe('')
+  const ndjson = await (await api.get('/v1/readings?limit=2&format=ndjson')).text()
+  expect(
+    ndjson
+      .trimEnd()
+      .split('\n')
+      .map((text) => (JSON.parse(text) as { sensor_id: string }).sensor_id),
+  ).toEqual([ids[0], ids[1]])
+  const geo = await api.get('/v1/readings?limit=1', { headers: { accept: 'application/geo+json' } })
+  expect(await geo.json()).toMatchObject({
+    type: 'FeatureCollection',
+    features: [{ geometry: { type: 'Point', coordinates: [3.36, 6.61] } }],
+  })
+  const unknown = await api.get('/v1/readings?sensor_id=NGR-LOS-IKJ-999')
+  expect(unknown.status).toBe(404)
+})
+
+test('with the store gone live answers go on and history is 503', async () => {
+  await using api = await testApi({
+    env: { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'none' },
+    isStarted: false,
+  })
+  await api.register({ id: ids[0] })
+  await api.startApi('alive')
+  await eventually('it is known', async () => {
+    return (await api.get(`/v1/sensors/${ids[0]}/status`)).status === 200
+  })
+  expect((await api.get('/v1/sensors')).status).toBe(200)
+  for (const path of ['/v1/readings', '/v1/areas/Ikeja']) {
+    const answer = await api.get(path)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('2')
+    expect(await answer.json()).toMatchObject({ error: { code: 'history_unavailable' } })
+  }
+  const ready = await fetch(`${api.adminUrl}/ready`)
+  expect(ready.status).toBe(503)
+})

@@ -1,0 +1,39 @@
+/** How much faster is for the benchmark to say; that both do the same work is for a test. */
+import { expect, test } from 'vitest'
+import { environment } from '../../runtime/config.ts'
+import { runTool } from '../../runtime/engines/tools.ts'
+import { printFigures } from '../support/chaos/figures.ts'
+
+type Printed = {
+  readonly readings: number
+  readonly ceiling: { readonly cpuUs: number }
+  readonly sqlite: {
+    readonly ours: { readonly cpuUs: number }
+    readonly naive: { readonly cpuUs: number }
+    readonly cheaperThanNaive: number
+    readonly ofCeiling: number
+    readonly rows: number
+    readonly sameRows: boolean
+  }
+}
+
+test('check 2: the pipeline and the naive program accept the same readings, and the figures are told', async () => {
+  const text = await runTool(
+    process.execPath,
+    ['bench/pipeline.ts', '--readings', '4000', '--sensors', '200', '--engine', 'sqlite'],
+    { env: environment(), timeoutMs: 120_000 },
+  )
+  const printed = JSON.parse(text) as Printed
+  const { ceiling, sqlite } = printed
+  expect(sqlite.rows).toBe(4_000)
+  expect(sqlite.sameRows).toBe(true)
+  for (const figure of [ceiling.cpuUs, sqlite.naive.cpuUs, sqlite.cheaperThanNaive]) {
+    expect(figure).toBeGreaterThan(0)
+  }
+  printFigures('2 against the naive program', {
+    readings: printed.readings,
+    ours: sqlite.ours,
+    naive: sqlite.naive,
+    ceiling,
+  })
+}, 120_000)

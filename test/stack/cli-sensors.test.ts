@@ -1,0 +1,234 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Command } from '../../cli/command.ts'
+import { importSensors, newEntry, openRegistry } from '../../cli/registry.ts'
+import { command as sensors } from '../../cli/sensors.ts'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { MustAct, WrongUsage } from '../../runtime/exit.ts'
+import type { Flags } from '../../runtime/settings.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { parseSensor } from '../../schemas/registered-sensor.ts'
+import type { SensorEntry } from '../../schemas/sensor.ts'
+import { type TestNats, testNats } from '../support/nats.ts'
+
+let nats: TestNats
+let nc: NatsConnection
+let folder: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'airproof-sensors-'))
+  nats = await testNats()
+  nc = await nats.connect()
+  await ensureStreams(nc)
+})
+afterAll(async () => {
+  await nc.close()
+  await nats[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+
+/** Runs a command as the command line does, and gives what it printed. */
+async function run(command: Command, line: string, flags: Flags = {}): Promise<string> {
+  const printed: string[] = []
+  const code = await command.run({
+    env: { AIRPROOF_DATA: folder, NATS_URL: nats.url },
+    flags,
+    words: line.split(' '),
+    print: (text) => printed.push(text),
+    note: () => undefined,
+    isTerminal: false,
+    stop: new AbortController().signal,
+  })
+  expect(code).toBe(0)
+  return printed.join('\n')
+}
+
+const runJson = async (line: string, flags: Flags = {}): Promise<unknown> =>
+  JSON.parse(await run(sensors, line, { ...flags, json: true }))
+
+const place = { area: 'Ikeja', lat: '6.6018', lon: '3.3515', address: '12 Palm Avenue' }
+
+const file = (name: string, content: string): string => {
+  writeFileSync(join(folder, name), content)
+  return join(folder, name)
+}
+
+describe('sensors add, show, move, remove', () => {
+  it('registers a sensor that the pipeline will know, once', async () => {
+    const id = 'NGR-LOS-IKJ-001'
+    expect(await runJson('add', { id, ...place, cadence: '30s' })).toEqual({ id })
+    const entry = await runJson(`show ${id}`)
+    expect(parseSensor(entry, sensorIdRules())).toMatchObject({
+      id,
+      cadenceMs: 30_000,
+      sites: [{ area: 'Ikeja', lat: 6.6018, lon: 3.3515, address: '12 Palm Avenue' }],
+    })
+    await expect(run(sensors, 'add', { id, ...place })).rejects.toThrow(/already/)
+  })
+
+  it('refuses an id of another form, and says which it should be', async () => {
+    for (const id of ['NGR-LOS-1', 'ngr-los-ikj-001', 'NGR-LOS-IKJ-1', 'NGR-LOS-IKJ-001.x', '*'])
+      await expect(run(sensors, 'add', { id, ...place })).rejects.toThrow(
+        /must look like NGR-LOS-\{AREA\}-\{NUMBER\}.*NGR-LOS-IKJ-001/,
+      )
+  })
+
+  it('refuses a place that is none, and names what is missing', async () => {
+    const id = 'NGR-LOS-IKJ-009'
+    await expect(run(sensors, 'add', { id, ...place, lat: '91' })).rejects.toThrow(WrongUsage)
+    await expect(run(sensors, 'add', { ...place })).rejects.toThrow(/--id is needed/)
+    await expect(run(sensors, 'add', { id, ...place, area: 'x'.repeat(81) })).rejects.toThrow(
+      /not valid.*area/,
+    )
+    await expect(run(sensors, `show ${id}`)).rejects.toThrow(MustAct)
+  })
+
+  it('gives a moved sensor a site from then on and keeps the old one', async () => {
+    const id = 'NGR-LOS-YAB-002'
+    await run(sensors, 'add', { id, ...place, from: '2025-01-01T00:00:00Z' })
+    await run(sensors, `move ${id}`, { lat: '6.5', lon: '3.37', from: '2026-01-01T00:00:00+01:00' })
+    await run(sensors, `move ${id}`, { lat: '6.45', lon: '3.4', from: '2025-06-01T00:00:00Z' })
+    const entry = (await runJson(`show ${id}`)) as SensorEntry
+    expect(entry.sites.map(({ from, lat, area }) => [from, lat, area])).toEqual([
+      ['2025-01-01T00:00:00Z', 6.6018, 'Ikeja'],
+      ['2025-06-01T00:00:00Z', 6.45, 'Ikeja'],
+      ['2025-12-31T23:00:00Z', 6.5, 'Ikeja'],
+    ])
+  })
+
+  it('forgets a removed sensor, which can be added again', async () => {
+    const id = 'NGR-LOS-LEK-003'
+    await run(sensors, 'add', { id, ...place })
+    await run(sensors, `remove ${id}`)
+    await expect(run(sensors, `show ${id}`)).rejects.toThrow(/no sensor NGR-LOS-LEK-003/)
+    await expect(run(sensors, `remove ${id}`)).rejects.toThrow(MustAct)
+    await run(sensors, 'add', { id, ...place })
+  })
+
+  it('loses neither of two moves that are made at once', async () => {
+    const id = 'NGR-LOS-APA-004'
+    await run(sensors, 'add', { id, ...place, from: '2025-01-01T00:00:00Z' })
+    await Promise.all(
+      ['2', '3', '4', '5'].map((month) =>
+        run(sensors, `move ${id}`, {
+          lat: `6.${month}`,
+          lon: '3',
+          from: `2025-0${month}-01T00:00:00Z`,
+        }),
+      ),
+    )
+    expect(((await runJson(`show ${id}`)) as SensorEntry).sites).toHaveLength(5)
+  })
+})
+
+describe('sensors import', () => {
+  it('reads CSV with quotes, defaults and a column order of its own', async () => {
+    const csv = file(
+      'sensors.csv',
+      `area,id,address,lon,lat,cadence
+Ikeja,NGR-LOS-IKJ-101,"1 Palm Avenue, ""Ikeja""",3.35,6.6,30s
+Yaba,NGR-LOS-YAB-102,,3.37,6.51,
+`,
+    )
+    expect(await runJson(`import ${csv}`)).toEqual({ created: 2, changed: 0, unchanged: 0 })
+    expect(await runJson('show NGR-LOS-IKJ-101')).toMatchObject({
+      cadence_seconds: 30,
+      sites: [{ address: '1 Palm Avenue, "Ikeja"', lat: 6.6 }],
+    })
+    expect(await runJson('show NGR-LOS-YAB-102')).toMatchObject({ cadence_seconds: 300 })
+    expect(await runJson(`import ${csv}`)).toEqual({ created: 0, changed: 0, unchanged: 2 })
+  })
+
+  it('reads GeoJSON points, longitude first', async () => {
+    const geojson = file(
+      'sensors.geojson',
+      JSON.stringify({
+        type: 'FeatureCollection',
+        features: [
+          {
+            type: 'Feature',
+            geometry: { type: 'Point', coordinates: [3.42, 6.43] },
+            properties: { id: 'NGR-LOS-VIC-201', area: 'Victoria Island', address: 'Kite Street' },
+          },
+        ],
+      }),
+    )
+    expect(await runJson(`import ${geojson}`)).toMatchObject({ created: 1 })
+    expect(await runJson('show NGR-LOS-VIC-201')).toMatchObject({
+      sites: [{ lat: 6.43, lon: 3.42, area: 'Victoria Island' }],
+    })
+  })
+
+  it('writes nothing where one row is wrong, and names the file and the row', async () => {
+    const csv = file(
+      'wrong.csv',
+      'id,area,lat,lon,address\nNGR-LOS-IKJ-301,Ikeja,6.6,3.3,\nNGR-LOS-IKJ-302,Ikeja,six,3.3,\n',
+    )
+    await expect(run(sensors, `import ${csv}`)).rejects.toThrow(
+      /wrong\.csv: row 3: "six" is no lat/,
+    )
+    const ids = file('ids.csv', 'id,area,lat,lon\nNGR-LOS-IKJ-303,I,6.6,3.3\nIKJ-304,I,6.6,3.3\n')
+    await expect(run(sensors, `import ${ids}`)).rejects.toThrow(/IKJ-304/)
+    for (const id of ['NGR-LOS-IKJ-301', 'NGR-LOS-IKJ-303'])
+      await expect(run(sensors, `show ${id}`)).rejects.toThrow(MustAct)
+  })
+
+  it('registers ten thousand at once, and again without a change', async () => {
+    const registry = await openRegistry(nc, sensorIdRules())
+    const nowMs = Date.UTC(2026, 0, 1)
+    const entries = Array.from({ length: 10_000 }, (_, i) =>
+      newEntry({
+        id: `NGR-LOS-BIG-${String(i).padStart(5, '0')}`,
+        area: 'Big',
+        lat: 6.5,
+        lon: 3.4,
+        address: '',
+        cadenceSeconds: 300,
+        fromMs: nowMs,
+        nowMs,
+      }),
+    )
+    const seen: number[] = []
+    const imported = await importSensors(registry, entries, (done) => seen.push(done))
+    expect(imported).toEqual({ created: 10_000, changed: 0, unchanged: 0 })
+    expect(seen.at(-1)).toBe(10_000)
+    const listed = (await runJson('list', { area: 'big' })) as SensorEntry[]
+    expect(listed.map(({ id }) => id)).toEqual(entries.map(({ id }) => id))
+    expect(await importSensors(registry, entries.slice(0, 500))).toMatchObject({ unchanged: 500 })
+  })
+})
+
+describe('a command without an instance', () => {
+  it('says what to start when nothing runs, and that NATS is silent when it is', async () => {
+    const context = {
+      flags: {},
+      words: ['list'],
+      print: () => undefined,
+      note: () => undefined,
+      isTerminal: false,
+      stop: new AbortController().signal,
+    }
+    await expect(sensors.run({ ...context, env: { AIRPROOF_DATA: folder } })).rejects.toThrow(
+      /nothing runs on .*airproof up/,
+    )
+    const env = { AIRPROOF_DATA: folder, NATS_URL: 'nats://127.0.0.1:1' }
+    await expect(sensors.run({ ...context, env })).rejects.toThrow(/does not answer/)
+  })
+
+  it('says what to start on a NATS that holds no data of ours yet', async () => {
+    await using empty = await testNats()
+    const listing = sensors.run({
+      env: { AIRPROOF_DATA: folder, NATS_URL: empty.url },
+      flags: {},
+      words: ['list'],
+      print: () => undefined,
+      note: () => undefined,
+      isTerminal: false,
+      stop: new AbortController().signal,
+    })
+    await expect(listing).rejects.toThrow(/holds no data of airproof yet/)
+  })
+})

@@ -1,0 +1,148 @@
+import { setTimeout } from 'node:timers/promises'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openRawPublisher } from '../../cli/raw-publisher.ts'
+import { createSensor, listSensors, newEntry, openRegistry } from '../../cli/registry.ts'
+import { type CityOptions, runCity } from '../../cli/simulate/run-city.ts'
+import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import type { RawReading } from '../../schemas/raw-reading.ts'
+import { rawStream } from '../../schemas/subjects.ts'
+import { type TestNats, testNats } from '../support/nats.ts'
+
+let nats: TestNats
+let nc: NatsConnection
+
+beforeAll(async () => {
+  nats = await testNats()
+  nc = await nats.connect()
+  await ensureStreams(nc, { rawMaxBytes: 128 * 1024 })
+})
+afterAll(async () => {
+  await nc.close()
+  await nats[Symbol.asyncDispose]()
+})
+
+const run = (options: Partial<CityOptions> = {}) =>
+  runCity(nc, {
+    sensors: 10,
+    seed: 1,
+    firstNumber: 1,
+    idPrefix: 'NGR-LOS',
+    cadenceMs: 100,
+    isDemonstration: false,
+    hasFaults: false,
+    forMs: 300,
+    nowMs: Date.now,
+    note: () => undefined,
+    stop: new AbortController().signal,
+    ...options,
+  })
+
+/** All that lies in RAW, by sensor. */
+async function rawReadings(): Promise<Map<string, RawReading[][]>> {
+  const found = new Map<string, RawReading[][]>()
+  const manager = await jetstreamManager(nc)
+  for (let partition = 0; partition < 16; partition++) {
+    const { state } = await manager.streams.info(rawStream(partition))
+    if (state.messages === 0) continue
+    const consumer = await jetstream(nc).consumers.get(rawStream(partition))
+    for await (const message of await consumer.fetch({ max_messages: state.messages })) {
+      const body = message.json<RawReading | RawReading[]>()
+      const sensor = message.subject.split('.').at(-1) ?? ''
+      expect(partitionOf(sensor)).toBe(partition)
+      found.set(sensor, [...(found.get(sensor) ?? []), Array.isArray(body) ? body : [body]])
+    }
+  }
+  return found
+}
+
+/** A signal takes effect when it likes: resolves when the server answers nothing any more. */
+async function untilSilent(): Promise<void> {
+  const answers = async (): Promise<boolean> => {
+    await nc.flush()
+    return true
+  }
+  while (await Promise.race([answers(), setTimeout(200, false)])) continue
+}
+
+describe('the simulated city on a real NATS', () => {
+  it('registers its sensors, gives them a past once, and publishes for each', async () => {
+    const first = await run({ isDemonstration: true })
+    expect(first.registered).toBe(10)
+    const sensors = await listSensors(nc, sensorIdRules())
+    expect(sensors).toHaveLength(10)
+    const messages = await rawReadings()
+    for (const { id } of sensors) {
+      const [past, now] = messages.get(id) ?? []
+      expect(past).toHaveLength(72)
+      expect(now).toHaveLength(1)
+      expect(Date.parse(now?.[0]?.timestamp ?? '')).toBeGreaterThan(
+        Date.parse(past?.at(-1)?.timestamp ?? ''),
+      )
+    }
+    expect(first.messages).toBe([...messages.values()].flat().length)
+
+    expect((await run({ isDemonstration: true })).registered).toBe(0)
+    const arrays = [...(await rawReadings()).values()].flat().filter(({ length }) => length > 1)
+    expect(arrays).toHaveLength(10)
+  })
+
+  it('publishes for no sensor that stands elsewhere', async () => {
+    const registry = await openRegistry(nc, sensorIdRules())
+    const entry = newEntry({
+      id: 'NGR-LOS-IKJ-801',
+      area: 'Ikeja',
+      lat: 6.6,
+      lon: 3.3,
+      address: 'a real one',
+      cadenceSeconds: 300,
+      fromMs: 0,
+      nowMs: 0,
+    })
+    await createSensor(registry, entry)
+    await expect(run({ firstNumber: 801 })).rejects.toThrow(MustAct)
+    expect((await rawReadings()).get('NGR-LOS-IKJ-801')).toBeUndefined()
+  })
+
+  it('keeps what a full stream refuses, and sends it when there is room', async () => {
+    const sensor = 'NGR-LOS-FUL-001'
+    const stream = rawStream(partitionOf(sensor))
+    const manager = await jetstreamManager(nc)
+    await manager.streams.purge(stream)
+    const heldOnce = Promise.withResolvers<string>()
+    await using publisher = openRawPublisher(nc, { onHeld: heldOnce.resolve })
+    const filler = 'x'.repeat(16 * 1024)
+    for (let i = 0; i < 12; i++) void publisher.publish(sensor, `{"n":${i},"x":"${filler}"}`)
+    expect(await heldOnce.promise).toMatch(/maximum bytes/)
+    const before = publisher.acknowledged()
+    expect(before).toBeLessThan(12)
+    const { state } = await manager.streams.info(stream)
+    expect(state.messages).toBe(before)
+
+    await manager.streams.purge(stream)
+    await publisher.drain()
+    expect(publisher.acknowledged()).toBe(12)
+    expect((await manager.streams.info(stream)).state.last_seq - state.last_seq).toBe(12 - before)
+  })
+
+  it('stores once what it sends again because nobody answered', async () => {
+    const sensor = 'NGR-LOS-ONC-001'
+    const stream = rawStream(partitionOf(sensor))
+    const manager = await jetstreamManager(nc)
+    await manager.streams.purge(stream)
+    const { state } = await manager.streams.info(stream)
+    const held = Promise.withResolvers<string>()
+    await using publisher = openRawPublisher(nc, { ackTimeoutMs: 300, onHeld: held.resolve })
+    nats.freeze()
+    await untilSilent()
+    for (let i = 0; i < 5; i++) void publisher.publish(sensor, `{"n":${i}}`)
+    expect(await held.promise).toBe('nobody answers')
+    nats.thaw()
+    await publisher.drain()
+    expect(publisher.acknowledged()).toBe(5)
+    expect((await manager.streams.info(stream)).state.last_seq - state.last_seq).toBe(5)
+  })
+})

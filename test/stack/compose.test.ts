@@ -1,0 +1,277 @@
+/**
+ * The compose file, as far as it can be tried without Docker: its own services run as plain
+ * processes, by the image's entry point, with the command and the environment that the file gives
+ * them, over a nats-server with the file's configuration and a real influxd.
+ */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jetstream } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { ensureKeyFile } from '../../anchor/key-file.ts'
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { natsConfig } from '../../runtime/engines/nats-config.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { runTool } from '../../runtime/engines/tools.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { connectNats } from '../../runtime/nats.ts'
+import { newSecretKey } from '../../runtime/seal-secret.ts'
+import { buckets, spokenSubject } from '../../schemas/subjects.ts'
+import { testAnvil } from '../support/anvil.ts'
+import { type ComposeService, readCompose, readRecipe } from '../support/compose.ts'
+import { allowed } from '../support/dependency-rule.ts'
+import { eventually } from '../support/eventually.ts'
+import { influxMissing, testInflux } from '../support/influx.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const compose = readCompose()
+const recipe = readRecipe()
+const services = Object.entries(compose.services)
+const ours = services.filter(([, service]) => service.build !== undefined)
+
+test.each(services)('the service %s says how it is healthy', (_name, { healthcheck }) => {
+  expect(healthcheck?.test[0]).toBe('CMD')
+})
+
+test.each(services)(
+  'the service %s is published to this machine alone',
+  (_name, { ports = [] }) => {
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
+  },
+)
+
+test.each(ours)(
+  'the service %s may write nowhere but its data, and has no rights',
+  (_name, one) => {
+    expect([one.read_only, one.cap_drop]).toEqual([true, ['ALL']])
+    expect(one.volumes).toEqual([recipe.env['AIRPROOF_DATA']])
+    expect(recipe.user).toBe('node')
+  },
+)
+
+test.each(ours)(
+  'the service %s gets its secrets from files that the file declares',
+  (_name, one) => {
+    const { environment: env = {}, secrets = [] } = one
+    const files = Object.values(env).filter((value) => value.startsWith('/run/secrets/'))
+    expect(files).toEqual(secrets.map((name) => `/run/secrets/${name}`))
+    expect(secrets.filter((name) => !(name in compose.secrets))).toEqual([])
+    expect(Object.keys(env).filter((name) => /(TOKEN|KEY|PASSWORD|SECRET)$/.test(name))).toEqual([])
+  },
+)
+
+test('its nats-server is configured as the one that `airproof up` starts', () => {
+  const content = compose.configs['nats']?.content ?? ''
+  const monitored = /^http:.*\n/m
+  expect(content).toMatch(monitored)
+  const own = natsConfig({ host: '0.0.0.0', port: 4222, storeFolder: '/data', syncAlways: true })
+  expect(content.replace(monitored, '')).toBe(own)
+})
+
+test('the image holds every folder that the command line may import', () => {
+  const folders = (allowed['cli'] ?? []).filter((name) => name.endsWith('/') && existsSync(name))
+  expect(recipe.copied).toEqual(expect.arrayContaining(folders.map((name) => name.slice(0, -1))))
+  expect(recipe.copied).toEqual(expect.arrayContaining(['bin', 'cli']))
+})
+
+/** Addresses of the compose network, and what stands for them here. */
+type Here = readonly (readonly [inCompose: string, here: string])[]
+
+/** In one pass: what stands for one address must not be taken for another. */
+function moved(text: string, here: Here): string {
+  const places = new Map(here)
+  const pattern = here.map(([inCompose]) => RegExp.escape(inCompose)).join('|')
+  return text.replace(new RegExp(pattern, 'g'), (found) => places.get(found) ?? found)
+}
+
+/** A container's environment is what the image and the file say, and nothing else. */
+function environmentOf({ environment: said = {} }: ComposeService, here: Here) {
+  const { PATH, AIRPROOF_TEST_RUN } = environment()
+  const own = Object.entries({ ...recipe.env, ...said }).map(([name, value]) => [
+    name,
+    moved(value, here),
+  ])
+  return { PATH, AIRPROOF_TEST_RUN, ...Object.fromEntries(own) }
+}
+
+async function startService(
+  { command = [], ...service }: ComposeService,
+  here: Here,
+  said: string[],
+): Promise<Child> {
+  const [program = '', ...args] = recipe.entrypoint
+  expect(program).toBe('node')
+  return await startChild({
+    command: process.execPath,
+    args: [...args, ...command],
+    env: environmentOf(service, here),
+    onLine: (line) => said.push(line),
+  })
+}
+
+async function isHealthy({ healthcheck }: ComposeService, here: Here): Promise<boolean> {
+  const [, , ...args] = (healthcheck?.test ?? []).map((word) => moved(word, here))
+  try {
+    await runTool(process.execPath, args, { env: environment(), timeoutMs: 10_000 })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const missing = await influxMissing()
+
+test.skipIf(missing !== undefined)(
+  `two pipelines share the partitions of one city${missing === undefined ? '' : ` (${missing})`}`,
+  async () => {
+    using folder = temporaryFolder()
+    await using resources = new AsyncDisposableStack()
+    const env = environment()
+    const influx = resources.use(await testInflux())
+    const bucket = await influx.newBucket()
+    const tokenFile = join(folder.path, 'influx-token')
+    writeFileSync(tokenFile, `${bucket.token}\n`)
+    const keyFile = join(folder.path, 'webhook-key')
+    writeFileSync(keyFile, `${newSecretKey()}\n`)
+    const anvil = resources.use(await testAnvil())
+    const anchorKeyFile = join(folder.path, 'anchor-key')
+    const { address } = ensureKeyFile(anchorKeyFile)
+    await anvil.rpc('anvil_setBalance', [address, '0xde0b6b3a7640000'])
+
+    const natsPort = await freePort()
+    const store = join(folder.path, 'nats')
+    mkdirSync(store)
+    const nats = resources.use(
+      await startNatsServer({
+        engine: await findNatsServer({ env }),
+        folder: store,
+        port: natsPort,
+        env,
+        config: moved(compose.configs['nats']?.content ?? '', [
+          ['0.0.0.0:4222', `127.0.0.1:${natsPort}`],
+          ['127.0.0.1:8222', `127.0.0.1:${await freePort()}`],
+          ['"/data"', JSON.stringify(join(store, 'streams'))],
+        ]),
+      }),
+    )
+
+    const said: string[] = []
+    const apiPort = await freePort()
+    const started = new Map<string, { child: Child; service: ComposeService; here: Here }>()
+    for (const [name, service] of ours) {
+      for (let i = 0; i < (service.deploy?.replicas ?? 1); i++) {
+        const data = join(folder.path, `${name}-${i}`)
+        mkdirSync(data)
+        const here: Here = [
+          ['nats://nats:4222', nats.url],
+          ['http://influxdb:8086', influx.url],
+          ['/run/secrets/influx-token', tokenFile],
+          ['/run/secrets/webhook-key', keyFile],
+          ['/run/secrets/anchor-key', anchorKeyFile],
+          ['${CHAIN_RPC_URL:?which chain is anchored to}', anvil.url],
+          ['0.0.0.0', '127.0.0.1'],
+          ['9090', String(await freePort())],
+          ['8080', String(apiPort)],
+          ['/data', data],
+        ]
+        // Buckets of InfluxDB are shared by the whole test run, so this test has its own.
+        const named = {
+          ...service,
+          environment: { ...service.environment, INFLUX_BUCKET: bucket.bucket },
+        }
+        if (name === 'anchor') {
+          await runTool(process.execPath, [...recipe.entrypoint.slice(1), 'anchor', 'deploy'], {
+            env: environmentOf(named, here),
+            timeoutMs: 30_000,
+          })
+        }
+        const child = resources.use(await startService(named, here, said))
+        started.set(`${name}-${i}`, { child, service: named, here })
+      }
+    }
+    expect([...started.keys()]).toEqual([
+      'pipeline-0',
+      'pipeline-1',
+      'notifier-0',
+      'notifier-1',
+      'anchor-0',
+      'api-0',
+    ])
+    for (const [name, { child, service, here }] of started) {
+      await eventually(`${name} is healthy`, async () => {
+        if (!child.isAlive()) throw new Error(`${name} ended: ${said.slice(-5).join('\n')}`)
+        return await isHealthy(service, here)
+      })
+    }
+
+    const nc = await connectNats({ natsUrl: nats.url }, { name: 'test' })
+    resources.defer(() => nc.close())
+    const leases = await new Kvm(nc).open(buckets.leases)
+    await eventually('each pipeline holds half of the partitions', async () => {
+      const holders: string[] = []
+      for (const key of await keysOf(leases)) {
+        if (key.startsWith('partition.')) holders.push((await leases.get(key))?.string() ?? '')
+      }
+      const counts = Object.values(Object.groupBy(holders, (holder) => holder))
+      return counts.length === 2 && counts.every((some) => some?.length === 8)
+    })
+
+    const api = started.get('api-0')
+    if (!api) throw new Error('the file has no api')
+    const command = async (...words: string[]): Promise<Record<string, string>> =>
+      JSON.parse(
+        await runTool(process.execPath, ['bin/airproof.mjs', ...words, '--json'], {
+          env: environmentOf(api.service, api.here),
+          timeoutMs: 30_000,
+        }),
+      ) as Record<string, string>
+    const ids = Array.from({ length: 8 }, (_, i) => `NGR-LOS-YAB-00${i + 1}`)
+    for (const id of ids) {
+      const where = [
+        '--area',
+        'Yaba',
+        '--lat',
+        '6.5',
+        '--lon',
+        '3.37',
+        '--address',
+        'Herbert Macaulay Way',
+      ]
+      await command('sensors', 'add', '--id', id, ...where)
+    }
+    const { id: account = '' } = await command(
+      'accounts',
+      'create',
+      '--email',
+      'a@b.example',
+      '--name',
+      'A',
+    )
+    const { key } = await command('keys', 'create', '--account', account)
+
+    const timestamp = new Date(Date.now() - 60_000).toISOString()
+    for (const id of ids) {
+      const reading = { timestamp, pm25: 18.5, pm10: 32.1, temperature: 29 }
+      await jetstream(nc).publish(spokenSubject(id), JSON.stringify(reading))
+    }
+    await eventually('every reading is answered for', async () => {
+      const response = await fetch(`http://127.0.0.1:${apiPort}/v1/readings?limit=100`, {
+        headers: { authorization: `Bearer ${key}`, connection: 'close' },
+      })
+      const body = (await response.json()) as { readings?: unknown[] }
+      return body.readings?.length === ids.length
+    })
+
+    for (const { child } of started.values()) child.kill('SIGTERM')
+    const exits = await Promise.all([...started.values()].map(({ child }) => child.exited))
+    expect(exits.map(({ code }) => code)).toEqual([...started].map(() => 0))
+  },
+)
+
+async function keysOf(kv: { keys: () => Promise<AsyncIterable<string>> }): Promise<string[]> {
+  const keys: string[] = []
+  for await (const key of await kv.keys()) keys.push(key)
+  return keys
+}

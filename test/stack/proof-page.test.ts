@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
+import { eventually } from '../support/eventually.ts'
+import { tinyPage } from '../support/tiny-page.ts'
+
+const sensor = 'NGR-LOS-IKJ-001'
+const nowMs = Math.floor(Date.now() / 1000) * 1000
+const link = `/proof/${sensor}/${formatIso(nowMs)}`
+const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' } }
+
+let api: AnchoredApi
+beforeAll(async () => {
+  api = await anchoredApi({ env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: '1000' } })
+  await api.register({ id: sensor })
+  await api.commit([{ sensor, timeMs: nowMs, pm25: null }])
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+test('before it is anchored the page says so, and the file is not there yet', async () => {
+  const page = await fetch(api.url + link, html)
+  expect(page.status).toBe(200)
+  expect(await page.text()).toMatch(/data-status="(pending|anchoring)"/)
+  const file = await fetch(`${api.url}${link}.airproof.json`, html)
+  expect(file.status).toBe(404)
+  expect(file.headers.get('retry-after')).toBe('30')
+})
+
+test('a link without a key gives people a page and programs the bundle', async () => {
+  await api.anchored()
+  const page = await eventually('the page says that it is anchored', async () => {
+    const answer = await fetch(api.url + link, html)
+    const text = await answer.text()
+    return text.includes('data-status="verified"') ? { answer, text } : undefined
+  })
+  expect(page.answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.answer.headers.get('vary')).toBe('Accept')
+  expect(page.text).toContain(sensor)
+  expect(page.text).toContain('not measured')
+  const bundle = await fetch(api.url + link)
+  expect(bundle.headers.get('content-type')).toBe('application/json')
+  const file = await fetch(`${api.url}${link}.airproof.json`, html)
+  expect(file.headers.get('content-disposition')).toBe(
+    `attachment; filename="${sensor}_${formatIso(nowMs).replaceAll(':', '-')}.airproof.json"`,
+  )
+  expect(await file.text()).toBe(await bundle.text())
+})
+
+test('the page asks nobody but us, and runs no script but the files it names', async () => {
+  const answer = await fetch(api.url + link, html)
+  const policy = answer.headers.get('content-security-policy') ?? ''
+  const directives = policy.split('; ').map((part) => part.split(' '))
+  expect(directives).toContainEqual(['default-src', "'none'"])
+  for (const [, ...sources] of directives)
+    expect(["'none'", "'self'"]).toEqual(expect.arrayContaining(sources))
+  const text = await answer.text()
+  // inline scripts, styles and handlers would not run under it
+  expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/)
+  const addresses = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+  expect(addresses.length).toBeGreaterThan(3)
+  for (const address of addresses) {
+    expect(address.startsWith('/proof/')).toBe(true)
+    expect((await fetch(api.url + address)).status).toBe(200)
+  }
+  expect((await fetch(`${api.url}/proof/airproof-verify.js`)).headers.get('content-type')).toBe(
+    'text/javascript; charset=utf-8',
+  )
+})
+
+test('the verifier that is served accepts the bundle that is served, and nothing with a byte changed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-page-'))
+  try {
+    const file = join(folder, 'airproof-verify.mjs')
+    writeFileSync(file, await (await fetch(`${api.url}/proof/airproof-verify.js`)).text())
+    const { verifyFile } = (await import(
+      pathToFileURL(file).href
+    )) as typeof import('../../anchor/verifier/airproof-verify.js')
+    const bytes = new Uint8Array(await (await fetch(api.url + link)).arrayBuffer())
+    expect((await verifyFile(bytes)).ok).toBe(true)
+    const accepted: number[] = []
+    // every byte of 8 KB takes long: a stride that shares no factor with anything in the format
+    for (let at = 0; at < bytes.length; at += 37) {
+      const altered = bytes.slice()
+      altered[at] = altered[at]! ^ 1
+      if ((await verifyFile(altered)).ok) accepted.push(at)
+    }
+    expect(accepted).toEqual([])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('the page’s script shows the proof, refuses a file that was altered, and heeds a block hash', async () => {
+  const html = await (await fetch(api.url + link, { headers: { accept: 'text/html' } })).text()
+  const page = tinyPage(html)
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-page-'))
+  const verdict = page.find('verdict')
+  const is = (words: string) =>
+    eventually(`the page says ${words}`, () => verdict.textContent.includes(words))
+  vi.stubGlobal('document', page.document)
+  vi.stubGlobal('location', { search: '' })
+  const { fetch: plain } = globalThis
+  vi.stubGlobal('fetch', (path: string) => plain(new URL(path, api.url)))
+  try {
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+    for (const name of ['page.js', 'airproof-verify.js'])
+      writeFileSync(join(folder, name), await (await plain(`${api.url}/proof/${name}`)).text())
+    await import(pathToFileURL(join(folder, 'page.js')).href)
+    await is('Proven (this reading)')
+    expect(verdict.dataset['ok']).toBe('true')
+    expect(page.find('checks').children.length).toBeGreaterThan(6)
+    expect(page.find('trusts').text()).toContain('compare it with a source that you trust')
+
+    page.find('block').value = `0x${'12'.repeat(32)}`
+    page.find('block').listeners.get('change')?.({})
+    await is('Refused')
+    page.find('block').value = ''
+    const text = await (await plain(api.url + link)).text()
+    const dropped = new File([text.replace('"pm10":2000', '"pm10":2001')], 'other.airproof.json')
+    const event = { preventDefault: () => undefined, dataTransfer: { files: [dropped] } }
+    page.root.listeners.get('drop')?.(event)
+    await is('Refused (other.airproof.json)')
+    expect(page.find('checks').text()).toContain('✗ leaf')
+  } finally {
+    vi.unstubAllGlobals()
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a link that pins a hash answers for that hash alone', async () => {
+  const { reading_hash: hash } = (await (await fetch(api.url + link)).json()) as {
+    reading_hash: string
+  }
+  expect((await fetch(`${api.url}${link}?hash=${hash}`)).status).toBe(200)
+  const other = await fetch(
+    `${api.url}${link}?hash=${hash.replace(/.$/, hash.endsWith('0') ? '1' : '0')}`,
+  )
+  expect(other.status).toBe(409)
+})
+
+test('whoever asks too often without a key is told to wait, and a key is not held up by that', async () => {
+  const answers = await Promise.all(Array.from({ length: 150 }, () => fetch(api.url + link)))
+  const refused = answers.find(({ status }) => status === 429)
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(answers.map(({ status }) => status)).toContain(200)
+  const withKey = await api.get(`/v1/readings/${sensor}/proof?timestamp=${formatIso(nowMs)}`)
+  expect(withKey.status).toBe(200)
+})

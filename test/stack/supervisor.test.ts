@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { processService } from '../../cli/up-process.ts'
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { keepAlive } from '../../runtime/keep-alive.ts'
+import { listenOn } from '../../runtime/listen.ts'
+import { openLog } from '../../runtime/log.ts'
+import { readRunningInstance } from '../../runtime/running-instance.ts'
+import { eventually } from '../support/eventually.ts'
+import { standIn } from '../support/stand-ins/spec.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const script = fileURLToPath(new URL('../support/stand-ins/up.ts', import.meta.url))
+const env = environment()
+const log = openLog({ name: 'test', level: 'silent' })
+
+type Up = AsyncDisposable & {
+  readonly child: Child
+  readonly data: string
+  readonly said: string[]
+  readonly journal: () => string[]
+}
+
+async function startUp(folder: string, names: readonly string[], port = 0): Promise<Up> {
+  const data = join(folder, 'data')
+  const journal = join(folder, 'journal')
+  const said: string[] = []
+  const child = await startChild({
+    command: process.execPath,
+    args: [script, data, journal, String(port), ...names],
+    env,
+    onLine: (line) => said.push(line),
+  })
+  return {
+    child,
+    data,
+    said,
+    journal: () => readLines(journal),
+    [Symbol.asyncDispose]: async () => void (await child.stop()),
+  }
+}
+
+const readLines = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+
+const untilReady = (up: Up) =>
+  eventually('ready.json is there', () => {
+    if (!up.child.isAlive()) throw new Error(`the supervisor ended: ${up.said.join(' | ')}`)
+    return readRunningInstance(up.data)
+  })
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+test('what is started last stops first, and ready.json goes before anything stops', async () => {
+  using folder = temporaryFolder()
+  await using up = await startUp(folder.path, ['first', 'second'])
+  const { pids } = await untilReady(up)
+  expect(Object.keys(pids)).toEqual(['up', 'nats-server', 'first', 'second'])
+  expect((statSync(join(up.data, 'ready.json')).mode & 0o777).toString(8)).toBe('600')
+  expect((statSync(up.data).mode & 0o777).toString(8)).toBe('700')
+  up.child.kill('SIGINT')
+  expect(await up.child.exited).toEqual({ code: 0, signal: null })
+  expect(up.journal().map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    'start first',
+    'start second',
+    'stop second',
+    'stop first',
+  ])
+  expect(readRunningInstance(up.data)).toBeUndefined()
+  expect(Object.values(pids).filter(isRunning)).toEqual([])
+})
+
+test.each(['nats-server', 'first'])('a killed %s is started again', async (name) => {
+  using folder = temporaryFolder()
+  await using up = await startUp(folder.path, ['first'])
+  const { pids } = await untilReady(up)
+  process.kill(pids[name] ?? 0, 'SIGKILL')
+  const after = await eventually('another pid in ready.json', () => {
+    const now = readRunningInstance(up.data)?.pids
+    return now && now[name] !== pids[name] ? now : undefined
+  })
+  expect(isRunning(after[name] ?? 0)).toBe(true)
+  expect(up.child.isAlive()).toBe(true)
+})
+
+test('after kill -9 of the supervisor its processes end, and the next start ends its server', async () => {
+  using folder = temporaryFolder()
+  await using killed = await startUp(folder.path, ['first'])
+  const { pids: before } = await untilReady(killed)
+  killed.child.kill('SIGKILL')
+  await killed.child.exited
+  await eventually('the process heard of it', () => !isRunning(before['first'] ?? 0))
+  await using next = await startUp(folder.path, ['first'])
+  const { pids: after } = await eventually('a new ready.json', () => {
+    const now = readRunningInstance(next.data)
+    return now && now.pids['up'] !== before['up'] ? now : undefined
+  })
+  expect(isRunning(before['nats-server'] ?? 0)).toBe(false)
+  expect(isRunning(after['nats-server'] ?? 0)).toBe(true)
+})
+
+test('a port in use is one clear line and exit code 1', async () => {
+  using folder = temporaryFolder()
+  await using resources = new AsyncDisposableStack()
+  const other = createServer()
+  resources.defer(() => void other.close())
+  const url = await listenOn(other, { host: '127.0.0.1', port: 0, setting: '' })
+  await using up = await startUp(folder.path, ['first'], Number(new URL(url).port))
+  expect(await up.child.exited).toEqual({ code: 1, signal: null })
+  expect(up.said).toEqual([
+    `airproof: port ${new URL(url).port} is in use: stop what uses it, or choose another with AIRPROOF_API_PORT (--api-port)`,
+  ])
+})
+
+test('a folder in use by another one is one clear line and exit code 1', async () => {
+  using folder = temporaryFolder()
+  await using first = await startUp(folder.path, [])
+  const { pids } = await untilReady(first)
+  await using second = await startUp(folder.path, [])
+  expect(await second.child.exited).toEqual({ code: 1, signal: null })
+  expect(second.said).toEqual([
+    `airproof: another airproof (process ${pids['up']}) is up on ${first.data}: stop it, or choose another folder with --data`,
+  ])
+  expect(readRunningInstance(first.data)?.pids['up']).toBe(pids['up'])
+})
+
+test('a process that keeps ending is given up with its last words', async () => {
+  using folder = temporaryFolder()
+  const journal = join(folder.path, 'journal')
+  const service = processService({ ...standIn('tired', journal, 75), env, log, output: { write } })
+  const keeping = { log, bound: { ends: 3, withinMs: 60_000 }, firstPauseMs: 1 }
+  await using kept = await keepAlive(service, keeping)
+  await expect(kept.failed).rejects.toThrow(
+    'tired ended 3 times within 60 s, last with exit code 75: tired has no reason to live',
+  )
+  expect(readLines(journal)).toHaveLength(3)
+})
+
+test('a process that says it was called wrongly is not started again', async () => {
+  using folder = temporaryFolder()
+  const journal = join(folder.path, 'journal')
+  const service = processService({ ...standIn('wrong', journal, 2), env, log, output: { write } })
+  await using kept = await keepAlive(service, { log, firstPauseMs: 1 })
+  await expect(kept.failed).rejects.toThrow('wrong cannot run (exit code 2')
+  expect(readLines(journal)).toHaveLength(1)
+})
+
+test('a process that does not hear SIGTERM is killed when its grace is over', async () => {
+  const heard = Promise.withResolvers<void>()
+  const child = await startChild({
+    command: process.execPath,
+    args: ['-e', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); console.log('up')"],
+    env,
+    onLine: () => heard.resolve(),
+  })
+  await heard.promise
+  expect(await child.stop({ graceMs: 100 })).toEqual({ code: null, signal: 'SIGKILL' })
+})
+
+function write(): void {
+  // What the stand-ins log is of no interest here.
+}

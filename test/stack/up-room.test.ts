@@ -1,0 +1,89 @@
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { natsPort } from '../../cli/up-nats-port.ts'
+import { watchRoom } from '../../cli/up-room.ts'
+import { environment } from '../../runtime/config.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { type Kept, keepAlive } from '../../runtime/keep-alive.ts'
+import { listenOn } from '../../runtime/listen.ts'
+import { openLog } from '../../runtime/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const file = fileURLToPath(new URL('../support/stand-ins/nats-server.mjs', import.meta.url))
+
+test('a server that found no space is restarted when there is room again, and not before', async () => {
+  using folder = temporaryFolder()
+  await using resources = new AsyncDisposableStack()
+  const said: string[] = []
+  const to = { write: (line: string) => void said.push(String(JSON.parse(line).msg)) }
+  const log = openLog({ name: 'up', level: 'warn', to })
+  let roomBytes = 3 * 2 ** 20
+  let looks = 0
+  let kept: Kept | undefined
+  const watch = resources.use(
+    watchRoom({
+      folder: '/data',
+      log,
+      restart: async () => await kept?.restart(),
+      room: () => {
+        looks++
+        return roomBytes
+      },
+      everyMs: 5,
+    }),
+  )
+  const port = await freePort()
+  const start = () =>
+    startNatsServer({
+      engine: { kind: 'program', file },
+      folder: join(folder.path, 'nats'),
+      port,
+      env: environment(),
+      onNoRoom: watch.noRoom,
+      log,
+    })
+  // One end would be one too many: a restart of ours counts against no bound.
+  const bound = { ends: 1, withinMs: 60_000 }
+  kept = resources.use(await keepAlive({ name: 'nats-server', start }, { log, bound }))
+  const before = kept.pid()
+  await eventually('it was looked at several times', () => looks > 5)
+  expect(kept.pid()).toBe(before)
+  roomBytes = 256 * 2 ** 20
+  await eventually('another server runs', () => kept?.pid() !== before)
+  // The new server finds no space either; it is not restarted again at once.
+  const after = kept.pid()
+  await eventually('the new failure was said', () => said.length === 3)
+  looks = 0
+  await eventually('it was looked at several times more', () => looks > 5)
+  expect(kept.pid()).toBe(after)
+  expect(said).toEqual([
+    'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+    '/data has room again (256 MiB left): restarting nats-server, so that it stores again',
+    'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it goes on by itself',
+  ])
+})
+
+test('the NATS port of a data folder stays, unless another is chosen or somebody else has it', async () => {
+  using folder = temporaryFolder()
+  await using resources = new AsyncDisposableStack()
+  const notes: string[] = []
+  const note = (line: string) => void notes.push(line)
+  const port = (chosen?: number) => natsPort({ dataFolder: folder.path, chosen, note })
+  const first = await port()
+  expect(await port()).toBe(first)
+  const chosen = await freePort()
+  expect([await port(chosen), await port()]).toEqual([chosen, chosen])
+  expect(notes).toEqual([])
+  const other = createServer()
+  resources.defer(() => void other.close())
+  await listenOn(other, { host: '127.0.0.1', port: chosen, setting: '' })
+  await expect(port(chosen)).rejects.toThrow(/in use: .*AIRPROOF_NATS_PORT \(--nats-port\)/)
+  const next = await port()
+  expect(next).not.toBe(chosen)
+  expect(notes).toEqual([expect.stringContaining(`NATS port ${chosen} is used by another program`)])
+  expect(await port()).toBe(next)
+})

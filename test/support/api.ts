@@ -1,0 +1,284 @@
+/**
+ * The API process with a real nats-server and a real SQLite file, and a stand-in for the pipeline
+ * that commits and stores exactly what a test says.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { jetstream } from '@nats-io/jetstream'
+import { type KV, Kvm } from '@nats-io/kv'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import { run } from '../../api/main.ts'
+import { apiKeyPrefix, makeKey } from '../../core/api-key.ts'
+import { aqiOf } from '../../core/aqi.ts'
+import { evolve } from '../../core/evolve.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import type { ArrivedReading, LogMessage } from '../../core/log-message.ts'
+import { createState, type PartitionState } from '../../core/partition-state.ts'
+import { seqOf } from '../../core/reading.ts'
+import { partitionCount, partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { dayMs } from '../../core/time.ts'
+import { readSharedConfig } from '../../runtime/config.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { openLog } from '../../runtime/log.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import type { KeyRecord } from '../../schemas/account.ts'
+import { encodeReadings } from '../../schemas/readings-message.ts'
+import type { SensorEntry } from '../../schemas/sensor.ts'
+import { encodeSnapshot } from '../../schemas/snapshot.ts'
+import { buckets, logHeaders, readingsSubject, stateSubject } from '../../schemas/subjects.ts'
+import { openSqliteStore } from '../../store/sqlite.ts'
+import type { Store } from '../../store/store.ts'
+import { eventually } from './eventually.ts'
+import { type TestNats, testNats } from './nats.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** What a test says of a reading; all else is usual. */
+export type Told = { readonly sensor: string; readonly timeMs: number } & Partial<
+  Omit<ArrivedReading, 'sensor'>
+>
+
+type Committed = Partial<Pick<LogMessage, 'events' | 'held'>>
+
+export type TestApi = AsyncDisposable & {
+  readonly nats: TestNats
+  readonly nc: NatsConnection
+  /** The writing end of the file that the API reads. */
+  readonly store: Store
+  /** The SQLite file, where the rows are kept in one. */
+  readonly storeFile: string
+  readonly url: string
+  readonly adminUrl: string
+  readonly key: string
+  readonly register: (entry: Partial<SensorEntry> & { readonly id: string }) => Promise<void>
+  readonly unregister: (id: string) => Promise<void>
+  readonly newKey: (fields?: Partial<KeyRecord>) => Promise<{ key: string; hash: string }>
+  readonly keys: KV
+  readonly system: KV
+  /** One READINGS message a partition, and rows in the store; resolves when the API has folded it. */
+  readonly commit: (told: readonly Told[], more?: Committed) => Promise<readonly ArrivedReading[]>
+  readonly snapshot: (positions?: { readonly store?: number }) => Promise<void>
+  /** The sequence committed last. */
+  readonly lastSeq: () => number
+  readonly get: (path: string, init?: RequestInit) => Promise<Response>
+  readonly stopApi: () => Promise<void>
+  /** @param until what it waits for: a process without its store answers but is never ready */
+  readonly startApi: (until?: 'ready' | 'alive') => Promise<void>
+}
+
+type Options = {
+  /** Extra settings of the process. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Rows go into the log alone: the store writer is behind. */
+  readonly isStoring?: () => boolean
+  readonly isStarted?: boolean
+  /** Another engine than SQLite; `env` tells the process of it. */
+  readonly openStore?: () => Promise<Store>
+}
+
+export const siteOf = (area: string, lat = 6.6, lon = 3.35, from = '2020-01-01T00:00:00Z') => ({
+  area,
+  lat,
+  lon,
+  from,
+  address: `1 ${area} Road`,
+})
+
+export async function testApi({
+  env = {},
+  isStoring = () => true,
+  isStarted = true,
+  openStore,
+}: Options = {}): Promise<TestApi> {
+  await using opened = new AsyncDisposableStack()
+  const folder = opened.use(temporaryFolder())
+  const nats = opened.use(await testNats())
+  const nc = await nats.connect()
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const storeFile = join(folder.path, 'readings.sqlite')
+  const store = opened.use(await (openStore?.() ?? openSqliteStore({ file: storeFile })))
+  const kvm = new Kvm(nc)
+  const sensors = await kvm.open(buckets.sensors)
+  const keys = await kvm.open(buckets.keys)
+  const system = await kvm.open(buckets.system)
+  const port = await freePort()
+  const adminPort = await freePort()
+  const states = Array.from({ length: partitionCount }, (_, p) => createState(p))
+  let lastSeq = 0
+
+  const newKey: TestApi['newKey'] = async (fields = {}) => {
+    const key = makeKey(apiKeyPrefix, randomBytes(64))
+    const record: KeyRecord = {
+      id: `key-${key.slice(-6)}`,
+      account: 'account-1',
+      name: 'test',
+      hint: key.slice(0, 8),
+      created_at: formatIso(Date.now()),
+      expires_at: formatIso(Date.now() + 90 * dayMs),
+      ...fields,
+    }
+    const name = hash('sha256', key)
+    await keys.put(name, JSON.stringify(record))
+    return { key, hash: name }
+  }
+  const { key } = await newKey()
+
+  let running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined
+  const stopApi = async (): Promise<void> => {
+    running?.stop.abort('test')
+    await running?.done
+    running = undefined
+  }
+  const startApi: TestApi['startApi'] = async (until = 'ready') => {
+    const source = {
+      env: {
+        AIRPROOF_DATA: folder.path,
+        AIRPROOF_API_PORT: String(port),
+        AIRPROOF_ADMIN_PORT: String(adminPort),
+        AIRPROOF_LOG: 'silent',
+        NATS_URL: nats.url,
+        ...env,
+      },
+      flags: {},
+    }
+    const config = readSharedConfig(source)
+    const stop = new AbortController()
+    const log = openLog({ name: 'api', level: config.logLevel })
+    const done = run({ config, ...source, log, stop: stop.signal })
+    running = { stop, done }
+    await Promise.race([
+      done,
+      eventually(`the API is ${until}`, async () => {
+        const path = until === 'ready' ? 'ready' : 'health'
+        const seen = await fetch(`http://127.0.0.1:${adminPort}/${path}`).catch(() => undefined)
+        return seen?.status === 200
+      }),
+    ])
+  }
+
+  const get: TestApi['get'] = (path, init = {}) => {
+    const headers = new Headers(init.headers)
+    if (!headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
+    return fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
+  }
+
+  const folded = async (): Promise<void> => {
+    if (running === undefined) return
+    await eventually('the API has folded the log', async () => {
+      const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
+      const [, position = '0'] = /^airproof_api_readings_position\{.*\} (\d+)$/m.exec(text) ?? []
+      return Number(position) >= lastSeq
+    })
+  }
+
+  const publish = async (
+    state: PartitionState,
+    readings: readonly ArrivedReading[],
+    { events = [], held = [] }: Committed,
+  ): Promise<void> => {
+    const message: LogMessage = {
+      partition: state.partition,
+      worker: 'test',
+      rawLast: state.rawLast + 1,
+      rawLastTimeMs: Date.now(),
+      nLast: state.n + readings.length,
+      lateTo: 0,
+      listenedMs: state.listenedMs + 1_000,
+      deferred: [],
+      refused: [],
+      duplicates: [],
+      readings,
+      events,
+      held,
+    }
+    const head = headers()
+    head.set(logHeaders.worker, message.worker)
+    head.set(logHeaders.rawLast, String(message.rawLast))
+    head.set(logHeaders.rawLastTime, String(message.rawLastTimeMs))
+    head.set(logHeaders.nLast, String(message.nLast))
+    const subject = readingsSubject(state.partition)
+    const ack = await jetstream(nc).publish(subject, encodeReadings(message), { headers: head })
+    lastSeq = ack.seq
+    evolve(state, message, ack.seq)
+  }
+
+  const commit: TestApi['commit'] = async (told, more = {}) => {
+    const committed: ArrivedReading[] = []
+    const groups = Map.groupBy(told, ({ sensor }) => partitionOf(sensor))
+    if (groups.size === 0) {
+      const [event] = more.events ?? []
+      const sensor =
+        event !== undefined && 'sensor' in event ? event.sensor : (more.held?.[0] ?? '')
+      groups.set(partitionOf(sensor), [])
+    }
+    for (const [partition, group] of groups) {
+      const state = states[partition]!
+      const readings = group.map((one, i) => readingOf(one, seqOf(partition, state.n + i + 1)))
+      await publish(state, readings, more)
+      committed.push(...readings)
+    }
+    if (isStoring()) await store.writeBatch(committed)
+    await folded()
+    return committed
+  }
+  if (isStarted) await startApi()
+  const all = opened.move()
+  return {
+    nats,
+    nc,
+    store,
+    storeFile,
+    key,
+    keys,
+    system,
+    newKey,
+    commit,
+    get,
+    stopApi,
+    startApi,
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    lastSeq: () => lastSeq,
+    register: async (entry) => {
+      const whole: SensorEntry = {
+        cadence_seconds: 300,
+        sites: [siteOf('Ikeja')],
+        created_at: '2020-01-01T00:00:00Z',
+        ...entry,
+      }
+      await sensors.put(entry.id, JSON.stringify(whole))
+    },
+    unregister: (id) => sensors.delete(id),
+    snapshot: async ({ store: storedTo = lastSeq } = {}) => {
+      const positions = { store: storedTo, events: lastSeq, rejected: lastSeq }
+      for (const state of states) {
+        const chunks = encodeSnapshot(state, positions, [])
+        for (const [i, chunk] of chunks.entries()) {
+          await jetstream(nc).publish(stateSubject(state.partition, i), chunk)
+        }
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stopApi()
+      await all.disposeAsync()
+    },
+  }
+}
+
+function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
+  const { pm25 = 1_000, pm10 = 2_000 } = told
+  return {
+    area: 'Ikeja',
+    arrivedMs: told.timeMs + 1_000,
+    co2: 41_000,
+    temperature: 2_850,
+    humidity: 7_000,
+    flags: 0,
+    aqi: aqiOf(pm25, pm10),
+    seq,
+    ...told,
+    sensor: sensor as SensorId,
+    pm25,
+    pm10,
+  }
+}

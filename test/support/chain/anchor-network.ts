@@ -1,0 +1,217 @@
+/**
+ * One network to anchor: a contract of its own on a shared anvil, batches of its own on a shared
+ * nats-server, and senders that a test may let die wherever it likes.
+ */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { type Chain, chainAt } from '../../../anchor/chain.ts'
+import type { Anchored } from '../../../anchor/contract/registry.ts'
+import { deployRegistry } from '../../../anchor/deploy.ts'
+import type { FeeRules } from '../../../anchor/fees.ts'
+import { openJournal } from '../../../anchor/journal.ts'
+import { openSender } from '../../../anchor/open-sender.ts'
+import { type Ask, openRpc } from '../../../anchor/rpc.ts'
+import { openSealedBatches } from '../../../anchor/sealed-batches.ts'
+import type { TickReport } from '../../../anchor/sender.ts'
+import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../../core/batch.ts'
+import { headerHash, headOf } from '../../../core/header.ts'
+import { toHex } from '../../../core/hex.ts'
+import { createKeccak } from '../../../runtime/keccak.ts'
+import { ensureStreams } from '../../../runtime/streams.ts'
+import type { AnchoredEvent, Deployment } from '../../../schemas/batch-record.ts'
+import { buckets, eventsStream } from '../../../schemas/subjects.ts'
+import type { TestAnvil } from '../anvil.ts'
+import { eventually } from '../eventually.ts'
+
+const gwei = 1_000_000_000n
+export const rules: FeeRules = { capWei: 100n * gwei, bumpAfterMs: 60_000 }
+
+export type SenderChoice = {
+  /** Nodes to ask; the anvil itself by default. */
+  readonly urls?: readonly string[]
+  readonly rules?: FeeRules
+  readonly recheckMs?: number
+  readonly timeoutMs?: number
+  /** Stands between the sender and its nodes. */
+  readonly between?: (ask: Ask) => Ask
+}
+
+type Options = {
+  readonly anvil: TestAnvil
+  readonly nc: NatsConnection
+  /** 0: the writer cannot pay. */
+  readonly ether?: number
+}
+
+export type AnchorNetwork = AsyncDisposable & Awaited<ReturnType<typeof buildNetwork>>
+
+/** A network on streams and buckets emptied for it. */
+export async function anchorNetwork(options: Options): Promise<AnchorNetwork> {
+  await emptied(options.nc)
+  const network = await buildNetwork(options)
+  return { ...network, [Symbol.asyncDispose]: () => network.batches[Symbol.asyncDispose]() }
+}
+
+async function emptied(nc: NatsConnection): Promise<void> {
+  const manager = await jetstreamManager(nc)
+  const ours = [buckets.batches, buckets.anchoring, buckets.proofs].map((name) => `KV_${name}`)
+  for (const name of [...ours, eventsStream, 'BLOBS', 'READINGS'])
+    await manager.streams.delete(name).catch(() => false)
+  await ensureStreams(nc)
+}
+
+async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
+  const keccak = await createKeccak()
+  const account = privateKeyToAccount(generatePrivateKey())
+  const fund = (amount: number) =>
+    anvil.rpc('anvil_setBalance', [
+      account.address,
+      `0x${(BigInt(Math.round(amount * 1e6)) * 10n ** 12n).toString(16)}`,
+    ])
+  await fund(10)
+  const stop = new AbortController()
+  const direct = openRpc({
+    urls: [anvil.url],
+    timeoutMs: 5_000,
+    expected: { chainId: undefined, genesisHash: undefined },
+  })
+  // whether blocks come by themselves or not
+  const mining = setInterval(() => void anvil.rpc('evm_mine').catch(() => undefined), 20)
+  let deployment: Deployment
+  try {
+    deployment = await deployRegistry({
+      ask: direct,
+      account,
+      owner: account.address,
+      rules,
+      pause: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20))),
+      stop: stop.signal,
+    })
+  } finally {
+    clearInterval(mining)
+  }
+  await fund(ether)
+  const start = beforeFirst(deployment.chainId, deployment.contract, keccak)
+  const batches = await openSealedBatches(nc, start)
+  const kvm = new Kvm(nc)
+  const js = jetstream(nc)
+  const chain = chainAt(direct, deployment.contract, account.address)
+  let end: BatchEnd = start
+
+  const sender = async (choice: SenderChoice = {}): Promise<() => Promise<TickReport>> => {
+    const ask = openRpc({
+      urls: choice.urls ?? [anvil.url],
+      timeoutMs: choice.timeoutMs ?? 5_000,
+      expected: { chainId: deployment.chainId, genesisHash: deployment.genesisHash },
+    })
+    return openSender({
+      ask: choice.between?.(ask) ?? ask,
+      account,
+      deployment,
+      batches,
+      js,
+      keccak,
+      journal: await kvm.open(buckets.anchoring),
+      proofs: await kvm.open(buckets.proofs),
+      rules: choice.rules ?? rules,
+      recheckMs: choice.recheckMs ?? 0,
+      nowMs: Date.now,
+    })
+  }
+  const mine = async (blocks = 1): Promise<void> =>
+    void (await anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]))
+
+  const anchors = () => anchorsOf(chain, deployment.block)
+  const events = () => eventsOn(nc)
+
+  return {
+    account,
+    batches,
+    chain,
+    deployment,
+    fund,
+    mine,
+    nc,
+    sender,
+    journal: openJournal(await kvm.open(buckets.anchoring), keccak),
+    journalKv: await kvm.open(buckets.anchoring),
+    /** Seals batches without a log: what the sender needs is their headers. */
+    seal: async (count = 1, rootOf: (index: number) => number = (index) => index) => {
+      for (let i = 0; i < count; i++) {
+        const root = toHex(keccak(new TextEncoder().encode(`root ${rootOf(end.index + 1)}`)))
+        const header = nextHeader(end, {
+          last: end.last + 1,
+          sealedMs: 1,
+          readings: { root, timeMinMs: 1, timeMaxMs: 2, counts: [1] },
+        })
+        const sealed = {
+          header,
+          headerHash: headerHash(header, keccak),
+          head: headOf(header, keccak),
+        }
+        await batches.putSealed(sealed)
+        end = endOf(header, keccak)
+      }
+      await batches.barrier()
+    },
+    /** Ticks, and mines, until every sealed batch is final. @returns how many ticks it took */
+    settle: async (tick: () => Promise<TickReport>, { blocks = 1 } = {}): Promise<number> => {
+      let ticks = 0
+      await eventually('every batch is final', async () => {
+        const { final, alarms } = await tick()
+        ticks++
+        if (final === batches.last()) return true
+        if (alarms.length > 0) throw new Error(alarms.map(({ words }) => words).join())
+        await mine(blocks)
+        return undefined
+      })
+      return ticks
+    },
+    /** What the chain says now. */
+    anchors,
+    events,
+    /** Indices of the anchors on the chain, and of the events told of them, in order. */
+    told: async () => ({
+      anchors: (await anchors()).map(({ index }) => index),
+      events: (await events()).map(({ index }) => index),
+    }),
+    loseJournal: async (): Promise<void> => {
+      const manager = await jetstreamManager(nc)
+      await manager.streams.purge(`KV_${buckets.anchoring}`)
+    },
+  }
+}
+
+const anchorsOf = async (chain: Chain, from: number): Promise<Anchored[]> =>
+  chain.anchored(from, Number(await chain.ask('eth_blockNumber')))
+
+/** Batches told of as anchored, in the order they were told. */
+async function eventsOn(nc: NatsConnection): Promise<AnchoredEvent[]> {
+  const manager = await jetstreamManager(nc)
+  const { state } = await manager.streams.info(eventsStream)
+  const found: AnchoredEvent[] = []
+  for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
+    const message = await manager.streams.getMessage(eventsStream, { seq })
+    if (message) found.push(message.json())
+  }
+  return found
+}
+
+/** What a contract and EVENTS say, whoever made it so. */
+export async function toldOn(nc: NatsConnection, url: string, contract: string) {
+  const expected = { chainId: undefined, genesisHash: undefined }
+  const ask = openRpc({ urls: [url], timeoutMs: 5_000, expected })
+  const address = `0x${contract.slice(2)}` as const
+  const anchors = await anchorsOf(chainAt(ask, address, address), 0)
+  return {
+    anchors: anchors.map(({ index }) => index),
+    events: (await eventsOn(nc)).map(({ index }) => index),
+  }
+}
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+/** One anchor and one event a batch, what `told` must say. */
+export const oneEach = (count: number) => ({ anchors: upTo(count), events: upTo(count) })

@@ -1,0 +1,69 @@
+import { jetstream } from '@nats-io/jetstream'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { ArrivedReading } from '../../../core/log-message.ts'
+import { seqOf } from '../../../core/reading.ts'
+import type { SensorId } from '../../../core/sensor-id.ts'
+import { encodeReadings } from '../../../schemas/readings-message.ts'
+import { logHeaders, readingsSubject } from '../../../schemas/subjects.ts'
+
+type Content = {
+  readonly partition?: number
+  readonly readings?: number
+  /** Broker time of the readings. */
+  readonly arrivedMs?: number
+}
+
+/** Writes READINGS as a pipeline would, without one: the numbers go on from message to message. */
+export function logWriter(nc: NatsConnection, worker = 'test') {
+  const js = jetstream(nc)
+  const lastN = new Map<number, number>()
+  const written: ArrivedReading[] = []
+  return {
+    /** All readings so far, in the order of the log. */
+    written,
+    /** @returns the message's sequence */
+    write: async ({ partition = 0, readings: count = 1, arrivedMs = Date.now() }: Content = {}) => {
+      const former = lastN.get(partition) ?? 0
+      const readings = Array.from({ length: count }, (_, at): ArrivedReading => {
+        const n = former + at + 1
+        return {
+          sensor: `NGR-LOS-TST-${String(1 + (n % 500)).padStart(3, '0')}` as SensorId,
+          area: 'Test',
+          timeMs: arrivedMs - 1_000 + at,
+          arrivedMs,
+          pm25: n % 50_000,
+          pm10: n % 3 === 0 ? null : 2 * (n % 20_000),
+          co2: null,
+          temperature: -(n % 4_000),
+          humidity: 5_000,
+          aqi: n % 500,
+          flags: 0,
+          seq: seqOf(partition, n),
+        }
+      })
+      lastN.set(partition, former + count)
+      written.push(...readings)
+      const head = headers()
+      head.set(logHeaders.worker, worker)
+      head.set(logHeaders.nLast, String(former + count))
+      head.set(logHeaders.count, String(count))
+      const body = encodeReadings({
+        partition,
+        worker,
+        rawLast: 0,
+        rawLastTimeMs: 0,
+        nLast: former + count,
+        lateTo: 0,
+        listenedMs: 0,
+        readings,
+        events: [],
+        held: [],
+        deferred: [],
+        refused: [],
+        duplicates: [],
+      })
+      const { seq } = await js.publish(readingsSubject(partition), body, { headers: head })
+      return seq
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** A pipeline as an operator runs it: a process of its own, told by its environment. */
+import { type Child, startChild } from '../../../runtime/child.ts'
+import { environment } from '../../../runtime/config.ts'
+import { freePort } from '../../../runtime/free-port.ts'
+import type { Environment } from '../../../runtime/settings.ts'
+import { eventually } from '../eventually.ts'
+
+export type PipelineOptions = {
+  readonly natsUrl: string
+  readonly dataFolder: string
+  /** Further variables, of the store for example. */
+  readonly env?: Environment
+  readonly nodeArgs?: readonly string[]
+}
+
+export type PipelineProcess = Child & {
+  /** Resolves when all its partitions are at work. */
+  readonly untilReady: () => Promise<void>
+  /** The value of a metric, the first where labels make several; undefined where it is not told. */
+  readonly metric: (name: string) => Promise<number | undefined>
+  /** What it said last, line by line. */
+  readonly said: () => readonly string[]
+}
+
+const linesKept = 30
+
+export async function startPipeline(options: PipelineOptions): Promise<PipelineProcess> {
+  const { natsUrl, dataFolder, env = {}, nodeArgs = [] } = options
+  const port = await freePort()
+  const lines: string[] = []
+  const child = await startChild({
+    command: process.execPath,
+    args: [...nodeArgs, 'bin/airproof.mjs', 'pipeline'],
+    env: {
+      ...environment(),
+      NATS_URL: natsUrl,
+      AIRPROOF_DATA: dataFolder,
+      AIRPROOF_ADMIN_PORT: String(port),
+      AIRPROOF_LOG: 'warn',
+      ...env,
+    },
+    onLine: (line) => {
+      lines.push(line)
+      if (lines.length > linesKept) lines.shift()
+    },
+  })
+  const ask = async (path: string): Promise<Response | undefined> =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } }).catch(
+      () => undefined,
+    )
+  return {
+    ...child,
+    said: () => lines,
+    untilReady: async () => {
+      await eventually(
+        'the pipeline is ready',
+        async () => {
+          if (!child.isAlive()) throw new Error(`the pipeline ended: ${lines.join('\n')}`)
+          return (await ask('/ready'))?.ok
+        },
+        { withinMs: 60_000, everyMs: 50 },
+      )
+    },
+    metric: async (name) => {
+      const text = await (await ask('/metrics'))?.text()
+      const line = text?.split('\n').find((one) => one.split(/[ {]/, 1)[0] === name)
+      return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1))
+    },
+  }
+}
+
+export type SupervisedPipeline = AsyncDisposable & {
+  readonly current: () => PipelineProcess
+  /** SIGKILL; it is started again as soon as it is gone. */
+  readonly kill: () => void
+  readonly starts: () => number
+  /** How its starts ended by themselves, in the words of its exit; kills by us are not among them. */
+  readonly ownExits: () => readonly (number | null)[]
+}
+
+/** Kept alive as a supervisor would: whenever it is gone it is started again. */
+export async function supervisePipeline(options: PipelineOptions): Promise<SupervisedPipeline> {
+  let current = await startPipeline(options)
+  let starts = 1
+  let isOver = false
+  const ownExits: (number | null)[] = []
+  const watching = (async () => {
+    for (;;) {
+      const { code, signal } = await current.exited
+      if (isOver) return
+      if (signal === null) ownExits.push(code)
+      if (code === 1) throw new Error(`the pipeline gave up: ${current.said().join('\n')}`)
+      current = await startPipeline(options)
+      starts++
+    }
+  })()
+  watching.catch(() => undefined)
+  return {
+    current: () => current,
+    kill: () => current.kill('SIGKILL'),
+    starts: () => starts,
+    ownExits: () => ownExits,
+    [Symbol.asyncDispose]: async () => {
+      isOver = true
+      await current.stop()
+      await watching
+      // one that was being started when we ended
+      await current.stop()
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Reading } from '../../../core/reading.ts'
+import type { Cursor, Store } from '../../../store/store.ts'
+import { eventually } from '../eventually.ts'
+
+const pageRows = 5_000
+
+/** Every row of the store, newest first. */
+export async function readRows(store: Store): Promise<readonly Reading[]> {
+  const rows: Reading[] = []
+  let cursor: Cursor | undefined
+  for (;;) {
+    const page = await store.rangeAll(0, Date.UTC(2200, 0), pageRows, cursor)
+    rows.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageRows) return rows
+    cursor = { timeMs: last.timeMs, sensor: last.sensor }
+  }
+}
+
+const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
+
+/** In one order and with the same fields, to be compared whole. */
+export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
+  rows
+    .map((row) => ({
+      sensor: row.sensor,
+      area: row.area,
+      timeMs: row.timeMs,
+      pm25: row.pm25,
+      pm10: row.pm10,
+      co2: row.co2,
+      temperature: row.temperature,
+      humidity: row.humidity,
+      aqi: row.aqi,
+      flags: row.flags,
+      seq: row.seq,
+    }))
+    .toSorted(bySeq)
+
+/** Waits until the store has so many rows, then returns all it has. */
+export const untilStored = (
+  store: Store,
+  rows: number,
+  withinMs = 60_000,
+): Promise<readonly Reading[]> =>
+  eventually(
+    `the store has ${rows} rows`,
+    async () => {
+      const found = await readRows(store).catch(() => [])
+      return found.length >= rows && found
+    },
+    { withinMs, everyMs: 250 },
+  )

@@ -1,0 +1,101 @@
+/** Readings and judged messages for tests of what the pipeline decides, without a server. */
+import type { LogMessage } from '../../core/log-message.ts'
+import { createState } from '../../core/partition-state.ts'
+import { nOfSeq } from '../../core/reading.ts'
+import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
+import type { Believed } from '../../pipeline/judge.ts'
+import { thresholdsInUse } from '../../pipeline/thresholds.ts'
+import { encodeReadings } from '../../schemas/readings-message.ts'
+
+export const partition = 5
+
+/** Ids that all belong to the partition of these tests. */
+export function idsOf(count: number, digits = 5): SensorId[] {
+  const ids: SensorId[] = []
+  for (let i = 0; ids.length < count; i++) {
+    const id = `NGR-LOS-IKJ-${String(i).padStart(digits, '0')}` as SensorId
+    if (partitionOf(id) === partition) ids.push(id)
+  }
+  return ids
+}
+
+export const startMs = Date.UTC(2026, 0, 15)
+
+export const believed = (over: Partial<Believed> & Pick<Believed, 'sensor'>): Believed => ({
+  rawSeq: 0,
+  item: 0,
+  area: 'Ikeja',
+  timeMs: startMs,
+  arrivedMs: over.timeMs ?? startMs,
+  pm25: 1_850,
+  pm10: null,
+  co2: null,
+  temperature: null,
+  humidity: null,
+  aqi: 69,
+  flags: 0,
+  ...over,
+})
+
+/** One raw message of these items, numbered. */
+export const judgedMessage = (seq: number, items: JudgedMessage['items']): JudgedMessage => {
+  const [first] = items
+  const isReading = first !== undefined && 'sensor' in first
+  return {
+    seq,
+    arrivedMs: isReading ? first.arrivedMs : startMs,
+    sensor: isReading ? first.sensor : 'stranger',
+    items: items.map((one, item) => ('reason' in one ? one : { ...one, rawSeq: seq, item })),
+  }
+}
+
+export type Desk = {
+  readonly decider: Decider
+  /** Everything committed so far. */
+  readonly log: readonly LogMessage[]
+  readonly commit: (message: LogMessage) => LogMessage
+  /** Decides and commits the messages, as many commits as it takes. */
+  readonly decide: (messages: readonly JudgedMessage[], listenedMs?: number) => LogMessage[]
+}
+
+/** A worker's decisions and commits without the worker: its log is a list. */
+export function openDesk({
+  thresholds = [150, 300],
+  watch = () => undefined,
+}: {
+  thresholds?: readonly number[]
+  watch?: (slot: number) => void
+} = {}): Desk {
+  const decider: Decider = {
+    state: createState(partition),
+    worker: 'test-1',
+    thresholds: () => thresholdsInUse(thresholds),
+    watch,
+  }
+  const log: LogMessage[] = []
+  const commit = (message: LogMessage): LogMessage => {
+    settle(decider, message, log.push(message))
+    return message
+  }
+  return {
+    decider,
+    log,
+    commit,
+    decide: (messages, listenedMs = decider.state.listenedMs) => {
+      const made: LogMessage[] = []
+      for (let at = 0; at < messages.length; ) {
+        const left = messages.slice(at)
+        const { message, covered } = decideBatch(decider, left, { lateTo: 0, listenedMs })
+        made.push(commit(message))
+        at += covered
+      }
+      return made
+    },
+  }
+}
+
+export const numbersIn = (log: readonly LogMessage[]): number[] =>
+  log.flatMap(({ readings }) => readings.map(({ seq }) => nOfSeq(seq)))
+
+export const encodedBytes = (message: LogMessage): number => encodeReadings(message).length

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { environment } from '../../runtime/config.ts'
+import { findInfluxd } from '../../runtime/engines/find-influxd.ts'
+import { type Influxd, startInfluxd } from '../../runtime/engines/influxd.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { openInfluxStore } from '../../store/influx.ts'
+import { addInfluxBuckets, type InfluxBuckets, setUpInflux } from '../../store/set-up-influx.ts'
+import type { Store } from '../../store/store.ts'
+
+export type TestBucket = InfluxBuckets & {
+  readonly url: string
+  readonly org: string
+  readonly bucket: string
+  /** With the service's token. @param url of something in front of the server, if not itself */
+  readonly open: (url?: string) => Promise<Store>
+}
+
+export type TestInflux = AsyncDisposable & {
+  readonly url: string
+  readonly pid: () => number
+  readonly operatorToken: string
+  /** A fresh pair of buckets: a server a test file is enough. */
+  readonly newBucket: () => Promise<TestBucket>
+  /** SIGKILL: nothing is said, nothing is flushed. */
+  readonly kill: () => Promise<void>
+  /** Starts again on the same port and folder. */
+  readonly restart: () => Promise<void>
+}
+
+/**
+ * Why no influxd can be had here, for the name of a skipped test; undefined where one can. The
+ * first time on a machine it may be built, for minutes.
+ */
+export async function influxMissing(): Promise<string | undefined> {
+  const found = await findInfluxd({
+    env: environment(),
+    note: (line) => process.stderr.write(`${line}\n`),
+  })
+  return 'missing' in found ? found.missing : undefined
+}
+
+/** A real influxd on a free port with a folder of its own, both gone when disposed. */
+export async function testInflux(): Promise<TestInflux> {
+  const env = environment()
+  const found = await findInfluxd({ env })
+  if ('missing' in found) throw new Error(found.missing)
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-influxd-'))
+  const port = await freePort()
+  const start = (): Promise<Influxd> => startInfluxd({ path: found.path, folder, port, env })
+  let server = await start()
+  const { url } = server
+  const org = 'airproof'
+  const operator = await setUpInflux({ url, org, username: 'operator', password: secret() })
+  return {
+    url,
+    pid: () => server.pid,
+    operatorToken: operator.operatorToken,
+    newBucket: async () => {
+      const bucket = `air_${randomBytes(6).toString('hex')}`
+      const buckets = await addInfluxBuckets(operator, bucket)
+      const open = (at = url): Promise<Store> =>
+        openInfluxStore({ url: at, org, bucket, token: buckets.token })
+      return { ...buckets, url, org, bucket, open }
+    },
+    kill: async () => {
+      server.kill('SIGKILL')
+      await server.exited
+    },
+    restart: async () => {
+      await server.stop()
+      server = await start()
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const secret = (): string => randomBytes(16).toString('hex')

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { environment } from '../../runtime/config.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { connectNats } from '../../runtime/nats.ts'
+
+export type TestNats = AsyncDisposable & {
+  readonly url: string
+  readonly pid: () => number
+  /** As our processes connect; closed by whoever asked. */
+  readonly connect: (name?: string) => Promise<NatsConnection>
+  /** SIGKILL: nothing is said, nothing is flushed. */
+  readonly kill: () => Promise<void>
+  /** SIGSTOP and SIGCONT: there, but silent. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** Starts again on the same port and folder. */
+  readonly restart: () => Promise<void>
+}
+
+/** A real nats-server on a free port with a folder of its own, both gone when disposed. */
+export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
+  const env = environment()
+  const engine = await findNatsServer({ env })
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-nats-'))
+  const port = await freePort()
+  const start = (): Promise<NatsServer> =>
+    startNatsServer({ engine, folder, port, env, syncAlways })
+  let server = await start()
+  return {
+    url: server.url,
+    pid: () => server.pid,
+    connect: (name = 'test') => connectNats({ natsUrl: server.url }, { name }),
+    kill: async () => {
+      server.kill('SIGKILL')
+      await server.exited
+    },
+    freeze: () => server.kill('SIGSTOP'),
+    thaw: () => server.kill('SIGCONT'),
+    restart: async () => {
+      await server.stop()
+      server = await start()
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.kill('SIGCONT')
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

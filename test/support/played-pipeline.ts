@@ -1,0 +1,137 @@
+/**
+ * A stand-in for the pipeline in tests of its neighbours: it judges raw messages one by one, by a
+ * few of the real rules, and writes READINGS as the real one does, late lane included.
+ */
+import { type JsMsg, jetstream } from '@nats-io/jetstream'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import { parseIso } from '../../core/iso-time.ts'
+import type { ArrivedReading, Deferred, LogMessage } from '../../core/log-message.ts'
+import { sameValues } from '../../core/log-message.ts'
+import { type Hundredths, seqOf } from '../../core/reading.ts'
+import { partitionCount, type SensorId } from '../../core/sensor-id.ts'
+import type { RawReading } from '../../schemas/raw-reading.ts'
+import { encodeReadings } from '../../schemas/readings-message.ts'
+import { logHeaders, rawStream, readingsSubject } from '../../schemas/subjects.ts'
+
+type State = {
+  readonly partition: number
+  n: number
+  rawLast: number
+  lateTo: number
+  readonly newest: Map<SensorId, number>
+  readonly accepted: Map<string, Hundredths>
+}
+
+type Verdict = {
+  -readonly [Part in 'readings' | 'deferred' | 'refused' | 'duplicates']: LogMessage[Part][number][]
+}
+
+/** Judges what is in RAW, and what comes, until disposed. */
+export async function playPipeline(nc: NatsConnection): Promise<AsyncDisposable> {
+  const consumers = await Promise.all(
+    Array.from({ length: partitionCount }, async (_, partition) => {
+      const consumer = await jetstream(nc).consumers.get(rawStream(partition))
+      return { partition, messages: await consumer.consume() }
+    }),
+  )
+  const work = consumers.map(async ({ partition, messages }) => {
+    const state: State = {
+      partition,
+      n: 0,
+      rawLast: 0,
+      lateTo: 0,
+      newest: new Map(),
+      accepted: new Map(),
+    }
+    for await (const message of messages) await judge(nc, state, message)
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(consumers.map(({ messages }) => messages.close()))
+      await Promise.all(work)
+    },
+  }
+}
+
+async function judge(nc: NatsConnection, state: State, raw: JsMsg): Promise<void> {
+  const sensor = (raw.subject.split('.').at(-1) ?? '') as SensorId
+  const verdict: Verdict = { readings: [], deferred: [], refused: [], duplicates: [] }
+  const found = raw.json<RawReading | RawReading[]>()
+  const arrivedMs = Math.floor(raw.info.timestampNanos / 1e6)
+  const items = Array.isArray(found) ? found : [found]
+  for (const [item, reading] of items.entries()) {
+    const time = parseIso(reading.timestamp)
+    const values = valuesOf(reading)
+    const base = { rawSeq: raw.seq, item, sensor, why: '' }
+    if (!('timeMs' in time)) verdict.refused.push({ ...base, reason: 'no_offset' })
+    else if ((values.temperature ?? 0) > 8_500 && values.humidity === null)
+      verdict.refused.push({ ...base, reason: 'out_of_range' })
+    else {
+      if ((values.temperature ?? 0) > 8_500) verdict.refused.push({ ...base, reason: 'partial' })
+      const { timeMs } = time
+      const place = { sensor, area: 'Played', timeMs, aqi: null, flags: 0, arrivedMs }
+      const newest = state.newest.get(sensor) ?? -Infinity
+      if (timeMs > newest) accept(state, verdict, { ...place, ...values })
+      else verdict.deferred.push({ ...place, ...values, rawSeq: raw.seq, item })
+    }
+  }
+  state.rawLast = raw.seq
+  const { deferred } = verdict
+  const seq = await commit(nc, state, verdict)
+  if (deferred.length === 0) return
+  const late: Verdict = { readings: [], deferred: [], refused: [], duplicates: [] }
+  for (const one of deferred) judgeLate(state, late, one)
+  state.lateTo = seq
+  await commit(nc, state, late)
+}
+
+function accept(state: State, verdict: Verdict, reading: Omit<ArrivedReading, 'seq'>): void {
+  const { sensor, timeMs } = reading
+  state.newest.set(sensor, Math.max(timeMs, state.newest.get(sensor) ?? -Infinity))
+  state.accepted.set(`${sensor} ${timeMs}`, reading)
+  verdict.readings.push({ ...reading, seq: seqOf(state.partition, ++state.n) })
+}
+
+function judgeLate(state: State, verdict: Verdict, { rawSeq, item, ...reading }: Deferred): void {
+  const known = state.accepted.get(`${reading.sensor} ${reading.timeMs}`)
+  if (known === undefined) accept(state, verdict, reading)
+  else if (sameValues(known, reading)) verdict.duplicates.push([reading.sensor, 1])
+  else verdict.refused.push({ rawSeq, item, reason: 'conflict', sensor: reading.sensor, why: '' })
+}
+
+function valuesOf(reading: RawReading): Hundredths {
+  const of = (value: number | null | undefined): number | null =>
+    value === null || value === undefined ? null : Math.round(value * 100)
+  const { pm25, pm10, co2, temperature, humidity } = { ...reading, ...reading.measurements }
+  return {
+    pm25: of(pm25),
+    pm10: of(pm10),
+    co2: of(co2),
+    temperature: of(temperature),
+    humidity: of(humidity),
+  }
+}
+
+/** @returns the sequence in READINGS */
+async function commit(nc: NatsConnection, state: State, verdict: Verdict): Promise<number> {
+  const { partition, rawLast, lateTo } = state
+  const head = headers()
+  head.set(logHeaders.worker, 'played')
+  head.set(logHeaders.rawLast, String(rawLast))
+  head.set(logHeaders.lateTo, String(lateTo))
+  head.set(logHeaders.nLast, String(state.n))
+  const body = encodeReadings({
+    partition,
+    worker: 'played',
+    rawLast,
+    rawLastTimeMs: 0,
+    nLast: state.n,
+    lateTo,
+    listenedMs: 0,
+    events: [],
+    held: [],
+    ...verdict,
+  })
+  const ack = await jetstream(nc).publish(readingsSubject(partition), body, { headers: head })
+  return ack.seq
+}

@@ -1,0 +1,32 @@
+import type { Command } from '../../cli/command.ts'
+import { exitCodeOf, inWords } from '../../runtime/exit.ts'
+import type { Environment, Flags } from '../../runtime/settings.ts'
+
+type Said = { readonly code: number; readonly out: string; readonly err: string }
+type Told = {
+  readonly words?: readonly string[]
+  readonly flags?: Flags
+  readonly env?: Environment
+}
+
+/** Runs a command as `airproof` does, and gives what it printed and how it ended. */
+export async function runCommand(
+  { run }: Command,
+  { words = [], flags = {}, env = {} }: Told,
+): Promise<Said> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const context = {
+    words,
+    flags,
+    env,
+    print: (line: string) => void out.push(line),
+    note: (line: string) => void err.push(line),
+    isTerminal: false,
+    stop: new AbortController().signal,
+  }
+  const code = await run(context).catch((error: unknown) => {
+    err.push(inWords(error))
+    return exitCodeOf(error)
+  })
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}

@@ -1,0 +1,131 @@
+/**
+ * A worker of one partition as small as can be: it decides with the state as the pipeline does and
+ * keeps its log in memory. Time is what its callers say.
+ */
+import { commit, listenAt } from '../../core/evolve.ts'
+import { createHeard, hear, hearLate } from '../../core/hear.ts'
+import type { ArrivedReading, LogEvent, LogMessage } from '../../core/log-message.ts'
+import {
+  createState,
+  findSlot,
+  type PartitionState,
+  slotOf,
+  standing,
+} from '../../core/partition-state.ts'
+import { dueHeld, graceMsOf, wentOffline } from '../../core/presence.ts'
+import { seqOf } from '../../core/reading.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+import { createSilenceWheel } from '../../core/silence-wheel.ts'
+import { minuteMs } from '../../core/time.ts'
+
+export type Unnumbered = Omit<ArrivedReading, 'seq'>
+
+export const sensorNamed = (number: number): SensorId =>
+  `NGR-LOS-IKJ-${String(number).padStart(3, '0')}` as SensorId
+
+/** A fresh reading with nothing special about it. */
+export const readingOf = (timeMs: number, more: Partial<Unnumbered> = {}): Unnumbered => ({
+  sensor: sensorNamed(1),
+  area: 'Ikeja',
+  timeMs,
+  arrivedMs: timeMs,
+  pm25: 1_850,
+  pm10: 3_000,
+  co2: null,
+  temperature: 2_900,
+  humidity: 7_000,
+  aqi: 69,
+  flags: 0,
+  ...more,
+})
+
+export const cadenceMs = 5 * minuteMs
+
+export type SmallWorker = {
+  readonly state: PartitionState
+  readonly log: LogMessage[]
+  readonly take: (batch: readonly Unnumbered[], listenedMs: number) => void
+  readonly judgeLate: () => void
+  readonly tick: (listenedMs: number, nowMs: number, verdict: 'tell' | 'hold') => void
+}
+
+export function smallWorker(partition: number): SmallWorker {
+  const state = createState(partition, 1)
+  const wheel = createSilenceWheel(state, () => graceMsOf(cadenceMs))
+  const heard = createHeard()
+  const log: LogMessage[] = []
+  const stored = new Set<string>()
+  const waiting: Unnumbered[] = []
+
+  function close(decided: Pick<LogMessage, 'readings' | 'events' | 'held'>, lateTo = state.lateTo) {
+    const message: LogMessage = {
+      partition,
+      worker: 'small-1',
+      rawLast: state.rawLast + 1,
+      rawLastTimeMs: state.listenedMs,
+      nLast: state.n + decided.readings.length,
+      lateTo,
+      listenedMs: state.listenedMs,
+      deferred: [],
+      refused: [],
+      duplicates: [],
+      ...decided,
+    }
+    log.push(message)
+    commit(state, message, log.length)
+  }
+
+  const numbered = (reading: Unnumbered, place: number): ArrivedReading => {
+    stored.add(`${reading.sensor} ${reading.timeMs}`)
+    return { ...reading, seq: seqOf(partition, state.n + place + 1) }
+  }
+
+  function take(batch: readonly Unnumbered[], listenedMs: number): void {
+    listenAt(state, listenedMs)
+    const readings: ArrivedReading[] = []
+    const events: LogEvent[] = []
+    for (const reading of batch) {
+      const known = findSlot(state, reading.sensor)
+      const place = known === -1 ? 'newer' : standing(state, known, reading)
+      if (place === 'older') waiting.push(reading)
+      if (place !== 'newer') continue
+      const slot = slotOf(state, reading.sensor)
+      const accepted = numbered(reading, readings.length)
+      hear(state, slot, accepted, accepted.seq, heard)
+      wheel.watch(slot)
+      const at = { place: readings.length }
+      if (heard.rise) {
+        const { from, to, previousAqi } = heard
+        events.push({ kind: 'rise', ...at, from, to, previousAqi })
+      }
+      if (heard.cameOnline) {
+        events.push({ kind: 'online', ...at, offlineSinceMs: heard.offlineSinceMs })
+      }
+      readings.push(accepted)
+    }
+    close({ readings, events, held: [] })
+  }
+
+  function judgeLate(): void {
+    const readings: ArrivedReading[] = []
+    for (const reading of waiting.splice(0)) {
+      if (stored.has(`${reading.sensor} ${reading.timeMs}`)) continue
+      hearLate(state, slotOf(state, reading.sensor), reading)
+      readings.push(numbered(reading, readings.length))
+    }
+    close({ readings, events: [], held: [] }, log.length)
+  }
+
+  function tick(listenedMs: number, nowMs: number, verdict: 'tell' | 'hold'): void {
+    listenAt(state, listenedMs)
+    const silent = wheel.due(listenedMs, 1_000)
+    const told = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'tell' ? silent : [])]
+    const events = told.flatMap(
+      (slot) => wentOffline(state, slot, nowMs, listenedMs, graceMsOf(cadenceMs)) ?? [],
+    )
+    const held = (verdict === 'hold' ? silent : []).flatMap((slot) => state.ids[slot] ?? [])
+    close({ readings: [], events, held })
+  }
+
+  return { state, log, take, judgeLate, tick }
+}

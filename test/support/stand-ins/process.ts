@@ -1,0 +1,23 @@
+/**
+ * A tiny process for the supervisor's tests: it answers on its admin port, writes `start` and
+ * `stop` with its name into the file it is given, and ends with the code it is given, if any.
+ * Usage: process.ts NAME JOURNAL [EXIT_CODE]
+ */
+import { appendFileSync } from 'node:fs'
+import { openAdmin } from '../../../runtime/admin.ts'
+import { environment, readSharedConfig } from '../../../runtime/config.ts'
+import { openMetrics } from '../../../runtime/metrics.ts'
+import { stopped, stopSignal } from '../../../runtime/stop-signal.ts'
+
+const [name = '', journal = '', exitCode] = process.argv.slice(2)
+const { admin } = readSharedConfig({ env: environment(), flags: {} })
+const stop = stopSignal()
+appendFileSync(journal, `start ${name} ${process.pid}\n`)
+if (exitCode !== undefined) {
+  console.error(`${name} has no reason to live`)
+  process.exit(Number(exitCode))
+}
+await using _admin = await openAdmin({ ...admin, ready: [], metrics: openMetrics(name) })
+// The admin server keeps the process awake.
+await stopped(stop)
+appendFileSync(journal, `stop ${name} ${String(stop.reason)}\n`)

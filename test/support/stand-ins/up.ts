@@ -1,0 +1,30 @@
+/**
+ * A supervisor with stand-ins for our processes, over a real nats-server.
+ * Usage: up.ts DATA_FOLDER JOURNAL API_PORT NAME...
+ */
+import { openCity } from '../../../cli/up-city.ts'
+import { environment } from '../../../runtime/config.ts'
+import { exitCodeOf, inWords } from '../../../runtime/exit.ts'
+import { openLog } from '../../../runtime/log.ts'
+import { stopSignal } from '../../../runtime/stop-signal.ts'
+import { standIn } from './spec.ts'
+
+const [dataFolder = '', journal = '', apiPort = '0', ...names] = process.argv.slice(2)
+try {
+  await using city = await openCity({
+    dataFolder,
+    natsUrl: undefined,
+    natsCreds: undefined,
+    apiPort: Number(apiPort),
+    processes: names.map((name) => standIn(name, journal)),
+    identify: async () => ({ account: { email: 'a@b.example', password: 'p' }, key: 'k' }),
+    env: environment(),
+    log: openLog({ name: 'up', level: 'warn' }),
+    note: (line) => console.error(line),
+    stop: stopSignal(),
+  })
+  await city.untilStop()
+} catch (error) {
+  console.error(`airproof: ${inWords(error)}`)
+  process.exitCode = exitCodeOf(error)
+}

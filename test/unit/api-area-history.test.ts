@@ -1,0 +1,161 @@
+import { assert, integer, property } from 'fast-check'
+import { expect, test } from 'vitest'
+import { type AreaHistory, createAreaHistory } from '../../api/area-history.ts'
+import { composeStats } from '../../api/compose-stats.ts'
+import { coalesce, cutPeriod, type Period } from '../../api/cut-period.ts'
+import { createKeep } from '../../api/keep.ts'
+import { createRollupProgress, parseRollupRecord } from '../../api/rollup-progress.ts'
+import { wholeNetwork } from '../../core/area.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import type { AreaStats, BucketSize } from '../../store/store.ts'
+
+const stats = (startMs: number, readings: number, mean: number): AreaStats => {
+  const none = { n: 0, mean: null, min: null, max: null, p50: null, p98: null }
+  const pm25 = { n: readings, mean, min: mean - 1, max: mean + 1, p50: mean, p98: mean }
+  const others = { pm10: none, co2: none, temperature: none, humidity: none, aqi: none }
+  return { area: 'Ikeja', startMs, readings, fields: { pm25, ...others } }
+}
+
+test('a period is cut without a gap and without an overlap', () => {
+  assert(
+    property(integer({ min: 0, max: 500 }), integer({ min: 1, max: 500 }), (fromMs, length) => {
+      const period = { fromMs, toMs: fromMs + length }
+      const { head, whole, tail } = cutPeriod(period, 60)
+      const parts = [head, whole, tail].filter((part) => part !== undefined)
+      expect(parts[0]?.fromMs).toBe(period.fromMs)
+      expect(parts.at(-1)?.toMs).toBe(period.toMs)
+      parts.slice(1).forEach((part, i) => expect(part.fromMs).toBe(parts[i]?.toMs))
+      expect([(whole?.fromMs ?? 0) % 60, (whole?.toMs ?? 0) % 60]).toEqual([0, 0])
+    }),
+  )
+  expect(coalesce([60, 0, 180, 120, 300], 60)).toEqual([
+    { fromMs: 0, toMs: 240 },
+    { fromMs: 300, toMs: 360 },
+  ])
+})
+
+test('means are weighed by their readings, and percentiles are those of the means', () => {
+  const whole = composeStats([stats(0, 1, 10), stats(hourMs, 3, 20), stats(2 * hourMs, 0, 0)])
+  expect(whole).toMatchObject({ startMs: 0, readings: 4 })
+  expect(whole?.fields.pm25).toEqual({ n: 4, mean: 17.5, min: -1, max: 21, p50: 10, p98: 20 })
+  expect(whole?.fields.aqi.mean).toBeNull()
+  expect(composeStats([])).toBeUndefined()
+})
+
+type Calls = { hours: number; days: number; computed: [number, number][]; overall: number }
+
+function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: number) {
+  const calls: Calls = { hours: 0, days: 0, computed: [], overall: 0 }
+  const every = (fromMs: number, toMs: number, stepMs: number, mean: number): AreaStats[] =>
+    Array.from({ length: (toMs - fromMs) / stepMs }, (_, i) => stats(fromMs + i * stepMs, 1, mean))
+  const history = createAreaHistory({
+    progress,
+    nowMs: () => nowMs,
+    keep: createKeep({ forMs: 10, most: 100, nowMs: () => nowMs }),
+    store: {
+      areaHours: async (_area, fromMs, toMs) => {
+        calls.hours++
+        return every(fromMs, toMs, hourMs, 1)
+      },
+      areaDays: async (_area, fromMs, toMs) => {
+        calls.days++
+        return every(fromMs, toMs, dayMs, 1)
+      },
+      computeBuckets: async (_area, fromMs, toMs, size) => {
+        calls.computed.push([fromMs, toMs])
+        return every(fromMs, toMs, size === 'hour' ? hourMs : dayMs, 2)
+      },
+      computeOverall: async (_area, fromMs) => {
+        calls.overall++
+        return stats(fromMs, 1, 3)
+      },
+    },
+  })
+  return { history, calls }
+}
+
+const seriesOf = async (
+  history: AreaHistory,
+  area: string,
+  period: Period,
+  size: BucketSize,
+): Promise<readonly AreaStats[]> => (await history(area, period, size)).series ?? []
+
+const meansOf = (series: readonly AreaStats[]): (number | null)[] =>
+  series.map(({ fields }) => fields.pm25.mean)
+
+test('closed hours are read, dirty and running ones computed, ragged ends summed up', async () => {
+  const progress = createRollupProgress()
+  progress.record({ position: 10, dirty: [['Ikeja', 3 * hourMs]], dirtyDays: [] })
+  progress.note(11, [{ area: 'Ikeja', timeMs: 4 * hourMs + 5 }])
+  progress.note(9, [{ area: 'Ikeja', timeMs: 2 * hourMs }])
+  progress.note(12, [{ area: 'Yaba', timeMs: 2 * hourMs }])
+  const { history, calls } = historyOver(progress, 8.5 * hourMs)
+  const period = { fromMs: 1.5 * hourMs, toMs: 8.5 * hourMs }
+  const series = await seriesOf(history, 'Ikeja', period, 'hour')
+  expect(meansOf(series)).toEqual([3, 1, 2, 2, 1, 1, 1, 3])
+  expect(calls.computed).toEqual([[3 * hourMs, 5 * hourMs]])
+  await seriesOf(history, 'Ikeja', period, 'hour')
+  expect(calls).toMatchObject({ hours: 2, overall: 3, computed: { length: 1 } })
+  // of the network every area's hours count
+  const network = await seriesOf(history, wholeNetwork, { ...period, fromMs: 2 * hourMs }, 'hour')
+  expect(meansOf(network)).toEqual([2, 2, 2, 1, 1, 1, 3])
+})
+
+test('a day is read when it is over and written, else computed', async () => {
+  const progress = createRollupProgress()
+  progress.record({ position: 1, dirty: [], dirtyDays: [['Ikeja', 0]] })
+  const { history } = historyOver(progress, 3.5 * dayMs)
+  const series = await seriesOf(history, 'Ikeja', { fromMs: 0, toMs: 4 * dayMs }, 'day')
+  expect(meansOf(series)).toEqual([2, 1, 1, 2])
+})
+
+test('while no statistics job has run everything is computed', async () => {
+  const { history, calls } = historyOver(createRollupProgress(), 9 * hourMs)
+  expect(
+    meansOf(await seriesOf(history, 'Ikeja', { fromMs: 0, toMs: 3 * hourMs }, 'hour')),
+  ).toEqual([2, 2, 2])
+  expect(calls.hours).toBe(0)
+})
+
+test('a day at most is summed up from its readings, more from the hours', async () => {
+  const progress = createRollupProgress()
+  progress.record({ position: 1, dirty: [], dirtyDays: [] })
+  const { history } = historyOver(progress, 10 * dayMs)
+  const of = async (toMs: number) => {
+    const { stats: found, basis } = await history('Ikeja', { fromMs: 0, toMs })
+    return [found?.fields.pm25.mean, basis]
+  }
+  expect(await of(dayMs)).toEqual([3, 'readings'])
+  expect(await of(dayMs + hourMs)).toEqual([1, 'hourly_means'])
+})
+
+test('a record of the job that is not whole is none', () => {
+  expect(parseRollupRecord({ position: 1, dirty: [], dirtyDays: [['Ikeja', 0]] })).toBeDefined()
+  for (const value of [
+    null,
+    16,
+    {},
+    { position: 1, dirty: [] },
+    { position: 1, dirty: [1], dirtyDays: [] },
+  ]) {
+    expect(parseRollupRecord(value)).toBeUndefined()
+  }
+})
+
+test('an answer is kept for its time, made once for all who wait, and a failure not kept', async () => {
+  let nowMs = 0
+  let made = 0
+  const keep = createKeep({ forMs: 10, most: 2, nowMs: () => nowMs })
+  const make = async (): Promise<number> => ++made
+  expect(await Promise.all([keep('a', make), keep('a', make)])).toEqual([1, 1])
+  nowMs = 9
+  expect(await keep('a', make)).toBe(1)
+  nowMs = 10
+  expect(await keep('a', make)).toBe(2)
+  const failing = keep('b', () => Promise.reject(new Error('no')))
+  await expect(failing).rejects.toThrow('no')
+  expect(await keep('b', make)).toBe(3)
+  await keep('c', make)
+  expect(await keep('a', make)).toBe(5)
+})

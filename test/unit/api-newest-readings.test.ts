@@ -1,0 +1,118 @@
+import { array, assert, integer, nat, property, record } from 'fast-check'
+import { expect, test } from 'vitest'
+import { newestFromStore } from '../../api/newest-from-store.ts'
+import { byNewest, createNewestReadings, type PageQuery } from '../../api/newest-readings.ts'
+import type { Reading } from '../../core/reading.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+
+const reading = (timeMs: number, sensor: number): Reading => ({
+  sensor: `NGR-LOS-IKJ-00${sensor}` as SensorId,
+  area: 'Ikeja',
+  timeMs,
+  pm25: null,
+  pm10: null,
+  co2: null,
+  temperature: null,
+  humidity: null,
+  aqi: null,
+  flags: 0,
+  seq: timeMs * 10 + sensor,
+})
+
+const places = array(record({ timeMs: nat(60), sensor: nat(3) }), { maxLength: 120 })
+const distinct = (told: readonly { timeMs: number; sensor: number }[]): Reading[] => [
+  ...new Map(
+    told.map(({ timeMs, sensor }) => [`${timeMs} ${sensor}`, reading(timeMs, sensor)]),
+  ).values(),
+]
+
+/** What a page should hold, by looking at everything. */
+const plainly = (all: readonly Reading[], query: PageQuery): Reading[] =>
+  all
+    .filter(({ timeMs }) => timeMs >= query.fromMs && timeMs < query.toMs)
+    .filter(({ sensor }) => query.sensor === undefined || sensor === query.sensor)
+    .filter((row) => query.after === undefined || byNewest(row, query.after) > 0)
+    .toSorted(byNewest)
+    .slice(0, query.limit)
+
+test('whatever comes in whatever order, a page from memory is the true one or none', () => {
+  let answered = 0
+  assert(
+    property(
+      places,
+      places,
+      integer({ min: 1, max: 12 }),
+      nat(60),
+      nat(60),
+      nat(4),
+      (stored, logged, limit, from, width, whose) => {
+        const before = distinct(stored)
+        const newest = createNewestReadings(12)
+        newest.add(distinct(logged).slice(0, 10))
+        const kept = before.toSorted(byNewest).slice(0, 12)
+        const floor = kept.length < 12 ? { timeMs: -1, sensor: '' } : kept.at(-1)!
+        newest.seed(kept, floor, newest.generation())
+        newest.add(distinct(logged))
+        newest.add(distinct(logged))
+        const all = distinct([...stored, ...logged])
+        const query: PageQuery = {
+          sensor: whose === 4 ? undefined : reading(0, whose).sensor,
+          fromMs: from,
+          toMs: from + width + 1,
+          limit,
+          after: width % 2 === 0 ? undefined : reading(from + 3, 1),
+        }
+        const page = newest.page(query)
+        if (page === undefined) return
+        answered++
+        expect(page).toEqual(plainly(all, query))
+      },
+    ),
+  )
+  // a memory that never answers would be right all the time
+  expect(answered).toBeGreaterThan(20)
+})
+
+test('nothing is answered before the seed, nor below its floor', () => {
+  const newest = createNewestReadings(10)
+  const everything = { fromMs: 0, toMs: 100, limit: 5 }
+  newest.add([reading(50, 1)])
+  expect(newest.page(everything)).toBeUndefined()
+  newest.seed([reading(40, 1), reading(30, 1)], reading(30, 1), newest.generation())
+  expect(newest.page({ ...everything, limit: 2 })).toEqual([reading(50, 1), reading(40, 1)])
+  expect(newest.page(everything)).toBeUndefined()
+  expect(newest.page({ ...everything, fromMs: 31 })).toEqual([reading(50, 1), reading(40, 1)])
+})
+
+test('a seed that was asked for before everything was forgotten changes nothing', () => {
+  const newest = createNewestReadings(10)
+  const asked = newest.generation()
+  newest.clear()
+  newest.seed([reading(1, 1)], { timeMs: -1, sensor: '' }, asked)
+  expect(newest.isSeeded()).toBe(false)
+})
+
+test('windows back from the end give what one look at everything gives', async () => {
+  const all = [1, 2, 3].flatMap((sensor) =>
+    [0, 1, 60_000, 3_600_000, 86_400_000, 30 * 86_400_000, 2_000 * 86_400_000].map((timeMs) =>
+      reading(timeMs, sensor),
+    ),
+  )
+  const spans: number[] = []
+  const store = {
+    rangeAll: async (fromMs: number, toMs: number, limit: number, after?: PageQuery['after']) => {
+      spans.push(toMs - fromMs)
+      return plainly(all, { fromMs, toMs, limit, after })
+    },
+  }
+  const toMs = 2_001 * 86_400_000
+  for (const limit of [1, 4, 100]) {
+    const query = { fromMs: 0, toMs, limit }
+    expect(await newestFromStore(store, query)).toEqual(plainly(all, query))
+  }
+  const after = reading(86_400_000, 2)
+  expect(await newestFromStore(store, { fromMs: 0, toMs, limit: 3, after })).toEqual(
+    plainly(all, { fromMs: 0, toMs, limit: 3, after }),
+  )
+  expect(spans[0]).toBeLessThan(86_400_000)
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { areaDirectory } from '../../api/area-directory.ts'
+import { atMost } from '../../api/at-most.ts'
+import { expectedReadings } from '../../api/expected-readings.ts'
+import { createKeyGuard, type KnownKey } from '../../api/key-guard.ts'
+import { hearFrom } from '../../api/nats-heard.ts'
+import { readingJson } from '../../api/reading-json.ts'
+import { distanceM } from '../../api/sensor-filter.ts'
+import { apiKeyPrefix, makeKey } from '../../core/api-key.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { eventually } from '../support/eventually.ts'
+
+const site = (area: string, fromMs = 0) => ({ area, fromMs, lat: 6.5, lon: 3.4, address: '' })
+const sensor = (id: string, ...areas: string[]): RegisteredSensor => ({
+  id: id as SensorId,
+  cadenceMs: 5 * minuteMs,
+  sites: [site(areas[0] ?? ''), ...areas.slice(1).map((area, i) => site(area, (i + 1) * dayMs))],
+})
+
+test('each area has one code and each code one area, whoever has most sensors with it', () => {
+  const options = { networkName: 'Lagos', idPrefix: 'NGR-LOS' }
+  const { areas, find, network } = areaDirectory(
+    [
+      sensor('NGR-LOS-IKJ-001', 'Ikeja'),
+      sensor('NGR-LOS-IKJ-002', 'Ikeja'),
+      sensor('NGR-LOS-IKJ-003', 'Yaba'),
+      sensor('NGR-LOS-YAB-001', 'Yaba'),
+      sensor('NGR-LOS-IKJ-004', 'Ìkòyí', 'Ikeja'),
+    ],
+    options,
+  )
+  expect(areas.map(({ name, code, slug }) => [name, code, slug])).toEqual([
+    ['Ikeja', 'IKJ', 'ikeja'],
+    ['Yaba', 'YAB', 'yaba'],
+    ['Ìkòyí', null, 'ikoyi'],
+  ])
+  expect(find('ikj')?.name).toBe('Ikeja')
+  expect(find('IKOYI')?.name).toBe('Ìkòyí')
+  expect([find('lagos'), find('LOS')]).toEqual([network, network])
+  expect(find('nowhere')).toBeUndefined()
+})
+
+test('a sensor that moves is expected in each area for as long as it stood there', () => {
+  const moved = [sensor('NGR-LOS-IKJ-001', 'Ikeja', 'Yaba')]
+  const period = { fromMs: dayMs - hourMs, toMs: dayMs + 2 * hourMs }
+  expect(expectedReadings(moved, 'Ikeja', period)).toBe(12)
+  expect(expectedReadings(moved, 'Yaba', period)).toBe(24)
+  expect(expectedReadings(moved, undefined, period)).toBe(36)
+})
+
+test('a degree of latitude is 111 km, and of longitude half of that at 60 degrees', () => {
+  expect(distanceM(0, 0, 1, 0) / 1000).toBeCloseTo(111.2, 1)
+  expect(distanceM(60, 0, 60, 1) / 1000).toBeCloseTo(55.6, 1)
+})
+
+test('an index above the table is 500 and says so', () => {
+  const reading = {
+    sensor: 'NGR-LOS-IKJ-001' as SensorId,
+    area: 'Ikeja',
+    timeMs: 1_500,
+    pm25: 99_990,
+    pm10: null,
+    co2: null,
+    temperature: -50,
+    humidity: null,
+    aqi: 500,
+    flags: 0,
+    seq: 1,
+  }
+  expect(
+    readingJson(
+      reading,
+      () => '0x',
+      () => ({ verified: false, tx_hash: null, status: 'pending' }),
+    ),
+  ).toMatchObject({
+    timestamp: '1970-01-01T00:00:01.500Z',
+    aqi: 500,
+    aqi_category: 'hazardous',
+    beyond_index: true,
+    pm25: 999.9,
+    temperature: -0.5,
+  })
+})
+
+test('a key is good to the last millisecond before it expires', () => {
+  const text = makeKey(apiKeyPrefix, new Uint8Array(64))
+  const key: KnownKey = { id: 'k', account: 'a', expiresMs: 1_000, isRevoked: false }
+  const at = (nowMs: number, unheardMs = 0) =>
+    createKeyGuard({ find: () => key, unheardMs: () => unheardMs, nowMs: () => nowMs })
+  expect(at(999)(`Bearer ${text}`)).toEqual({ key: 'k', account: 'a' })
+  expect(() => at(1_000)(`Bearer ${text}`)).toThrow(
+    expect.objectContaining({ code: 'expired_key' }),
+  )
+  expect(at(0, 2_000)(`Bearer ${text}`).key).toBe('k')
+  expect(() => at(0, 2_001)(`Bearer ${text}`)).toThrow(expect.objectContaining({ status: 503 }))
+})
+
+test('beyond the line everyone is told to come again, and places are handed on in order', async () => {
+  const bounded = atMost({ running: 1, waiting: 1 })
+  const gate = Promise.withResolvers<void>()
+  const order: string[] = []
+  const first = bounded(async () => {
+    await gate.promise
+    order.push('first')
+  })
+  const second = bounded(async () => order.push('second'))
+  await expect(bounded(async () => 0)).rejects.toMatchObject({ status: 503, code: 'overloaded' })
+  gate.resolve()
+  await Promise.all([first, second])
+  expect(order).toEqual(['first', 'second'])
+  await expect(bounded(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await bounded(async () => 'again')).toBe('again')
+})
+
+test('a barrier that hangs lets silence grow, and the next that answers ends it', async () => {
+  let nowMs = 0
+  let hanging: PromiseWithResolvers<void> | undefined
+  let asked = 0
+  await using heard = await hearFrom({
+    barrier: () => {
+      if (hanging !== undefined) asked++
+      return hanging?.promise ?? Promise.resolve()
+    },
+    everyMs: 1,
+    clockMs: () => nowMs,
+  })
+  const lost = Promise.withResolvers<void>()
+  hanging = lost
+  nowMs = 5_000
+  await eventually('a question hangs', () => asked > 0)
+  expect(heard.unheardMs()).toBe(5_000)
+  hanging = undefined
+  lost.reject(new Error('timed out'))
+  await eventually('it is heard again', () => heard.unheardMs() === 0)
+  nowMs = 5_001
+  expect(heard.unheardMs()).toBeLessThan(2)
+})

@@ -1,0 +1,208 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { areaDirectory } from '../../api/area-directory.ts'
+import { indexByAccount } from '../../api/webhooks-by-account.ts'
+import { atCursor, readAtCursor } from '../../api/webhooks-cursor.ts'
+import { candidateIds } from '../../api/webhooks-number.ts'
+import { patched, resumed } from '../../api/webhooks-patch.ts'
+import { creationOf, isRepeat } from '../../api/webhooks-repeat.ts'
+import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks-secrets.ts'
+import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks-wanted.ts'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import type { PublicResolver, Resolution } from '../../runtime/public-resolver.ts'
+import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
+import type { Change } from '../../runtime/watched-bucket.ts'
+import type { Webhook } from '../../schemas/webhook.ts'
+
+const nowMs = Date.UTC(2026, 0, 31, 12)
+const webhook: Webhook = {
+  id: 'wh_0000001',
+  account: 'acc_1',
+  url: 'https://example.org/',
+  description: 'pager',
+  events: ['aqi.high'],
+  filters: { sensor_id: 'NGR-LOS-IKJ-001', area: 'Ikeja', aqi_threshold: 90 },
+  active: true,
+  paused: false,
+  secrets: { current: 'v1.x' },
+  created_at: '2026-01-31T12:00:00Z',
+  updated_at: '2026-01-31T12:00:00Z',
+}
+
+const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): JudgeWanted => {
+  const resolver: PublicResolver = { resolve: () => resolution, mayDial: () => true }
+  const sensors = [
+    {
+      id: sensorIdRules().parse('NGR-LOS-IKJ-001') ?? expect.unreachable(),
+      cadenceMs: 1,
+      sites: [{ fromMs: 0, area: 'Ikeja', lat: 0, lon: 0, address: '' }],
+    },
+  ] as const
+  const directory = areaDirectory(sensors, { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
+  return createJudgeWanted({
+    resolver,
+    allowInsecure,
+    rules: sensorIdRules(),
+    directory: () => directory,
+    board: { withNumber: () => [] },
+  })
+}
+const anywhere: Resolution = { addresses: ['93.184.216.34'] }
+const judge = judgeWith(Promise.resolve(anywhere))
+
+describe('the address of a webhook', () => {
+  const wrong: readonly string[] = [
+    'http://example.org/',
+    'https://example.org:8080/',
+    'https://127.0.0.1/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://[::1]/',
+    'https://localhost/',
+    'https://metadata.google.internal/',
+    'https://me:pass@example.org/',
+    'javascript:alert(1)',
+  ]
+  test.each(wrong)('%s is refused before anybody is asked for it', async (url) => {
+    await expect(judge({ url })).rejects.toMatchObject({ status: 400, code: 'invalid_body' })
+  })
+
+  test('is kept as browsers write it, without its fragment', async () => {
+    expect(await judge({ url: 'HTTPS://Example.ORG:443/a/../b#c' })).toEqual({
+      url: 'https://example.org/b',
+    })
+  })
+
+  test('is refused where one of its addresses is not public', async () => {
+    const blocked: Resolution = { fault: 'blocked_address', detail: 'x has the address 10.0.0.1' }
+    const refused = judgeWith(Promise.resolve(blocked))({ url: 'https://example.org/' })
+    await expect(refused).rejects.toMatchObject({
+      details: { fields: [{ field: 'url', expected: expect.stringContaining('public') }] },
+    })
+  })
+
+  test('is taken where its name is not known yet', async () => {
+    const unknown: Resolution = { fault: 'dns', detail: 'x: ENOTFOUND' }
+    expect(await judgeWith(Promise.resolve(unknown))({ url: 'https://example.org/' })).toEqual({
+      url: 'https://example.org/',
+    })
+  })
+
+  afterEach(() => void vi.useRealTimers())
+  test('is taken where nobody says within two seconds what its name is', async () => {
+    vi.useFakeTimers()
+    const never = judgeWith(new Promise(() => undefined))({ url: 'https://example.org/' })
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await never).toEqual({ url: 'https://example.org/' })
+  })
+})
+
+describe('a patch', () => {
+  test.each([
+    [{}, webhook.filters],
+    [{ filters: {} }, webhook.filters],
+    [{ filters: null }, {}],
+    [{ filters: { area: null } }, { sensor_id: 'NGR-LOS-IKJ-001', aqi_threshold: 90 }],
+    [{ filters: { area: 'lagos' } }, { sensor_id: 'NGR-LOS-IKJ-001', aqi_threshold: 90 }],
+    [{ filters: { aqi_threshold: 0 } }, { ...webhook.filters, aqi_threshold: 0 }],
+    [{ filters: { sensor_id: null, area: 'IKJ', aqi_threshold: null } }, { area: 'Ikeja' }],
+  ])('of %j leaves the filters %j', async (patch, filters) => {
+    expect((await patched(patch, webhook, judge))(webhook).filters).toEqual(filters)
+  })
+
+  test('changes what others have written meanwhile only where it names it', async () => {
+    const change = await patched({ events: ['reading.new'] }, webhook, judge)
+    const meanwhile: Webhook = { ...webhook, url: 'https://other.org/', paused: true, filters: {} }
+    expect(change(meanwhile)).toEqual({ ...meanwhile, events: ['reading.new'] })
+  })
+
+  test('to null takes the description away', async () => {
+    const changed = (await patched({ description: null }, webhook, judge))(webhook)
+    expect(changed).not.toHaveProperty('description')
+  })
+
+  test('cannot undo what the operator did meanwhile', async () => {
+    const change = await patched({ active: true }, webhook, judge)
+    const disabled = { reason: 'operator', at: webhook.created_at } as const
+    expect(() => change({ ...webhook, active: false, disabled })).toThrow(/operator/)
+    expect(() => resumed({ ...webhook, active: false, disabled })).toThrow(/operator/)
+  })
+})
+
+describe('a repeat', () => {
+  const creation = creationOf('key', { url: 'x', filters: { area: 'a', sensor_id: 's' } })
+  const made = { ...webhook, idempotency: creation }
+  test('is the same key and request within a day', () => {
+    const again = creationOf('key', { filters: { sensor_id: 's', area: 'a' }, url: 'x' })
+    expect(isRepeat(made, again, nowMs + dayMs - 1)).toBe(true)
+    expect(isRepeat(made, again, nowMs + dayMs)).toBe(false)
+    expect(isRepeat(webhook, again, nowMs)).toBe(false)
+    expect(isRepeat(made, creationOf('other', {}), nowMs)).toBe(false)
+  })
+  test('with another request is refused', () => {
+    expect(() => isRepeat(made, creationOf('key', { url: 'y' }), nowMs)).toThrow(/another request/)
+  })
+  test('of a list in another order is another request', () => {
+    expect(creationOf('key', { events: ['a', 'b'] })).not.toEqual(
+      creationOf('key', { events: ['b', 'a'] }),
+    )
+  })
+})
+
+test('ids follow from account and key, and are drawn where there is none', () => {
+  const first = (account: string, key?: string) => [...candidateIds(account, key)].slice(0, 3)
+  expect(first('acc_1', 'k')).toEqual(first('acc_1', 'k'))
+  expect(
+    new Set([...first('acc_1', 'k'), ...first('acc_2', 'k'), ...first('acc_1', 'l')]).size,
+  ).toBe(9)
+  expect(first('acc_1')).not.toEqual(first('acc_1'))
+})
+
+test('a rotation seals the new secret and keeps the sealed old one until the overlap ends', () => {
+  const box = secretBox(newSecretKey())
+  const secret = newSecret()
+  const { secrets } = rotated(webhook, box, { secret, overlapMs: hourMs, nowMs })
+  expect(box.open(secrets.current, webhook.id)).toBe(secret)
+  expect(secrets.previous).toEqual({ sealed: 'v1.x', until: '2026-01-31T13:00:00Z' })
+  expect(rotated(webhook, box, { secret, overlapMs: 0, nowMs }).secrets).not.toHaveProperty(
+    'previous',
+  )
+})
+
+test('a box that does not open is tried again the next time', async () => {
+  let tries = 0
+  const box = secretBox(newSecretKey())
+  const open = openWhenNeeded(async () => {
+    if (++tries === 1) throw new Error('another key')
+    return box
+  })
+  await expect(open()).rejects.toMatchObject({ status: 503 })
+  expect(await open()).toBe(box)
+  expect(await open()).toBe(box)
+  expect(tries).toBe(2)
+})
+
+test('a cursor of attempts goes back as it came, and nothing else does', () => {
+  expect(readAtCursor(new Map([['cursor', atCursor(4_711)]]))).toBe(4_711)
+  expect(readAtCursor(new Map())).toBeUndefined()
+  for (const word of ['', 'x', 'a:5', Buffer.from('a:0').toString('base64url')])
+    expect(() => readAtCursor(new Map([['cursor', word]]))).toThrow(/next_cursor/)
+})
+
+test('the webhooks of an account are known through every change', () => {
+  let tell: (change: Change<Webhook>) => void = () => undefined
+  const idsOf = indexByAccount({
+    entries: () => new Map([[webhook.id, webhook]]).entries(),
+    onChange: (listener) => {
+      tell = listener
+      return () => undefined
+    },
+  })
+  expect([...idsOf('acc_1')]).toEqual([webhook.id])
+  tell({ key: 'wh_0000002', value: { ...webhook, id: 'wh_0000002', account: 'acc_2' } })
+  tell({ key: webhook.id, value: { ...webhook, account: 'acc_2' } })
+  expect([[...idsOf('acc_1')], [...idsOf('acc_2')]]).toEqual([[], ['wh_0000002', webhook.id]])
+  tell({ key: 'wh_0000002', value: undefined })
+  tell({ key: 'wh_0000003', value: undefined })
+  expect([...idsOf('acc_2')]).toEqual([webhook.id])
+})

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { createHeard, hear, hearLate, humidityRun } from '../../core/hear.ts'
+import { createState, newestOf, plainState, slotOf } from '../../core/partition-state.ts'
+import { silenceMsOf, statusOf } from '../../core/presence.ts'
+import { minuteMs } from '../../core/time.ts'
+import { warm } from '../../core/warm.ts'
+import { readingOf, type Unnumbered } from '../support/small-worker.ts'
+
+const at = Date.UTC(2026, 2, 1, 10)
+
+function oneSensor() {
+  const state = createState(0)
+  const slot = slotOf(state, readingOf(at).sensor)
+  const heard = createHeard()
+  return {
+    state,
+    slot,
+    hears: (reading: Unnumbered) => {
+      hear(state, slot, reading, 1, heard)
+      return { ...heard }
+    },
+  }
+}
+
+describe('the first reading of a sensor', () => {
+  test('brings it online, never offline before, and fires every threshold below its index', () => {
+    const { state, slot, hears } = oneSensor()
+    expect(statusOf(state, slot)).toBe('unheard')
+    expect(hears(readingOf(at, { aqi: 180 }))).toEqual({
+      rise: true,
+      from: 0,
+      to: 180,
+      previousAqi: null,
+      cameOnline: true,
+      offlineSinceMs: null,
+    })
+    expect(statusOf(state, slot)).toBe('online')
+  })
+
+  test('leaves it unheard where it is back-fill', () => {
+    const { state, slot, hears } = oneSensor()
+    expect(hears(readingOf(at, { arrivedMs: at + 30 * minuteMs + 1 }))).toMatchObject({
+      rise: false,
+      cameOnline: false,
+    })
+    expect(statusOf(state, slot)).toBe('unheard')
+    expect(newestOf(state, slot)?.timeMs).toBe(at)
+  })
+
+  test('is fresh 30 minutes after its time', () => {
+    const { hears } = oneSensor()
+    expect(hears(readingOf(at, { arrivedMs: at + 30 * minuteMs }))).toMatchObject({
+      rise: true,
+      cameOnline: true,
+    })
+  })
+})
+
+describe('crossings', () => {
+  test('name the index before', () => {
+    const { hears } = oneSensor()
+    hears(readingOf(at, { aqi: 100 }))
+    expect(hears(readingOf(at + 1, { aqi: 180 }))).toMatchObject({
+      rise: true,
+      from: 100,
+      to: 180,
+      previousAqi: 100,
+    })
+  })
+
+  test('pass over a reading without an index', () => {
+    const { hears } = oneSensor()
+    hears(readingOf(at, { aqi: 151 }))
+    hears(readingOf(at + 1, { aqi: 140 }))
+    expect(hears(readingOf(at + 2, { aqi: null })).rise).toBe(false)
+    expect(hears(readingOf(at + 3, { aqi: 140 })).rise).toBe(false)
+    expect(hears(readingOf(at + 4, { aqi: 151 }))).toMatchObject({ rise: true, from: 150 })
+  })
+
+  test('pass over back-fill, even newer than all before', () => {
+    const { hears } = oneSensor()
+    hears(readingOf(at, { aqi: 100 }))
+    const late = { aqi: 400, arrivedMs: at + 40 * minuteMs }
+    expect(hears(readingOf(at + minuteMs, late)).rise).toBe(false)
+    expect(hears(readingOf(at + 2 * minuteMs, { aqi: 120 }))).toMatchObject({
+      from: 100,
+      previousAqi: 100,
+    })
+  })
+})
+
+describe('humidity', () => {
+  const lengths = (values: readonly (number | null)[]) => {
+    const { state, slot, hears } = oneSensor()
+    return values.map((humidity, i) => {
+      const run = humidityRun(state, slot, humidity)
+      hears(readingOf(at + i, { humidity }))
+      return run
+    })
+  }
+
+  test('that stays equal is counted, this reading included', () => {
+    expect(lengths([9_990, 9_990, 9_990, 7_000, 7_000])).toEqual([1, 2, 3, 1, 2])
+  })
+
+  test('that is missing neither lengthens nor breaks a run, and is no run itself', () => {
+    expect(lengths([null, 0, null, 0, null, 1])).toEqual([0, 1, 0, 2, 0, 1])
+  })
+
+  test('is counted far enough to tell a stuck sensor, and no further than 255', () => {
+    const all = lengths(Array.from({ length: 400 }, () => 9_990))
+    expect(all[23]).toBe(24)
+    expect(Math.max(...all)).toBe(255)
+  })
+})
+
+test('silence is counted by the listening clock, from the last fresh reading', () => {
+  const { state, slot, hears } = oneSensor()
+  expect(silenceMsOf(state, slot)).toBeNaN()
+  state.listenedMs = 1_000
+  hears(readingOf(at))
+  state.listenedMs = 5_000
+  hears(readingOf(at + 1, { arrivedMs: at + 60 * minuteMs }))
+  expect(silenceMsOf(state, slot)).toBe(4_000)
+})
+
+test('a late reading changes neither the newest, nor presence, nor crossings', () => {
+  const { state, slot, hears } = oneSensor()
+  hears(readingOf(at))
+  const before = plainState(state)
+  hearLate(state, slot, readingOf(at - 90 * minuteMs, { aqi: 400, arrivedMs: at }))
+  const statistics = { uptimeBits: [], hourSums: [], hourCounts: [] }
+  expect({ ...plainState(state), ...statistics }).toEqual({ ...before, ...statistics })
+  expect(plainState(state)).not.toEqual(before)
+})
+
+test('bringing a batch near changes nothing, not even for sensors never seen', () => {
+  const { state, hears } = oneSensor()
+  hears(readingOf(at))
+  const before = plainState(state)
+  warm(state, [
+    readingOf(at + 1),
+    readingOf(at, { sensor: 'NGR-LOS-IKJ-999' as Unnumbered['sensor'] }),
+  ])
+  expect(plainState(state)).toEqual(before)
+})

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { merkleTree } from '../../core/merkle.ts'
+import { merkleRoot } from '../../core/merkle-root.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+
+const keccak = await createKeccak()
+const nodes = (count: number): Uint8Array[] =>
+  Array.from({ length: count }, (_, at) => keccak(new TextEncoder().encode(`node ${at}`)))
+
+test('the root without the tree is the root of the tree', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 700 }), (count) => {
+      const some = nodes(count)
+      expect(Buffer.from(merkleRoot(some, keccak))).toEqual(merkleTree(some, keccak).root)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('no nodes, and nodes of another length, have no root', () => {
+  expect(() => merkleRoot([], keccak)).toThrow(RangeError)
+  expect(() => merkleRoot([new Uint8Array(31)], keccak)).toThrow(RangeError)
+})

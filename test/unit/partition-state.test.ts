@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { createHeard, hear } from '../../core/hear.ts'
+import {
+  createState,
+  findSlot,
+  newestOf,
+  plainState,
+  slotOf,
+  standing,
+} from '../../core/partition-state.ts'
+import { seqOf } from '../../core/reading.ts'
+import { readingOf, sensorNamed } from '../support/small-worker.ts'
+
+const at = Date.UTC(2026, 2, 1, 10)
+const heard = createHeard()
+
+test('asking for a sensor that nobody has heard adds none', () => {
+  const state = createState(0)
+  expect(findSlot(state, sensorNamed(1))).toBe(-1)
+  expect(state.ids).toEqual([])
+})
+
+test('sensors keep their slots and their readings while the columns grow', () => {
+  const state = createState(0, 1)
+  const sensors = Array.from({ length: 1_000 }, (_, i) => sensorNamed(i))
+  sensors.forEach((sensor, i) => {
+    hear(state, slotOf(state, sensor), readingOf(at + i, { sensor }), seqOf(0, i + 1), heard)
+  })
+  expect(sensors.map((sensor) => slotOf(state, sensor))).toEqual(sensors.map((_, i) => i))
+  expect(sensors.map((_, slot) => newestOf(state, slot)?.timeMs)).toEqual(
+    sensors.map((_, i) => at + i),
+  )
+})
+
+test('spare room is no part of the state', () => {
+  const [small, big] = [createState(0, 1), createState(0, 500)]
+  for (const state of [small, big])
+    hear(state, slotOf(state, sensorNamed(1)), readingOf(at), 1, heard)
+  expect(plainState(small)).toEqual(plainState(big))
+})
+
+describe('the newest reading', () => {
+  test('is none for a slot never given or never heard', () => {
+    const state = createState(0)
+    expect(newestOf(state, 0)).toBeUndefined()
+    expect(newestOf(state, -1)).toBeUndefined()
+    expect(newestOf(state, slotOf(state, sensorNamed(1)))).toBeUndefined()
+  })
+
+  test('comes back as it was accepted, missing values too', () => {
+    const state = createState(5)
+    const slot = slotOf(state, sensorNamed(1))
+    const full = { ...readingOf(at, { pm25: 0, co2: 41_000, temperature: -4_000, flags: 2_047 }) }
+    hear(state, slot, full, seqOf(5, 1), heard)
+    const { arrivedMs: _, ...kept } = full
+    expect(newestOf(state, slot)).toEqual({ ...kept, seq: seqOf(5, 1) })
+
+    const none = { pm25: null, pm10: null, co2: null, temperature: null, humidity: null, aqi: null }
+    hear(state, slot, readingOf(at + 1, { ...none, area: 'Lekki' }), seqOf(5, 2), heard)
+    expect(newestOf(state, slot)).toMatchObject({ ...none, area: 'Lekki', seq: seqOf(5, 2) })
+  })
+})
+
+describe('a reading beside the newest of its sensor', () => {
+  const state = createState(0)
+  const slot = slotOf(state, sensorNamed(1))
+  hear(state, slot, readingOf(at), 1, heard)
+
+  test.each([
+    ['newer', readingOf(at + 1)],
+    ['older', readingOf(at - 1)],
+    ['duplicate', readingOf(at, { area: 'elsewhere', arrivedMs: at + 9 })],
+    ['conflict', readingOf(at, { pm25: 1_851 })],
+    ['conflict', readingOf(at, { pm10: null })],
+    ['conflict', readingOf(at, { co2: 0 })],
+    ['conflict', readingOf(at, { temperature: 0 })],
+    ['conflict', readingOf(at, { humidity: 7_001 })],
+  ] as const)('is %s', (verdict, reading) => {
+    expect(standing(state, slot, reading)).toBe(verdict)
+  })
+
+  test('is newer than nothing at all', () => {
+    expect(standing(state, slotOf(state, sensorNamed(2)), readingOf(0))).toBe('newer')
+  })
+})

@@ -1,0 +1,133 @@
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { editsBetween, nearest } from '../../cli/nearest.ts'
+import { openAdmin } from '../../runtime/admin.ts'
+import { openDataFolder } from '../../runtime/data-folder.ts'
+import { exitCodeOf, inWords, MustAct, TryAgain, WrongUsage } from '../../runtime/exit.ts'
+import { openInstance } from '../../runtime/instance-id.ts'
+import { openLog } from '../../runtime/log.ts'
+import { openMetrics } from '../../runtime/metrics.ts'
+import { writePrivateFile } from '../../runtime/private-file.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test.each([
+  [new MustAct('x'), 1],
+  [new WrongUsage('x'), 2],
+  [new TryAgain('x'), 75],
+  [new Error('x'), 1],
+  ['x', 1],
+])('%s ends a process with %i', (error, code) => expect(exitCodeOf(error)).toBe(code))
+
+test('a full disk is said in words', () => {
+  const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  })
+  expect(inWords(error)).toMatch(/^the disk is full: make room and start again/)
+  expect(inWords(new MustAct('do this'))).toBe('do this')
+  expect(inWords(new RangeError('odd'))).toBe('RangeError: odd')
+})
+
+test('a disk without room is refused at the start, and the folder is free again', () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  expect(() => openDataFolder(data, { needsBytes: 2 ** 60 })).toThrow(
+    /data has too little room \(\d+ MiB left, needs 1099511627776\): make room, or choose another folder/,
+  )
+  using taken = openDataFolder(data)
+  expect(taken).toBeDefined()
+})
+
+test('a data folder that cannot be is refused in words that say what to do', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'file')
+  writeFileSync(file, '')
+  const refusal = (path: string) => () => openDataFolder(path)
+  expect(refusal(file)).toThrow(/file is a file: move it away, or choose another/)
+  expect(refusal(join(file, 'a', 'b'))).toThrow(`${file} is a file: move it away`)
+  symlinkSync(join(folder.path, 'nothing'), join(folder.path, 'link'))
+  expect(refusal(join(folder.path, 'link'))).toThrow(/link is a link that leads nowhere: remove it/)
+  expect(refusal('/dev/null/data')).toThrow('/dev/null is a file')
+})
+
+test('a data folder may be several folders deep', () => {
+  using folder = temporaryFolder()
+  using taken = openDataFolder(join(folder.path, 'a', 'b', 'c'))
+  expect(taken).toBeDefined()
+})
+
+test('an instance keeps its id over restarts, and no start has the number of another', () => {
+  using folder = temporaryFolder()
+  const first = openInstance(folder.path, 'pipeline')
+  const second = openInstance(folder.path, 'pipeline')
+  expect(second.id).toBe(first.id)
+  expect([first.worker, second.worker]).toEqual([`${first.id}-1`, `${first.id}-2`])
+  expect(openInstance(folder.path, 'api').id).not.toBe(first.id)
+})
+
+test('an instance file that is torn gives a new id, never half of one', () => {
+  using folder = temporaryFolder()
+  mkdirSync(join(folder.path, 'instances'))
+  writeFileSync(join(folder.path, 'instances', 'pipeline'), 'pipeline-abc')
+  expect(openInstance(folder.path, 'pipeline').id).toMatch(/^pipeline-[0-9a-f]{12}$/)
+})
+
+test('a private file is for its owner alone, also when it was not before', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'secret')
+  writeFileSync(file, 'old', { mode: 0o644 })
+  writePrivateFile(file, 'new')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('secrets never reach the log', () => {
+  const lines: string[] = []
+  const log = openLog({ name: 'x', level: 'info', to: { write: (line) => void lines.push(line) } })
+  log.info({ token: 'hush', account: { password: 'hush', email: 'a@b.example' } }, 'hello')
+  expect(lines.join()).not.toContain('hush')
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', name: 'x', msg: 'hello' })
+})
+
+test('/ready names what is not, /health and /metrics answer all the same', async () => {
+  const state = { isUp: false }
+  const check = () => {
+    if (!state.isUp) throw new Error('NATS is away')
+  }
+  const metrics = openMetrics('x')
+  await using admin = await openAdmin({
+    host: '127.0.0.1',
+    port: 0,
+    ready: [
+      { name: 'nats', check },
+      { name: 'store', check: async () => undefined },
+    ],
+    metrics,
+  })
+  const ask = async (path: string) => {
+    const response = await fetch(admin.url + path, { headers: { connection: 'close' } })
+    return { status: response.status, body: await response.text() }
+  }
+  expect((await ask('/health')).status).toBe(200)
+  expect((await ask('/metrics')).body).toContain('nodejs_eventloop_lag_seconds')
+  expect((await ask('/other')).status).toBe(404)
+  const before = await ask('/ready')
+  expect([before.status, JSON.parse(before.body)]).toEqual([
+    503,
+    { ready: false, checks: { nats: 'NATS is away', store: 'ok' } },
+  ])
+  state.isUp = true
+  expect((await ask('/ready')).status).toBe(200)
+})
+
+test.each([
+  ['', 'abc', 3],
+  ['abc', 'abc', 0],
+  ['sensor', 'sensors', 1],
+  ['kitten', 'sitting', 3],
+])('%j becomes %j by %i edits', (a, b, edits) => expect(editsBetween(a, b)).toBe(edits))
+
+test('a slip of the finger finds its command, another word finds none', () => {
+  const names = ['sensors', 'simulate', 'status', 'up']
+  expect([nearest('sensor', names), nearest('statsu', names)]).toEqual(['sensors', 'status'])
+  expect(nearest('deploy', names)).toBeUndefined()
+})

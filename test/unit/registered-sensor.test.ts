@@ -1,0 +1,57 @@
+import { anything, assert, property } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { dayMs } from '../../core/time.ts'
+import { entryFault, parseSensor, siteAt } from '../../schemas/registered-sensor.ts'
+
+const rules = sensorIdRules()
+const site = (from: string, area: string) => ({ from, area, lat: 6.6, lon: 3.35, address: '' })
+const entry = {
+  id: 'NGR-LOS-IKJ-017',
+  cadence_seconds: 60,
+  sites: [site('2025-06-01T00:00:00+01:00', 'Yaba'), site('2024-01-01T00:00:00Z', 'Ikeja')],
+  created_at: '2024-01-01T00:00:00Z',
+}
+
+test('sites are put in the order of their times, whatever order they were written in', () => {
+  const sensor = parseSensor(entry, rules)!
+  expect(sensor.sites.map(({ area }) => area)).toEqual(['Ikeja', 'Yaba'])
+  expect(sensor.cadenceMs).toBe(60_000)
+  const movedMs = Date.UTC(2025, 4, 31, 23)
+  const areasAt = [0, movedMs - 1, movedMs, movedMs + dayMs].map((ms) => siteAt(sensor, ms).area)
+  expect(areasAt).toEqual(['Ikeja', 'Ikeja', 'Yaba', 'Yaba'])
+})
+
+test('of two sites that begin at once the one written later counts', () => {
+  const from = '2024-01-01T00:00:00Z'
+  const sensor = parseSensor({ ...entry, sites: [site(from, 'A'), site(from, 'B')] }, rules)!
+  expect(siteAt(sensor, Date.UTC(2025, 0, 1)).area).toBe('B')
+})
+
+describe('an entry that is not valid is no sensor, and its fault has words', () => {
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'NGR-LOS-IKJ-017'],
+    ['an id of another city', { ...entry, id: 'GHA-ACC-OSU-001' }],
+    ['an id with a wildcard', { ...entry, id: 'NGR-LOS-*-001' }],
+    ['an id of lower case', { ...entry, id: 'ngr-los-ikj-017' }],
+    ['an id that is too long', { ...entry, id: `NGR-LOS-IKJ-${'1'.repeat(60)}` }],
+    ['no sites', { ...entry, sites: [] }],
+    ['a site without an offset', { ...entry, sites: [site('2024-01-01T00:00:00', 'A')] }],
+    ['a site on 30 February', { ...entry, sites: [site('2024-02-30T00:00:00Z', 'A')] }],
+    ['a cadence of 0', { ...entry, cadence_seconds: 0 }],
+    ['a cadence of half a second', { ...entry, cadence_seconds: 0.5 }],
+    ['a field nobody knows', { ...entry, lat: 6.6 }],
+  ])('%s', (_, value) => {
+    expect(parseSensor(value, rules)).toBeUndefined()
+    expect(entryFault(value, rules)).toMatch(/\w+ \w+/)
+  })
+
+  test('what is valid has no fault', () => {
+    expect(entryFault(entry, rules)).toBeUndefined()
+  })
+
+  test('and nothing in the bucket can throw', () => {
+    assert(property(anything(), (value) => parseSensor(value, rules) === undefined))
+  })
+})

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import type { Reading } from '../../core/reading.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+import {
+  type ReadEntries,
+  type StoreEntry,
+  type StoreWriterOptions,
+  startStoreWriter,
+} from '../../pipeline/store-writer.ts'
+import { eventually } from '../support/eventually.ts'
+
+const rowOf = (partition: number, seq: number): Reading => ({
+  sensor: `NGR-LOS-IKJ-${String(partition).padStart(3, '0')}` as SensorId,
+  area: 'Ikeja',
+  timeMs: seq * 1_000,
+  pm25: seq,
+  pm10: null,
+  co2: null,
+  temperature: null,
+  humidity: null,
+  aqi: null,
+  flags: 0,
+  seq,
+})
+const entryOf = (partition: number, seq: number): StoreEntry => ({
+  partition,
+  seq,
+  rows: [rowOf(partition, seq)],
+})
+
+/** A log in memory that is read step by step: each `release` lets one more entry out. */
+function steppedLog(entries: readonly StoreEntry[]) {
+  const waiting: (() => void)[] = []
+  let allowed = 0
+  let isOpen = false
+  const readEntries: ReadEntries = async function* (fromSeq, stop) {
+    const stopped = new Promise<void>((resolve) => {
+      stop.addEventListener('abort', () => resolve(), { once: true })
+    })
+    for (const entry of entries) {
+      if (entry.seq < fromSeq) continue
+      if (allowed > 0) allowed--
+      else if (!isOpen) {
+        await Promise.race([stopped, new Promise<void>((resolve) => waiting.push(resolve))])
+      }
+      if (stop.aborted) return
+      yield entry
+    }
+    await stopped
+  }
+  return {
+    readEntries,
+    release: () => {
+      const next = waiting.shift()
+      if (next === undefined) allowed++
+      else next()
+    },
+    open: () => {
+      isOpen = true
+      for (const resolve of waiting.splice(0)) resolve()
+    },
+  }
+}
+
+function writerOn(readEntries: ReadEntries, more: Partial<StoreWriterOptions> = {}) {
+  const written: Reading[] = []
+  const stop = new AbortController()
+  const writer = startStoreWriter({
+    store: {
+      writeBatch: async (rows) => {
+        written.push(...rows)
+        return []
+      },
+    },
+    readEntries,
+    onRefused: async () => undefined,
+    onFailure: () => undefined,
+    onWritten: () => undefined,
+    pause: async () => undefined,
+    stop: stop.signal,
+    ...more,
+  })
+  return { writer, written, stop }
+}
+
+test('a partition taken over while another catches up misses none of its rows', async () => {
+  const log = steppedLog([
+    entryOf(1, 1),
+    entryOf(0, 2),
+    entryOf(1, 3),
+    entryOf(0, 4),
+    entryOf(1, 5),
+    entryOf(0, 6),
+  ])
+  const { writer, written, stop } = writerOn(log.readEntries)
+  writer.assign(0, 2, 6)
+  log.release()
+  log.release()
+  await eventually('partition 0 reads on', () => writer.position(0) === 4)
+  writer.assign(1, 0, 5)
+  log.open()
+  await eventually('both have arrived', () => writer.position(0) === 6 && writer.position(1) === 5)
+  expect(written.filter((row) => row.sensor.endsWith('001')).map(({ seq }) => seq)).toEqual([
+    1, 3, 5,
+  ])
+  stop.abort()
+})
+
+test('what is dropped behind the reader of another partition is read again', async () => {
+  const log = steppedLog([entryOf(1, 1), entryOf(0, 2), entryOf(1, 3), entryOf(0, 4)])
+  const room = Promise.withResolvers<void>()
+  const { writer, written, stop } = writerOn(log.readEntries, {
+    maxRows: 1,
+    lanes: 1,
+    batchRows: 1,
+    store: {
+      writeBatch: async (rows) => {
+        await room.promise
+        written.push(...rows)
+        return []
+      },
+    },
+  })
+  writer.assign(0, 0, 0)
+  writer.assign(1, 0, 0)
+  writer.offer(entryOf(1, 1))
+  // no room: each is dropped, and the log holds it
+  writer.offer(entryOf(0, 2))
+  writer.offer(entryOf(1, 3))
+  writer.offer(entryOf(0, 4))
+  expect(writer.waitingRows()).toBe(1)
+  log.open()
+  room.resolve()
+  await eventually('both have arrived', () => writer.position(0) === 4 && writer.position(1) === 3)
+  expect(written.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4])
+  stop.abort()
+})

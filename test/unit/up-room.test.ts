@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { judgeRoom } from '../../cli/up-room.ts'
+import { saysNoRoom } from '../../runtime/engines/nats-server.ts'
+
+const needsBytes = 100
+
+test.each([
+  [99, undefined, 'no-room'],
+  [100, undefined, 'room-again'],
+  [99, 0, 'no-room'],
+  [100, 100_000 - 59_999, 'restarted-just-now'],
+  [100, 100_000 - 60_000, 'room-again'],
+])('with %i of 100 bytes left, last restarted at %s: %s', (roomBytes, restartedMs, verdict) =>
+  expect(judgeRoom({ roomBytes, needsBytes, nowMs: 100_000, restartedMs })).toBe(verdict),
+)
+
+test.each([
+  [
+    "[1] 2025/12/16 21:21:26.548289 [ERR] JetStream failed to store a msg on stream 'A > b': write /d/msgs/77.blk: no space left on device",
+    true,
+  ],
+  ['[1] 2025/12/16 21:21:26.548409 [ERR] JetStream out of File resources, will be DISABLED', true],
+  ['[1] 2025/12/16 21:21:26.548409 [INF] Server is ready', false],
+  ['[1] 2025/12/16 21:21:26.548409 [WRN] Error applying entries: last sequence mismatch', false],
+])('%s tells of a full disk: %s', (line, isNoRoom) => expect(saysNoRoom(line)).toBe(isNoRoom))

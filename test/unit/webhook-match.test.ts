@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { slugOf } from '../../core/area.ts'
+import { type EventKind, eventKinds } from '../../core/delivery.ts'
+import { webhookIdOf, webhookNumberOf } from '../../core/webhook-id.ts'
+import { createWebhookIndex, type Subscription } from '../../core/webhook-match.ts'
+
+const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
+  number,
+  events: ['aqi.high'],
+  sensor: undefined,
+  area: undefined,
+  threshold: 150,
+  ...wish,
+})
+
+const place = { sensor: 'NGR-LOS-YAB-001', area: 'Yaba' }
+const indexOf = (...subscriptions: Subscription[]) => {
+  const index = createWebhookIndex()
+  for (const one of subscriptions) index.put(one)
+  return index
+}
+type Hit = readonly [number, EventKind, number]
+const hits = (look: (on: (...hit: Hit) => void) => void): Hit[] => {
+  const found: Hit[] = []
+  look((...hit) => void found.push(hit))
+  return found.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+}
+
+test('a threshold fires where the rise goes from at or below it to above it', () => {
+  const index = indexOf(...[99, 100, 149, 150, 151].map((threshold, i) => wants(i, { threshold })))
+  const fired = hits((on) => index.rise({ ...place, from: 100, to: 150 }, on))
+  expect(fired).toEqual([
+    [1, 'aqi.high', 100],
+    [2, 'aqi.high', 149],
+  ])
+})
+
+test('a jump over both lines fires aqi.high and aqi.critical', () => {
+  const index = indexOf(wants(7, { events: ['aqi.high', 'aqi.critical'] }))
+  expect(hits((on) => index.rise({ ...place, from: 100, to: 320 }, on))).toEqual([
+    [7, 'aqi.critical', 0],
+    [7, 'aqi.high', 150],
+  ])
+  expect(hits((on) => index.rise({ ...place, from: 100, to: 300 }, on))).toEqual([
+    [7, 'aqi.high', 150],
+  ])
+  expect(hits((on) => index.rise({ ...place, from: 301, to: 320 }, on))).toEqual([])
+})
+
+test('aqi.critical ignores the threshold, and a fraction of one is floored', () => {
+  const critical = indexOf(wants(1, { events: ['aqi.critical'], threshold: 400 }))
+  expect(hits((on) => critical.rise({ ...place, from: 290, to: 310 }, on))).toHaveLength(1)
+  const half = indexOf(wants(1, { threshold: 150.9 }))
+  expect(hits((on) => half.rise({ ...place, from: 100, to: 151 }, on))).toEqual([
+    [1, 'aqi.high', 150],
+  ])
+})
+
+test('a sensor and an area both have to be the named ones, an area in any spelling', () => {
+  const index = indexOf(
+    wants(1, { sensor: place.sensor }),
+    wants(2, { sensor: 'NGR-LOS-YAB-002' }),
+    wants(3, { area: 'YABA' }),
+    wants(4, { area: 'ikeja' }),
+    wants(5, { sensor: place.sensor, area: 'yaba' }),
+    wants(6, { sensor: place.sensor, area: 'ikeja' }),
+    wants(7),
+  )
+  expect(hits((on) => index.rise({ ...place, from: 0, to: 200 }, on)).map(([n]) => n)).toEqual([
+    1, 3, 5, 7,
+  ])
+})
+
+test('presence goes to whom it concerns', () => {
+  const index = indexOf(
+    wants(1, { events: ['sensor.offline'] }),
+    wants(2, { events: ['sensor.online'] }),
+  )
+  expect(hits((on) => index.presence({ ...place, isOnline: false }, on))).toEqual([
+    [1, 'sensor.offline', 0],
+  ])
+  expect(hits((on) => index.presence({ ...place, isOnline: true }, on))).toEqual([
+    [2, 'sensor.online', 0],
+  ])
+})
+
+test('readings are wanted only while somebody wants them', () => {
+  const index = createWebhookIndex()
+  expect(index.wantsReadings()).toBe(false)
+  index.put(wants(1, { events: ['reading.new'] }))
+  index.put(wants(1, { events: ['reading.new', 'aqi.high'] }))
+  expect(index.wantsReadings()).toBe(true)
+  expect(hits((on) => index.reading({ ...place, place: 3 }, on))).toEqual([[1, 'reading.new', 3]])
+  index.put(wants(1))
+  expect(index.wantsReadings()).toBe(false)
+})
+
+const subscription = fc.record({
+  number: fc.integer({ min: 0, max: 12 }),
+  events: fc.uniqueArray(fc.constantFrom(...eventKinds), { minLength: 1 }),
+  sensor: fc.constantFrom(undefined, 'S1', 'S2'),
+  area: fc.constantFrom(undefined, 'Yaba', 'yaba', 'Ikeja GRA'),
+  threshold: fc.integer({ min: 0, max: 499 }),
+})
+const change = fc.oneof(
+  subscription.map((put) => ({ put })),
+  fc.integer({ min: 0, max: 12 }).map((remove) => ({ remove })),
+)
+
+test('after any changes the index says what asking every webhook would say', () => {
+  fc.assert(
+    fc.property(
+      fc.array(change, { maxLength: 30 }),
+      fc.constantFrom('S1', 'S2', 'S3'),
+      fc.constantFrom('Yaba', 'Ikeja GRA', ''),
+      fc.integer({ min: 0, max: 500 }),
+      fc.integer({ min: 0, max: 500 }),
+      (changes, sensor, area, from, to) => {
+        const index = createWebhookIndex()
+        const all = new Map<number, Subscription>()
+        for (const one of changes) {
+          if ('put' in one) {
+            index.put(one.put)
+            all.set(one.put.number, one.put)
+          } else {
+            index.remove(one.remove)
+            all.delete(one.remove)
+          }
+        }
+        const expected: Hit[] = []
+        for (const { number, events, threshold, ...filter } of all.values()) {
+          if (filter.sensor !== undefined && filter.sensor !== sensor) continue
+          if (filter.area !== undefined && slugOf(filter.area) !== slugOf(area)) continue
+          if (events.includes('aqi.high') && from <= threshold && threshold < to)
+            expected.push([number, 'aqi.high', threshold])
+          if (events.includes('aqi.critical') && from <= 300 && 300 < to)
+            expected.push([number, 'aqi.critical', 0])
+        }
+        expected.sort((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+        expect(hits((on) => index.rise({ sensor, area, from, to }, on))).toEqual(expected)
+        expect(index.size()).toBe(all.size)
+      },
+    ),
+  )
+})
+
+test('a number and its id are the same thing in two spellings', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (number) => {
+      const id = webhookIdOf(number)
+      expect(id).toMatch(/^wh_[0-9a-hjkmnp-tv-z]{7}$/)
+      expect(webhookNumberOf(id)).toBe(number)
+    }),
+  )
+})
+
+test.each([
+  '',
+  'wh_',
+  'wh_000000',
+  'wh_00000000',
+  'wh_000000i',
+  'WH_0000000',
+  'wh_zzzzzzz',
+  'xx_0000000',
+])('%j is no id', (text) => expect(webhookNumberOf(text)).toBeUndefined())
