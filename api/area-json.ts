@@ -1,15 +1,20 @@
 import { type AqiCategory, categoryOf, indexOfConcentration, type Pollutant } from '../core/aqi.ts'
-import { fromHundredths, toHundredths } from '../core/fixed.ts'
+import { fromHundredths } from '../core/fixed.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { type MeasurementName, units } from '../core/reading.ts'
 import type { AreaStats, FieldStats } from '../store/store.ts'
 
+/**
+ * Halves go up. A mean that is a half on paper may be an ulp below it in a double, by the order its
+ * parts were summed in: a millionth of the last place makes every order agree.
+ */
+const halfUp = (value: number): number => Math.floor(value + 0.5 + 1e-6)
 /** Two decimals, as the values themselves have. */
 const rounded = (value: number | null): number | null =>
-  value === null ? null : fromHundredths(toHundredths(value) ?? Number.NaN)
+  value === null ? null : fromHundredths(halfUp(value * 100))
 /** One decimal, for means of indices. */
 const tenths = (value: number | null): number | null =>
-  value === null ? null : Math.round(value * 10) / 10
+  value === null ? null : halfUp(value * 10) / 10
 
 type MeasurementJson = {
   readonly avg: number | null

@@ -47,8 +47,9 @@ function history(): Told[] {
   return told
 }
 
-/** Hundredths, whole or not, in µg/m³ as the API prints them. */
-const printed = (hundredths: number | null): number => Math.round(hundredths ?? Number.NaN) / 100
+/** Hundredths, whole or not, in µg/m³ as the API prints them; a half that a double shows an ulp low is a half. */
+const printed = (hundredths: number | null): number =>
+  Math.round((hundredths ?? Number.NaN) + 1e-6) / 100
 const ascending = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b)
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
