@@ -1,12 +1,12 @@
-import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { Account } from '../schemas/account.ts'
 import {
   type AccountBook,
   changeAccount,
   createAccount,
   listAccounts,
   openAccountBook,
-} from './account-book.ts'
+} from '../runtime/account-book.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { Account } from '../schemas/account.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'

@@ -7,9 +7,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs } from '../core/time.ts'
-import { codeOf } from '../runtime/exit.ts'
-import { writePrivateFile } from '../runtime/private-file.ts'
-import type { Account } from '../schemas/account.ts'
 import {
   type AccountBook,
   changeAccount,
@@ -18,7 +15,10 @@ import {
   findAccount,
   findKey,
   openAccountBook,
-} from './account-book.ts'
+} from '../runtime/account-book.ts'
+import { codeOf } from '../runtime/exit.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import type { Account } from '../schemas/account.ts'
 
 export type DemoAccount = {
   readonly account: { readonly email: string; readonly password: string }

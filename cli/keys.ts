@@ -1,5 +1,3 @@
-import { exitCodes } from '../runtime/exit.ts'
-import type { KeyRecord } from '../schemas/account.ts'
 import {
   type AccountBook,
   createKey,
@@ -7,7 +5,9 @@ import {
   needAccount,
   openAccountBook,
   revokeKey,
-} from './account-book.ts'
+} from '../runtime/account-book.ts'
+import { exitCodes } from '../runtime/exit.ts'
+import type { KeyRecord } from '../schemas/account.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'

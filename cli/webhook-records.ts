@@ -5,9 +5,9 @@ import { formatIso } from '../core/iso-time.ts'
 import { webhookNumberOf } from '../core/webhook-id.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
+import { isWrongRevision } from '../runtime/wrong-revision.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
-import { isWrongRevision } from './wrong-revision.ts'
 
 const mostTries = 10
 const longestDetail = 300

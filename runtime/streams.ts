@@ -16,10 +16,12 @@ import { dayMs } from '../core/time.ts'
 import { shardCount } from '../core/webhook-id.ts'
 import {
   attemptsStream,
+  auditStream,
   blobsStream,
   buckets,
   eventsStream,
   ledgerStream,
+  mailStream,
   rawStream,
   readingsStream,
   rejectedStream,
@@ -42,6 +44,14 @@ const createTimeoutMs = 10_000
 
 /** How long a lease outlives its last renewal. */
 export const leaseTtlMs = 10_000
+
+/** Buckets whose entries go by themselves so long after they were written. */
+const bucketTtlMs: Readonly<Record<string, number>> = {
+  [buckets.leases]: leaseTtlMs,
+  [buckets.sessions]: 30 * dayMs,
+  [buckets.tokens]: dayMs,
+  [buckets.quota]: 40 * dayMs,
+}
 
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
@@ -100,6 +110,22 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
+      // a mail for the same fact is found out by several processes: it is queued once
+      name: mailStream,
+      subjects: ['mail.>'],
+      retention: RetentionPolicy.Workqueue,
+      max_age: toNanos(7 * dayMs),
+      max_bytes: 64 * mebibyte,
+      duplicate_window: toNanos(2 * dayMs),
+    },
+    {
+      name: auditStream,
+      subjects: ['audit.*'],
+      max_age: toNanos(90 * dayMs),
+      max_msgs_per_subject: 1_000,
+      allow_direct: true,
+    },
+    {
       name: stateStream,
       subjects: ['air.state.>'],
       max_msgs_per_subject: 1,
@@ -147,7 +173,7 @@ export async function ensureStreams(
         replicas,
         history: 1,
         storage: StorageType.File,
-        ...(name === buckets.leases ? { ttl: leaseTtlMs } : {}),
+        ...(bucketTtlMs[name] === undefined ? {} : { ttl: bucketTtlMs[name] }),
       }),
     ),
   )

@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 
-/** Bucket `accounts`, key = id. What signing in needs comes with the dashboard. */
+/** Bucket `accounts`, key = id. How its password is checked lies in bucket `passwords`. */
 export const accountSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/account',
@@ -15,6 +15,10 @@ export const accountSchema = {
     tier: { enum: ['free', 'premium'] },
     role: { enum: ['user', 'operator'] },
     created_at: { type: 'string' },
+    confirmed_at: {
+      type: 'string',
+      description: 'when the address was confirmed; made by the operator, an account needs no such',
+    },
   },
 } as const
 
@@ -35,6 +39,10 @@ export const keySchema = {
     created_at: { type: 'string' },
     expires_at: { type: 'string', description: 'exactly 90 days after created_at' },
     revoked_at: { type: 'string' },
+    internal: {
+      type: 'boolean',
+      description: 'the dashboard’s own: no quota, and it may ask on behalf of any account',
+    },
   },
 } as const
 

@@ -63,6 +63,17 @@ export const blobTileSubject = (index: number, tile: number): string =>
 /** One message a batch, when its anchor is final (`batch-record.ts`). */
 export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
 
+/** Mails to be sent (`mail.ts`), gone when they are. */
+export const mailStream = 'MAIL'
+export const mailSubject = 'mail.out'
+
+/** What happened to an account's security: sign-ins, keys, passwords. */
+export const auditStream = 'AUDIT'
+export const auditSubject = (account: string): string => `audit.${account}`
+
+/** What a sensor that asked for receipts is told after a commit: its newest committed timestamp. */
+export const ackSubject = (sensor: string): string => `air.ack.${sensor}`
+
 /** Headers of a READINGS message: what the next worker needs without reading the body. */
 export const logHeaders = {
   worker: 'Air-Worker',
@@ -92,6 +103,20 @@ export const buckets = {
   emails: 'emails',
   /** sha256 of the key, hex → `key` schema */
   keys: 'keys',
+  /** account id → how its password is checked; read by the dashboard alone */
+  passwords: 'passwords',
+  /** sha256 of a session's token, hex → the session */
+  sessions: 'sessions',
+  /** sha256 of a link's token, hex → what the link does, once */
+  tokens: 'tokens',
+  /** `<UTC day>.<account id>` → requests charged on that day */
+  quota: 'quota',
+  /** key id → when it was last used */
+  used: 'used',
+  /** sensor id → how its credential is checked; read by the gate alone */
+  credentials: 'credentials',
+  /** sensor id → when and from where it was last connected, and what was refused of it */
+  seen: 'seen',
   /** webhook id → `webhook` schema; the pipeline reads its thresholds */
   webhooks: 'webhooks',
   /** what is sealed and how it stands on the chain; keys and values in `batch-record.ts` */

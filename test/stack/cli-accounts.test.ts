@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureDemoAccount } from '../../cli/demo-account.ts'
+import { apiKeyPrefix, checkKey } from '../../core/api-key.ts'
+import { dayMs } from '../../core/time.ts'
 import {
   type AccountBook,
   changeAccount,
@@ -15,10 +18,7 @@ import {
   listKeys,
   openAccountBook,
   revokeKey,
-} from '../../cli/account-book.ts'
-import { ensureDemoAccount } from '../../cli/demo-account.ts'
-import { apiKeyPrefix, checkKey } from '../../core/api-key.ts'
-import { dayMs } from '../../core/time.ts'
+} from '../../runtime/account-book.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { type TestNats, testNats } from '../support/nats.ts'

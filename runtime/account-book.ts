@@ -1,14 +1,14 @@
-/** Accounts and API keys, as the command line and the demonstration make them. */
+/** Accounts and API keys: made, found and changed, whoever asks for it. */
 import { createHash, randomBytes } from 'node:crypto'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
-import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { MustAct, TryAgain, WrongUsage } from './exit.ts'
+import { watchBucket } from './watched-bucket.ts'
 import { isWrongRevision } from './wrong-revision.ts'
 
 export const keyLifeMs = 90 * dayMs

@@ -1,0 +1,44 @@
+import type { FromSchema } from 'json-schema-to-ts'
+
+/**
+ * A mail that somebody should get: stream MAIL holds it until it was sent. What is said in it is
+ * written by the process that sends (`dashboard/mail`), so that whoever asks needs to know no more
+ * than the fact. Sealed as a whole where it lies (`runtime/mail-queue.ts`), for it may hold a link.
+ */
+export const mailSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/mail',
+  title: 'Mail to be sent',
+  type: 'object',
+  required: ['kind', 'to', 'data'],
+  properties: {
+    kind: {
+      enum: [
+        'confirm',
+        'already_registered',
+        'reset',
+        'confirm_new_email',
+        'email_changed',
+        'password_changed',
+        'key_expiring',
+        'quota_80',
+        'quota_100',
+        'webhook_failing',
+        'webhook_disabled',
+      ],
+    },
+    to: {
+      description: 'an account, whose address is looked up when the mail is sent, or an address',
+      type: 'object',
+      properties: { account: { type: 'string' }, email: { type: 'string' } },
+    },
+    data: {
+      description: 'what the mail tells of: names, numbers, times as ISO 8601, links',
+      type: 'object',
+      additionalProperties: { type: ['string', 'number'] },
+    },
+  },
+} as const
+
+export type Mail = FromSchema<typeof mailSchema>
+export type MailKind = Mail['kind']
