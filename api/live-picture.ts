@@ -14,9 +14,9 @@ import { createState, type PartitionState } from '../core/partition-state.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { followLog } from '../runtime/follow-log.ts'
 import type { Logger } from '../runtime/log.ts'
+import { seedStates } from '../runtime/seed-states.ts'
 import type { NewestReadings } from './newest-readings.ts'
 import type { RollupProgress } from './rollup-progress.ts'
-import { seedStates } from './seed-states.ts'
 
 export type LivePicture = AsyncDisposable & {
   /** By partition. */

@@ -1,9 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { refusalReasons } from '../core/log-message.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { openProgress } from './progress.ts'
 import {
   type Again,
   listRejected,
@@ -12,7 +9,10 @@ import {
   type RejectedFilter,
   type RejectedWithBytes,
   replayRejected,
-} from './rejected-messages.ts'
+} from '../runtime/rejected-messages.ts'
+import type { Command, CommandContext } from './command.ts'
+import { withInstance } from './instance.ts'
+import { openProgress } from './progress.ts'
 import { tableLines } from './table.ts'
 import { exactWords, subcommand, textFlag, wholeFlag } from './words.ts'
 

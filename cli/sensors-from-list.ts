@@ -1,10 +1,10 @@
 /** Registry entries from a list that somebody keeps: CSV with a header, or GeoJSON points. */
 import { parseIso } from '../core/iso-time.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { cadenceSecondsOf, newEntry } from '../runtime/sensor-registry.ts'
 import { parseDurationMs } from '../runtime/settings.ts'
 import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
 import { parseCsv } from './csv.ts'
-import { cadenceSecondsOf, newEntry } from './registry.ts'
 
 export type ListOptions = {
   /** For sensors of which the list names none. */

@@ -1,8 +1,8 @@
 import { formatIso } from '../core/iso-time.ts'
 import type { SensorId } from '../core/sensor-id.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { mergeSites } from '../runtime/sensor-registry.ts'
 import type { SensorEntry, Site } from '../schemas/sensor.ts'
-import { mergeSites } from './registry.ts'
 import type { Survey, SurveyedSensor } from './replay/survey.ts'
 import { isSamePlace } from './replay/survey.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { inWords, MustAct, WrongUsage } from '../runtime/exit.ts'
+import { type Imported, importSensors, type Registry } from '../runtime/sensor-registry.ts'
 import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
 import { openProgress } from './progress.ts'
-import { type Imported, importSensors, type Registry } from './registry.ts'
 import {
   archiveFormatNames,
   archiveFormats,

@@ -3,9 +3,6 @@ import { formatIso, parseIso } from '../core/iso-time.ts'
 import { sensorIdRules } from '../core/sensor-id.ts'
 import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -18,7 +15,10 @@ import {
   openRegistry,
   type Registry,
   removeSensor,
-} from './registry.ts'
+} from '../runtime/sensor-registry.ts'
+import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import type { Command, CommandContext } from './command.ts'
+import { withInstance } from './instance.ts'
 import { importInto } from './sensors-import.ts'
 import { tableLines } from './table.ts'
 import { durationFlag, exactWords, neededFlag, numberFlag, subcommand, textFlag } from './words.ts'

@@ -1,8 +1,8 @@
 import { exitCodes } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
+import { readStatus, type StatusReport } from '../runtime/status-report.ts'
 import type { Command } from './command.ts'
 import { withInstance } from './instance.ts'
-import { readStatus, type StatusReport } from './status-report.ts'
 import { tableLines } from './table.ts'
 import { exactWords } from './words.ts'
 

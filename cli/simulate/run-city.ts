@@ -5,7 +5,6 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/sensor-id.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { openRawPublisher, type RawPublisher } from '../raw-publisher.ts'
 import {
   cadenceSecondsOf,
   importSensors,
@@ -13,7 +12,8 @@ import {
   newEntry,
   openRegistry,
   type Registry,
-} from '../registry.ts'
+} from '../../runtime/sensor-registry.ts'
+import { openRawPublisher, type RawPublisher } from '../raw-publisher.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity } from './city.ts'

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listRejected, needRejected, replayRejected } from '../../cli/rejected-messages.ts'
 import { partitionOf } from '../../core/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { listRejected, needRejected, replayRejected } from '../../runtime/rejected-messages.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import {
   rawStream,

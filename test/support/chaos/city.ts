@@ -1,10 +1,10 @@
 /** A made-up city: sensors over all partitions, and what they would measure. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { importSensors, newEntry, openRegistry } from '../../../cli/registry.ts'
 import { fromHundredths } from '../../../core/fixed.ts'
 import type { Hundredths } from '../../../core/reading.ts'
 import { type SensorId, sensorIdRules } from '../../../core/sensor-id.ts'
 import { dayMs } from '../../../core/time.ts'
+import { importSensors, newEntry, openRegistry } from '../../../runtime/sensor-registry.ts'
 import { ensureStreams } from '../../../runtime/streams.ts'
 
 const rules = sensorIdRules()

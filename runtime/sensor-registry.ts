@@ -4,13 +4,13 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso, parseIso } from '../core/iso-time.ts'
 import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
-import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
-import { isWrongRevision } from '../runtime/wrong-revision.ts'
 import { entryFault } from '../schemas/registered-sensor.ts'
 import type { SensorEntry, Site } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
+import { watchBucket } from './watched-bucket.ts'
+import { isWrongRevision } from './wrong-revision.ts'
 
 export type Registry = {
   readonly kv: KV

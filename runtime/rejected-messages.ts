@@ -8,10 +8,10 @@ import {
 } from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { lastMessage, messageAt } from '../runtime/stored-message.ts'
 import { rejectedHeaders, rejectedStream, spokenSubject } from '../schemas/subjects.ts'
+import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
+import { lastMessage, messageAt } from './stored-message.ts'
 
 export type Rejected = {
   /** `<reason>.<partition>.<raw sequence>.<item>`: the end of its subject. */

@@ -4,13 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { seedStates } from '../api/seed-states.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/presence.ts'
 import { partitionCount } from '../core/sensor-id.ts'
-import { readHeader } from '../runtime/follow-log.ts'
-import { lastMessage } from '../runtime/stored-message.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
 import {
   buckets,
   eventsStream,
@@ -19,6 +15,10 @@ import {
   readingsSubject,
   rejectedStream,
 } from '../schemas/subjects.ts'
+import { readHeader } from './follow-log.ts'
+import { seedStates } from './seed-states.ts'
+import { lastMessage } from './stored-message.ts'
+import { watchBucket } from './watched-bucket.ts'
 
 export type PartitionStatus = {
   readonly partition: number

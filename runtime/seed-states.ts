@@ -2,8 +2,8 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { createState, type PartitionState } from '../core/partition-state.ts'
 import { partitionCount } from '../core/sensor-id.ts'
-import { readSnapshot } from '../runtime/read-snapshot.ts'
 import { readingsStream } from '../schemas/subjects.ts'
+import { readSnapshot } from './read-snapshot.ts'
 
 export type Seed = {
   /** By partition; one that never took a snapshot is empty. */
