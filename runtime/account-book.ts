@@ -184,16 +184,21 @@ export async function listKeys({ nc }: AccountBook, account?: string): Promise<K
 
 /**
  * Dead everywhere within a second; revoked twice, the first time counts.
- * @param idOrKey the key's public id, or the key itself  @throws MustAct
+ * @param idOrKey the key's public id, or the key itself
+ * @param account whose it has to be: another's is as if it were not there
+ * @throws MustAct
  */
 export async function revokeKey(
   { nc, keys }: AccountBook,
   idOrKey: string,
   nowMs: number,
+  account?: string,
 ): Promise<KeyRecord> {
   const hash = hashOfKey(idOrKey)
   const all = await allOf<KeyRecord>(nc, buckets.keys)
-  const [found] = all.find(([key, { id }]) => id === idOrKey || key === hash) ?? []
+  const isMeant = (key: string, one: KeyRecord): boolean =>
+    (one.id === idOrKey || key === hash) && (account === undefined || one.account === account)
+  const [found] = all.find(([key, one]) => isMeant(key, one)) ?? []
   if (found === undefined)
     throw new MustAct('there is no such key: `airproof keys list` shows the ids')
   return await changeByCas<KeyRecord>(keys, found, (record) => ({
