@@ -12,6 +12,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY bin bin
 COPY core core
+COPY gate gate
 COPY schemas schemas
 COPY runtime runtime
 COPY store store

@@ -27,6 +27,12 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       summary: 'send what happens to webhooks, signed (one process)',
       load: async () => (await import('../notifier/main.ts')).run,
     }),
+  gate: async () =>
+    processCommand({
+      name: 'gate',
+      summary: 'let sensors in and take what their firmware pushes (one process)',
+      load: async () => (await import('../gate/main.ts')).run,
+    }),
   anchor: async () => (await import('./anchor.ts')).command,
   api: async () =>
     processCommand({

@@ -1,11 +1,13 @@
 /**
- * Keys that people and programs carry: `aqk_` + 30 random base62 characters + 6 check characters.
+ * Keys that people, programs (`aqk_`) and sensors (`aqs_`) carry: a prefix, 30 random base62
+ * characters and 6 check characters.
  * The prefix tells a secret scanner whose key it found; the check tells a slip of the pen from
  * a key that is not (or no longer) known, without asking anyone.
  */
 import { crc32 } from './crc32.ts'
 
 export const apiKeyPrefix = 'aqk_'
+export const sensorKeyPrefix = 'aqs_'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 30

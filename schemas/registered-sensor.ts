@@ -3,7 +3,7 @@ import { areaFault } from '../core/area.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
-import { type SensorEntry, sensorSchema } from './sensor.ts'
+import { type Device, type SensorEntry, sensorSchema } from './sensor.ts'
 
 export type RegisteredSite = {
   readonly fromMs: number
@@ -18,9 +18,14 @@ export type RegisteredSensor = {
   readonly id: SensorId
   readonly cadenceMs: number
   readonly sites: readonly [RegisteredSite, ...RegisteredSite[]]
+  readonly device?: Device
+  /** It is told after each commit what is committed; absent: no. */
+  readonly receipts?: boolean
+  /** Absent: as for every sensor. */
+  readonly flood?: { readonly perSecond: number; readonly burst: number }
 }
 
-const isEntry = new Ajv({ strict: true }).compile<SensorEntry>(sensorSchema)
+const isEntry = new Ajv({ strict: true, allowUnionTypes: true }).compile<SensorEntry>(sensorSchema)
 
 /** What is wrong with a registry entry, in words, or undefined. */
 export function entryFault(value: unknown, rules: SensorIdRules): string | undefined {
@@ -52,7 +57,16 @@ export function parseSensor(
   const [first, ...rest] = sites
   if (id === undefined || first === undefined) return undefined
   if (sites.some(({ fromMs, area }) => Number.isNaN(fromMs) || areaFault(area))) return undefined
-  return { id, cadenceMs: value.cadence_seconds * secondMs, sites: [first, ...rest] }
+  return {
+    id,
+    cadenceMs: value.cadence_seconds * secondMs,
+    sites: [first, ...rest],
+    ...(value.device && { device: value.device }),
+    ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
+    ...(value.flood && {
+      flood: { perSecond: value.flood.per_second, burst: value.flood.burst },
+    }),
+  }
 }
 
 /** Where the sensor stood at a time: before its first site began, at the first. */

@@ -14,6 +14,41 @@ const site = {
   },
 } as const
 
+/** Firmware that fixes its own topics, bodies or ids. */
+export const deviceKinds = [
+  'airgradient',
+  'tasmota',
+  'esphome',
+  'zigbee2mqtt',
+  'airrohr',
+  'sensor-community',
+  'purpleair',
+  'ttn',
+  'chirpstack',
+] as const
+
+const device = {
+  type: 'object',
+  description: 'What the sensor is sold or built as, where it cannot speak our format.',
+  additionalProperties: false,
+  required: ['kind', 'serial'],
+  properties: {
+    kind: { enum: deviceKinds },
+    serial: {
+      type: 'string',
+      // it becomes a token of NATS subjects and a level of MQTT topics
+      pattern: '^[A-Za-z0-9_:-]{1,64}$',
+      description: 'by which the device names itself: a serial number, a topic, a device EUI',
+    },
+    options: {
+      type: 'object',
+      description: 'what this kind of device leaves to its owner, such as a table of fields',
+      maxProperties: 32,
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    },
+  },
+} as const
+
 /** A registry entry: bucket `sensors`, key = id. */
 export const sensorSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -38,10 +73,26 @@ export const sensorSchema = {
       description: 'oldest first',
     },
     created_at: { type: 'string' },
+    device,
+    receipts: {
+      type: 'boolean',
+      description: 'after each commit, air.ack.<id> carries the newest committed timestamp',
+    },
+    flood: {
+      type: 'object',
+      description: 'how much it may send before it is made to pause; an array is one message',
+      additionalProperties: false,
+      required: ['per_second', 'burst'],
+      properties: {
+        per_second: { type: 'number', exclusiveMinimum: 0, maximum: 10_000 },
+        burst: { type: 'integer', minimum: 1, maximum: 1_000_000 },
+      },
+    },
   },
 } as const
 
 export type SensorEntry = FromSchema<typeof sensorSchema>
 export type Site = SensorEntry['sites'][number]
+export type Device = NonNullable<SensorEntry['device']>
 
 export const defaultCadenceSeconds = 300

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { checkKey, sensorKeyPrefix } from '../core/api-key.ts'
+import { hashOfSecret } from '../runtime/sensor-credentials.ts'
+import { type WatchedBucket, watchBucket } from '../runtime/watched-bucket.ts'
+import { type Credential, parseCredential } from '../schemas/credential.ts'
+import { buckets } from '../schemas/subjects.ts'
+
+/**
+ * `mistyped`: it is no such key, or its check characters do not fit · `unknown`: the id has no
+ * credential · `wrong`: it is not its secret · `expired`: it was replaced, and its overlap is over
+ * · `revoked`: it would be right.
+ */
+export type CredentialVerdict = 'ok' | 'unknown' | 'wrong' | 'expired' | 'revoked' | 'mistyped'
+
+export type CredentialBook = AsyncDisposable & {
+  /** Of what is in memory: no I/O, and it takes as long for a wrong secret as for a right one. */
+  readonly check: (id: string, secret: string) => CredentialVerdict
+  readonly size: () => number
+  /** Calls back with the id whenever a credential was made, changed or deleted. */
+  readonly onChange: (listener: (id: string) => void) => () => void
+  /** Resolves when memory holds everything that was written before the call. */
+  readonly barrier: () => Promise<void>
+}
+
+type Options = { readonly nowMs?: () => number }
+
+/** Resolves when all credentials are in memory; a change is seen as soon as the server tells it. */
+export async function openCredentialBook(
+  nc: NatsConnection,
+  { nowMs = Date.now }: Options = {},
+): Promise<CredentialBook> {
+  const bucket: WatchedBucket<Credential> = await watchBucket(
+    nc,
+    buckets.credentials,
+    parseCredential,
+  )
+  return {
+    check: (id, secret) => {
+      if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
+      const credential = bucket.get(id)
+      return credential === undefined ? 'unknown' : verdictOf(credential, secret, nowMs())
+    },
+    size: bucket.size,
+    onChange: (listener) => bucket.onChange(({ key }) => listener(key)),
+    barrier: bucket.barrier,
+    [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
+  }
+}
+
+function verdictOf(
+  { hash, previous, revoked_at: revokedAt }: Credential,
+  secret: string,
+  nowMs: number,
+): CredentialVerdict {
+  const given = Buffer.from(hashOfSecret(secret), 'hex')
+  const isCurrent = timingSafeEqual(given, Buffer.from(hash, 'hex'))
+  const isPrevious = timingSafeEqual(given, Buffer.from(previous?.hash ?? hash, 'hex'))
+  if (!isCurrent && !isPrevious) return 'wrong'
+  if (revokedAt !== undefined) return 'revoked'
+  if (isCurrent) return 'ok'
+  return nowMs < Date.parse(previous?.until ?? '') ? 'ok' : 'expired'
+}

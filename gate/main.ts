@@ -1,0 +1,45 @@
+import { sensorIdRules } from '../core/sensor-id.ts'
+import { openAdmin } from '../runtime/admin.ts'
+import { openMetrics } from '../runtime/metrics.ts'
+import { connectNats } from '../runtime/nats.ts'
+import type { ProcessMain } from '../runtime/process.ts'
+import { orTryAgain } from '../runtime/server-away.ts'
+import { stopped } from '../runtime/stop-signal.ts'
+import { ensureStreams } from '../runtime/streams.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import { parseSensor } from '../schemas/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { openCredentialBook } from './credential-book.ts'
+import { gateMetrics } from './metrics.ts'
+
+export const run: ProcessMain = async (context) => {
+  try {
+    await work(context)
+  } catch (error) {
+    throw orTryAgain(error)
+  }
+}
+
+const work: ProcessMain = async ({ config, log, stop }) => {
+  await using opened = new AsyncDisposableStack()
+  const nc = await connectNats(config, { name: 'gate', log, stop })
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const registry = openMetrics('gate')
+  const metrics = gateMetrics(registry)
+  const rules = sensorIdRules(config.idPrefix)
+  const sensors = opened.use(
+    await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
+  )
+  const book = opened.use(await openCredentialBook(nc))
+  metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
+  metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
+  opened.use(
+    await openAdmin({
+      ...config.admin,
+      metrics: registry,
+      ready: [{ name: 'nats', check: async () => void (await nc.rtt()) }],
+    }),
+  )
+  await stopped(stop)
+}

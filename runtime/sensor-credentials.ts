@@ -1,0 +1,78 @@
+/** The secrets that sensors sign in with: made, replaced and revoked, whoever asks for it. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { KV } from '@nats-io/kv'
+import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/api-key.ts'
+import { formatIso } from '../core/iso-time.ts'
+import type { Credential } from '../schemas/credential.ts'
+import { MustAct, TryAgain } from './exit.ts'
+import { isWrongRevision } from './wrong-revision.ts'
+
+/**
+ * A secret is 30 random base62 characters, 178 bits: nobody guesses it however fast the hash is,
+ * so a slow one would only make each sign-in dear.
+ */
+export const hashOfSecret = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex')
+
+export const newSecret = (): string => makeKey(sensorKeyPrefix, randomBytes(keyRandomBytes))
+
+export type IssueOptions = {
+  readonly nowMs: number
+  /** How long the secret before this one stays good; 0: not at all. */
+  readonly overlapMs?: number
+}
+
+const mostAttempts = 10
+
+/**
+ * Gives an id a new secret, whatever it had. Durable when resolved; the secret is in the answer
+ * and nowhere else.
+ * @param kv bucket `credentials`
+ */
+export async function issueCredential(
+  kv: KV,
+  id: string,
+  { nowMs, overlapMs = 0 }: IssueOptions,
+): Promise<string> {
+  const secret = newSecret()
+  await changeCredential(kv, id, (before) => {
+    const isGood = before !== undefined && before.revoked_at === undefined
+    return {
+      hash: hashOfSecret(secret),
+      created_at: formatIso(nowMs),
+      ...(isGood && overlapMs > 0
+        ? { previous: { hash: before.hash, until: formatIso(nowMs + overlapMs) } }
+        : {}),
+    }
+  })
+  return secret
+}
+
+/** Nobody signs in with it any more, and who is signed in is sent away. @throws MustAct none */
+export async function revokeCredential(kv: KV, id: string, nowMs: number): Promise<void> {
+  await changeCredential(kv, id, (before) => {
+    if (before === undefined)
+      throw new MustAct(`${id} has no credential: \`airproof sensors key ${id}\` makes one`)
+    return { ...before, revoked_at: before.revoked_at ?? formatIso(nowMs) }
+  })
+}
+
+async function changeCredential(
+  kv: KV,
+  id: string,
+  change: (before: Credential | undefined) => Credential,
+): Promise<void> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const found = await kv.get(id)
+    const isThere = found?.operation === 'PUT'
+    const changed = JSON.stringify(change(isThere ? found.json<Credential>() : undefined))
+    try {
+      // 0: there must be none yet
+      await kv.update(id, changed, found?.revision ?? 0)
+      return
+    } catch (error) {
+      if (!isWrongRevision(error)) throw error
+    }
+  }
+  throw new TryAgain(`the credential of ${id} is being changed by somebody else all the time`)
+}
