@@ -57,8 +57,8 @@ export function createApp({ routes, guard, observe }: Options): Koa {
     const state: RequestState = ctx.state
     state.route = methods[0]?.path ?? state.route
     const route = routeFor(methods, ctx.method)
-    const { authorization } = ctx.req.headers
-    const caller = route.isOpen ? undefined : guard(authorization)
+    const { headers } = ctx.req
+    const caller = route.isOpen ? undefined : guard(headers)
     // a quota is charged here: who asks is known, and nothing has been done for them yet
     const type = agreedType(ctx, route.types)
     const { url = '' } = ctx.req
@@ -71,7 +71,7 @@ export function createApp({ routes, guard, observe }: Options): Koa {
     const params = parseParams(queryOf(ctx), route.params)
     const readBody = async (): Promise<unknown> => {
       const sent = await readJsonBody(ctx)
-      if (sent !== undefined && !route.isOpen) guard(authorization)
+      if (sent !== undefined && !route.isOpen) guard(headers)
       return sent
     }
     const header = (name: string): string | undefined => ctx.get(name) || undefined

@@ -15,13 +15,21 @@ export type KnownKey = {
   readonly account: string
   readonly expiresMs: number
   readonly isRevoked: boolean
+  /** The dashboard’s own: no quota, and it may ask on behalf of any account. */
+  readonly isInternal: boolean
 }
 
-export type Caller = { readonly key: string; readonly account: string }
+export type Caller = {
+  readonly key: string
+  /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
+  readonly account: string
+  readonly isInternal: boolean
+}
 
 export type KeyGuardOptions = {
   /** @param hash sha256 of the key, in hex */
   readonly find: (hash: string) => KnownKey | undefined
+  readonly hasAccount: (account: string) => boolean
   /** How long ago memory was last known to hold all keys, ms. */
   readonly unheardMs: () => number
   readonly nowMs: () => number
@@ -30,12 +38,21 @@ export type KeyGuardOptions = {
 /** After so long without a sign from NATS a revocation may have been missed. */
 export const longestUnheardMs = 2_000
 
+/** Names the account that an internal caller acts for; from every other caller it means nothing. */
+export const accountHeader = 'airproof-account'
+
+/** The headers of a request that say who asks. */
+export type Credentials = {
+  readonly authorization?: string | undefined
+  readonly [accountHeader]?: string | string[] | undefined
+}
+
 /** @throws ApiError 401 with its reason as `code`, or 503 while nothing can be known */
-export type KeyGuard = (authorization: string | undefined) => Caller
+export type KeyGuard = (credentials: Credentials) => Caller
 
 export const createKeyGuard =
-  ({ find, unheardMs, nowMs }: KeyGuardOptions): KeyGuard =>
-  (authorization) => {
+  ({ find, hasAccount, unheardMs, nowMs }: KeyGuardOptions): KeyGuard =>
+  ({ authorization, [accountHeader]: actsFor }) => {
     if (unheardMs() > longestUnheardMs) {
       throw unavailable('keys_unknown', 'API keys cannot be checked right now')
     }
@@ -49,7 +66,11 @@ export const createKeyGuard =
     }
     if (key.isRevoked) throw refused('revoked_key')
     if (nowMs() >= key.expiresMs) throw refused('expired_key')
-    return { key: key.id, account: key.account }
+    const { id, account, isInternal } = key
+    if (!isInternal || actsFor === undefined) return { key: id, account, isInternal }
+    // sent twice it arrives joined by a comma, which is no account either
+    if (typeof actsFor !== 'string' || !hasAccount(actsFor)) throw refused('unknown_account')
+    return { key: id, account: actsFor, isInternal }
   }
 
 const realm = 'Bearer realm="airproof"'
@@ -71,11 +92,17 @@ const wrong = (reason: string): ApiError => refused('invalid_key', { reason })
 /** @returns undefined for a value of bucket `keys` that is no key */
 export function parseKnownKey(value: unknown): KnownKey | undefined {
   if (!isRecord(value)) return undefined
-  const { id, account, expires_at, revoked_at } = value
+  const { id, account, expires_at, revoked_at, internal } = value
   if (typeof id !== 'string' || typeof account !== 'string') return undefined
   const expires = parseIso(typeof expires_at === 'string' ? expires_at : '')
   if (!('timeMs' in expires)) return undefined
-  return { id, account, expiresMs: expires.timeMs, isRevoked: typeof revoked_at === 'string' }
+  return {
+    id,
+    account,
+    expiresMs: expires.timeMs,
+    isRevoked: typeof revoked_at === 'string',
+    isInternal: internal === true,
+  }
 }
 
 const isRecord = (value: unknown): value is Partial<Record<keyof KeyRecord, unknown>> =>

@@ -25,6 +25,7 @@ import { docsPage, openApiDocument } from './docs.ts'
 import { openHttpServer } from './http-server.ts'
 import { createKeep } from './keep.ts'
 import { createKeyGuard, parseKnownKey } from './key-guard.ts'
+import { parseKnownAccount } from './known-account.ts'
 import { listReadings } from './list-readings.ts'
 import { listSensors } from './list-sensors.ts'
 import { openLivePicture } from './live-picture.ts'
@@ -50,7 +51,11 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await ensureStreams(nc)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
-  const heard = opened.use(await hearFrom({ barrier: keys.barrier }))
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))
+  const whole = async (): Promise<void> => {
+    await Promise.all([keys.barrier(), accounts.barrier()])
+  }
+  const heard = opened.use(await hearFrom({ barrier: whole }))
   const system = opened.use(
     await watchBucket(nc, buckets.system, (value, key) =>
       key === rollupKey ? parseRollupRecord(value) : undefined,
@@ -99,12 +104,18 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       directory,
       nowMs,
       allowInsecure: allowInsecureWebhooks,
+      tierOf: (account) => accounts.get(account)?.tier,
       openBox: () => openSecretBox(nc, { env, flags }, config.dataFolder),
     }),
   )
 
   const app = createApp({
-    guard: createKeyGuard({ find: keys.get, unheardMs: heard.unheardMs, nowMs }),
+    guard: createKeyGuard({
+      find: keys.get,
+      hasAccount: (account) => accounts.get(account) !== undefined,
+      unheardMs: heard.unheardMs,
+      nowMs,
+    }),
     routes: [
       listSensors({ board, rules, directory }),
       sensorStatus({ board, rules, texts, nowMs }),

@@ -25,16 +25,17 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly nowMs: () => number
   readonly allowInsecure: boolean
+  /** Of an account; undefined where there is no such account. */
+  readonly tierOf: (account: string) => string | undefined
   readonly openBox: () => Promise<SecretBox>
 }
 
-/** Accounts and webhooks, watched; and the routes that answer from them. */
+/** Webhooks, watched; and the routes that answer from them. */
 export async function openWebhooks(
   options: Options,
 ): Promise<AsyncDisposable & { readonly routes: readonly Route[] }> {
-  const { nc, board, rules, directory, nowMs, allowInsecure, openBox } = options
+  const { nc, board, rules, directory, nowMs, allowInsecure, tierOf, openBox } = options
   await using opened = new AsyncDisposableStack()
-  const tiers = opened.use(await watchBucket(nc, buckets.accounts, parseTier))
   const bucket = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const idsOf = indexByAccount(bucket)
   const claims = createWebhookClaims({
@@ -47,7 +48,7 @@ export async function openWebhooks(
   })
   const routes = webhookRoutes({
     book: createWebhookBook({ bucket, idsOf, claims, nowMs }),
-    tierOf: tiers.get,
+    tierOf,
     judge: createJudgeWanted({
       board,
       rules,
@@ -63,10 +64,4 @@ export async function openWebhooks(
   })
   const all = opened.move()
   return { routes, [Symbol.asyncDispose]: () => all.disposeAsync() }
-}
-
-/** @returns undefined for a value of bucket `accounts` that is no account */
-function parseTier(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('tier' in value)) return undefined
-  return typeof value.tier === 'string' ? value.tier : undefined
 }

@@ -17,11 +17,13 @@ const known = {
   account: 'bench',
   expiresMs: Number.MAX_SAFE_INTEGER,
   isRevoked: false,
+  isInternal: false,
 }
 const keys = new Map([[hash('sha256', key), known]])
 
 export const guard: KeyGuard = createKeyGuard({
   find: (name) => keys.get(name),
+  hasAccount: () => true,
   unheardMs: () => 0,
   nowMs: Date.now,
 })

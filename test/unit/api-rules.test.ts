@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { areaDirectory } from '../../api/area-directory.ts'
 import { atMost } from '../../api/at-most.ts'
 import { expectedReadings } from '../../api/expected-readings.ts'
-import { createKeyGuard, type KnownKey } from '../../api/key-guard.ts'
+import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/key-guard.ts'
 import { hearFrom } from '../../api/nats-heard.ts'
 import { readingJson } from '../../api/reading-json.ts'
 import { distanceM } from '../../api/sensor-filter.ts'
@@ -87,15 +87,58 @@ test('an index above the table is 500 and says so', () => {
 
 test('a key is good to the last millisecond before it expires', () => {
   const text = makeKey(apiKeyPrefix, new Uint8Array(64))
-  const key: KnownKey = { id: 'k', account: 'a', expiresMs: 1_000, isRevoked: false }
+  const key: KnownKey = {
+    id: 'k',
+    account: 'a',
+    expiresMs: 1_000,
+    isRevoked: false,
+    isInternal: false,
+  }
+  const sent = { authorization: `Bearer ${text}` }
   const at = (nowMs: number, unheardMs = 0) =>
-    createKeyGuard({ find: () => key, unheardMs: () => unheardMs, nowMs: () => nowMs })
-  expect(at(999)(`Bearer ${text}`)).toEqual({ key: 'k', account: 'a' })
-  expect(() => at(1_000)(`Bearer ${text}`)).toThrow(
-    expect.objectContaining({ code: 'expired_key' }),
+    createKeyGuard({
+      find: () => key,
+      hasAccount: () => true,
+      unheardMs: () => unheardMs,
+      nowMs: () => nowMs,
+    })
+  expect(at(999)(sent)).toEqual({ key: 'k', account: 'a', isInternal: false })
+  expect(() => at(1_000)(sent)).toThrow(expect.objectContaining({ code: 'expired_key' }))
+  expect(at(0, 2_000)(sent).key).toBe('k')
+  expect(() => at(0, 2_001)(sent)).toThrow(expect.objectContaining({ status: 503 }))
+})
+
+test('only the dashboard’s own key speaks for another account, and only for one there is', () => {
+  const text = makeKey(apiKeyPrefix, new Uint8Array(64))
+  const ask = (record: object, headers: object) => {
+    const key = parseKnownKey({
+      id: 'k',
+      account: 'acc_own',
+      expires_at: '2026-01-01T00:00:00Z',
+      ...record,
+    })
+    const guard = createKeyGuard({
+      find: () => key,
+      hasAccount: (account) => ['acc_own', 'acc_other'].includes(account),
+      unheardMs: () => 0,
+      nowMs: () => 0,
+    })
+    return guard({ authorization: `Bearer ${text}`, ...headers }).account
+  }
+  const other = { 'airproof-account': 'acc_other' }
+  expect(ask({ internal: true }, other)).toBe('acc_other')
+  expect(ask({ internal: true }, {})).toBe('acc_own')
+  for (const internal of [undefined, false, 'true', 1, null]) {
+    expect(ask({ internal }, other)).toBe('acc_own')
+  }
+  for (const given of ['acc_none', '', 'acc_other, acc_own', ['acc_other', 'acc_own']]) {
+    expect(() => ask({ internal: true }, { 'airproof-account': given })).toThrow(
+      expect.objectContaining({ status: 401, code: 'unknown_account' }),
+    )
+  }
+  expect(() => ask({ internal: true, revoked_at: '2025-01-01T00:00:00Z' }, other)).toThrow(
+    expect.objectContaining({ code: 'revoked_key' }),
   )
-  expect(at(0, 2_000)(`Bearer ${text}`).key).toBe('k')
-  expect(() => at(0, 2_001)(`Bearer ${text}`)).toThrow(expect.objectContaining({ status: 503 }))
 })
 
 test('beyond the line everyone is told to come again, and places are handed on in order', async () => {
