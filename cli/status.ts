@@ -1,3 +1,4 @@
+import { minuteMs } from '../core/time.ts'
 import { exitCodes } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
 import { readStatus, type StatusReport } from '../runtime/status-report.ts'
@@ -10,19 +11,20 @@ import { exactWords } from './words.ts'
 const lookMs = 1_000
 
 export const command: Command = {
-  summary: 'one screen: rates, lag of each stage, store, sensors online',
+  summary: 'one screen: rates, lag of each stage, oldest due delivery, last anchor, sensors online',
   help: `\
 usage: airproof status [--json]
 
 Reads where everything stands from NATS: what comes in, what the pipeline has not judged yet, what
-the store has not written yet, partition by partition, and how many sensors are online. It looks
-for a second, to tell rates.
+the store has not written yet, partition by partition; which deliveries wait, how old the last
+anchor is, and how many sensors are online. It looks for a second, to tell rates.
 
   --json   the same as JSON
 
 examples:
   npx airproof status
-  npx airproof status --json | jq '[.partitions[].unjudged] | add'`,
+  npx airproof status --json | jq '[.partitions[].unjudged] | add'
+  npx airproof status --json | jq .webhooks.oldest_due_seconds`,
   options: { json: { type: 'boolean' } },
   run: async (context) => {
     exactWords(context.words)
@@ -31,7 +33,7 @@ examples:
       const instance = readRunningInstance(config.dataFolder)
       const pids = instance?.nats === config.natsUrl ? instance?.pids : undefined
       if (context.flags['json'] === true) context.print(JSON.stringify({ ...report, pids }))
-      else for (const line of statusLines(report, pids)) context.print(line)
+      else for (const line of statusLines(report, pids, Date.now())) context.print(line)
       return exitCodes.done
     })
   },
@@ -40,6 +42,7 @@ examples:
 export function statusLines(
   report: StatusReport,
   pids: Readonly<Record<string, number>> | undefined,
+  nowMs: number,
 ): readonly string[] {
   const { rates, sensors, readings, events, rejected, partitions } = report
   const sum = (of: 'unjudged' | 'unstored' | 'accepted'): number =>
@@ -55,6 +58,8 @@ export function statusLines(
     `READINGS   at ${readings.last_seq}, ${readings.messages} messages, ${mebibytes(readings.bytes)}`,
     `EVENTS     at ${events.last_seq}, ${events.messages} kept`,
     `REJECTED   ${rejected.messages} kept, ${mebibytes(rejected.bytes)} (airproof rejected list)`,
+    `webhooks   ${webhookWords(report.webhooks)}`,
+    `anchor     ${anchorWords(report.anchor, nowMs)}`,
     ...(idle > 0 ? [`nobody works on ${idle} of ${partitions.length} partitions`] : []),
     '',
     ...tableLines(
@@ -71,6 +76,21 @@ export function statusLines(
       ]),
     ),
   ]
+}
+
+function webhookWords({ shards, silent, ...told }: StatusReport['webhooks']): string {
+  if (silent === shards) return 'unknown: no notifier answers'
+  const { pending, dead, in_breaker, oldest_due_seconds } = told
+  const oldest = oldest_due_seconds === 0 ? 'none due' : `oldest due ${oldest_due_seconds} s ago`
+  const unknown = silent === 0 ? '' : `; ${silent} of ${shards} shards do not answer`
+  return `${pending} deliveries wait, ${oldest}; ${dead} given up, ${in_breaker} endpoints in breaker${unknown}`
+}
+
+function anchorWords({ last, not_anchored }: StatusReport['anchor'], nowMs: number): string {
+  const rest = `${not_anchored} readings not anchored yet`
+  if (last === null) return `none is final yet, ${rest}`
+  const minutes = Math.max(0, Math.floor((nowMs - Date.parse(last.anchored_at)) / minuteMs))
+  return `batch ${last.batch} final, ${minutes} min old, ${rest}`
 }
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`

@@ -19,7 +19,9 @@ import { shardOf, webhookNumberOf } from '../core/webhook-id.ts'
 import { askSubject, eventsStream, readingsStream } from '../schemas/subjects.ts'
 import {
   type AskRefusal,
-  isWebhookRequest,
+  isShardRequest,
+  type ShardRequest,
+  type ShardStatus,
   type WaitingDelivery,
   type WebhookReply,
   type WebhookRequest,
@@ -43,6 +45,7 @@ type Options = AttemptContext & {
   readonly catchUp: CatchUp
   readonly sources: Sources
   readonly attempts: AttemptsLog
+  readonly status: () => ShardStatus
   readonly nowMs: () => number
   readonly isInFlight: (delivery: DeliveryRecord) => boolean
   readonly stop: AbortSignal
@@ -82,6 +85,7 @@ async function respond(options: Options, message: Msg): Promise<void> {
 
 async function replyTo(options: Options, message: Msg): Promise<WebhookReply> {
   const request = parse(message)
+  if (request.op === 'status') return { ok: true, op: 'status', status: options.status() }
   const number = webhookNumberOf(request.webhook) ?? -1
   const entry = options.book.get(number)
   if (entry === undefined || shardOf(number) !== options.shard)
@@ -98,14 +102,14 @@ async function replyTo(options: Options, message: Msg): Promise<WebhookReply> {
   }
 }
 
-function parse(message: Msg): WebhookRequest {
+function parse(message: Msg): ShardRequest {
   let value: unknown
   try {
     value = message.json()
   } catch {
     throw new Refusal('bad_request', 'the request is no JSON')
   }
-  if (isWebhookRequest(value)) return value
+  if (isShardRequest(value)) return value
   throw new Refusal('bad_request', 'the request is not of the schema airproof/webhook-request')
 }
 

@@ -279,6 +279,8 @@ export async function startShard(context: ShardContext, shard: number): Promise<
       wal.writeCursors()
   }, wheelTickMs)
 
+  const oldestDueMs = (): number =>
+    Math.max(scheduler.oldestDueMs(), follower.lagMs(context.wallMs()))
   const stopListening = book.onChange(onWebhookChange)
   const answers = answerRequests({
     ...context,
@@ -289,6 +291,12 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     catchUp,
     nowMs,
     stop,
+    status: () => ({
+      pending: ledger.pending,
+      dead: ledger.dead,
+      in_breaker: scheduler.inBreaker(),
+      oldest_due_seconds: Math.round(oldestDueMs() / secondMs),
+    }),
     isInFlight: ({ webhook, slot }) => scheduler.endpointOf(webhook).inFlight.has(slot),
     onFailure: (error) => logger.warn({ err: error, shard }, 'a question was not answered'),
   })
@@ -314,7 +322,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
       snapshots.keep(performance.now(), true)
       await snapshots.settled()
     },
-    oldestDueMs: () => Math.max(scheduler.oldestDueMs(), follower.lagMs(context.wallMs())),
+    oldestDueMs,
     inBreaker: scheduler.inBreaker,
     counts: () => ({ pending: ledger.pending, dead: ledger.dead }),
     neededReadings: () => neededReadings(ledger),

@@ -15,10 +15,12 @@ import {
   readingsSubject,
   rejectedStream,
 } from '../schemas/subjects.ts'
+import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
 import { readHeader } from './follow-log.ts'
 import { seedStates } from './seed-states.ts'
 import { lastMessage } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
+import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
 export type PartitionStatus = {
   readonly partition: number
@@ -52,6 +54,8 @@ export type StatusReport = {
     readonly offline: number
     readonly unheard: number
   }
+  readonly webhooks: WebhookStatus
+  readonly anchor: AnchorStatus
   readonly partitions: readonly PartitionStatus[]
 }
 
@@ -64,11 +68,12 @@ export async function readStatus(
   const manager = await jetstreamManager(nc)
   const startedMs = performance.now()
   const before = await readPartitions(nc, manager)
-  const [readings, events, rejected, sensors] = await Promise.all([
+  const [readings, events, rejected, sensors, webhooks] = await Promise.all([
     streamStatus(manager, readingsStream),
     streamStatus(manager, eventsStream),
     streamStatus(manager, rejectedStream),
     readSensors(nc),
+    readWebhookStatus(nc),
   ])
   await wait(Math.max(0, lookMs - (performance.now() - startedMs)))
   const partitions = await readPartitions(nc, manager)
@@ -81,6 +86,8 @@ export async function readStatus(
     events,
     rejected,
     sensors,
+    webhooks,
+    anchor: await readAnchorStatus(nc, sum(partitions, 'accepted')),
     partitions,
   }
 }

@@ -60,14 +60,21 @@ export const webhookRequestSchema = {
       required: ['op', 'webhook', 'event'],
       properties: { op: { const: 'test' }, webhook, event: { enum: eventKinds } },
     },
+    {
+      type: 'object',
+      description: 'how the shard stands as a whole',
+      additionalProperties: false,
+      required: ['op'],
+      properties: { op: { const: 'status' } },
+    },
   ],
 } as const
 
-export type WebhookRequest = FromSchema<typeof webhookRequestSchema>
+export type ShardRequest = FromSchema<typeof webhookRequestSchema>
+/** What is asked about one webhook. */
+export type WebhookRequest = Extract<ShardRequest, { webhook: string }>
 
-export const isWebhookRequest = new Ajv({ strict: true }).compile<WebhookRequest>(
-  webhookRequestSchema,
-)
+export const isShardRequest = new Ajv({ strict: true }).compile<ShardRequest>(webhookRequestSchema)
 
 /** A delivery as its owner knows it. */
 export type WaitingDelivery = {
@@ -82,6 +89,16 @@ export type WaitingDelivery = {
   readonly due_at: string | null
 }
 
+export type ShardStatus = {
+  /** Deliveries that wait for an attempt, and such as were given up and are kept for a replay. */
+  readonly pending: number
+  readonly dead: number
+  /** Endpoints left alone after failures. */
+  readonly in_breaker: number
+  /** How long the oldest delivery that could be sent has been due; 0: none is. */
+  readonly oldest_due_seconds: number
+}
+
 export type WebhookReply =
   | {
       readonly ok: true
@@ -94,6 +111,7 @@ export type WebhookReply =
   | { readonly ok: true; readonly op: 'replay'; readonly delivery: string }
   | { readonly ok: true; readonly op: 'recover' }
   | { readonly ok: true; readonly op: 'test'; readonly attempt: Attempt }
+  | { readonly ok: true; readonly op: 'status'; readonly status: ShardStatus }
   | { readonly ok: false; readonly code: AskRefusal; readonly message: string }
 
 export const askRefusals = [

@@ -3,13 +3,16 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openRawPublisher } from '../../cli/raw-publisher.ts'
 import { statusLines } from '../../cli/status.ts'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionCount, partitionOf } from '../../core/sensor-id.ts'
+import { shardCount } from '../../core/webhook-id.ts'
 import { readStatus } from '../../runtime/status-report.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
+import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { playPipeline } from '../support/played-pipeline.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let nats: TestNats
 let nc: NatsConnection
@@ -81,8 +84,63 @@ it('says how fast readings come in while it looks', async () => {
   expect((await report).rates.raw).toBeGreaterThan(0)
 })
 
+it('says which batch is anchored for good, and how many readings are in none', async () => {
+  const { anchor, partitions } = await readStatus(nc, { lookMs: 1 })
+  const accepted = partitions.reduce((total, one) => total + one.accepted, 0)
+  expect(anchor).toEqual({ last: null, not_anchored: accepted })
+  const kv = await new Kvm(nc).open(buckets.batches)
+  const hash = `0x${'1'.repeat(64)}`
+  const nLast = Array.from({ length: partitionCount }, (_, p) => (p === partition ? 2 : 0))
+  const header = {
+    index: 7,
+    prevHead: hash,
+    root: hash,
+    first: 1,
+    last: 1,
+    count: 2,
+    timeMinMs: 0,
+    timeMaxMs: 0,
+    sealedMs: 0,
+    beacon: hash,
+    nFirst: nLast,
+    nLast,
+  }
+  await kv.put('header.7', JSON.stringify({ header, headerHash: hash, head: hash }))
+  const block = { block: 9, blockHash: hash, blockTimeS: 60, finalized: { number: 9, hash } }
+  const anchored = { index: 7, status: 'final', tx: hash, ...block, checkedMs: 0 }
+  await kv.put('anchored.7', JSON.stringify(anchored))
+  const checked = { index: 7, head: hash, number: 9, hash, checkedMs: 0 }
+  await kv.put('checked', JSON.stringify(checked))
+  const report = await readStatus(nc, { lookMs: 1 })
+  expect(report.anchor).toEqual({
+    last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
+    not_anchored: accepted - 2,
+  })
+  expect(statusLines(report, undefined, 301_000)).toContain(
+    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet`,
+  )
+})
+
+it('says that nobody answers for deliveries, or what waits', async () => {
+  const report = await readStatus(nc, { lookMs: 1 })
+  expect(report.webhooks).toMatchObject({ shards: shardCount, silent: shardCount })
+  expect(statusLines(report, undefined, 0)).toContain('webhooks   unknown: no notifier answers')
+  using folder = temporaryFolder()
+  await using _ = await startNotifier(nats.url, folder.path)
+  await putWebhook(nc, { paused: true })
+  await publishEvent(nc, rise(100, 180))
+  const told = await eventually('one waits', async () => {
+    const status = await readStatus(nc, { lookMs: 1 })
+    return status.webhooks.pending === 1 && status
+  })
+  expect(told.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
+  expect(statusLines(told, undefined, 0)).toContain(
+    'webhooks   1 deliveries wait, none due; 0 given up, 0 endpoints in breaker',
+  )
+})
+
 it('fits one screen, and says where nobody works', async () => {
-  const lines = statusLines(await readStatus(nc, { lookMs: 1 }), { up: 7 })
+  const lines = statusLines(await readStatus(nc, { lookMs: 1 }), { up: 7 }, 0)
   expect(lines.length).toBeLessThanOrEqual(30)
   expect(lines[0]).toBe('processes  up 7')
   expect(lines.join('\n')).toContain('nobody works on 16 of 16 partitions')

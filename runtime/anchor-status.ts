@@ -1,0 +1,55 @@
+/** What is anchored for good, and what is not yet, as the anchor process keeps it. */
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
+import { secondMs } from '../core/time.ts'
+import {
+  anchoredKey,
+  checkedKey,
+  headerKey,
+  parseAnchored,
+  parseChecked,
+  parseSealed,
+} from '../schemas/batch-record.ts'
+import { buckets } from '../schemas/subjects.ts'
+
+export type AnchorStatus = {
+  /** The last batch that a finalized block holds; null: none does. */
+  readonly last: {
+    readonly batch: number
+    /** The time of that block. */
+    readonly anchored_at: string
+  } | null
+  /** Readings accepted and in no such batch. */
+  readonly not_anchored: number
+}
+
+/** @param accepted readings, ever */
+export async function readAnchorStatus(
+  nc: NatsConnection,
+  accepted: number,
+): Promise<AnchorStatus> {
+  const kv = await new Kvm(nc).open(buckets.batches)
+  const checked = await valueOf(kv, checkedKey, parseChecked)
+  const index = checked?.index ?? 0
+  const [sealed, anchored] = await Promise.all([
+    valueOf(kv, headerKey(index), parseSealed),
+    valueOf(kv, anchoredKey(index), parseAnchored),
+  ])
+  const isKnown = sealed !== undefined && anchored?.status === 'final'
+  if (!isKnown || anchored.blockTimeS === null) return { last: null, not_anchored: accepted }
+  const held = sealed.header.nLast.reduce((total, n) => total + n, 0)
+  return {
+    last: { batch: index, anchored_at: formatIso(anchored.blockTimeS * secondMs) },
+    not_anchored: Math.max(0, accepted - held),
+  }
+}
+
+async function valueOf<T>(
+  kv: KV,
+  key: string,
+  parse: (value: unknown) => T | undefined,
+): Promise<T | undefined> {
+  const entry = await kv.get(key)
+  return entry?.operation === 'PUT' ? parse(entry.json()) : undefined
+}
