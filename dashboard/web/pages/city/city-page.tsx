@@ -1,0 +1,1 @@
+export const CityPage = () => <h1>City</h1>

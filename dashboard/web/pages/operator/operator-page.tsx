@@ -1,0 +1,1 @@
+export const OperatorPage = () => <h1>Operator</h1>

@@ -1,0 +1,1 @@
+export const ProofPage = () => <h1>Proof</h1>

@@ -1,0 +1,1 @@
+export const KeysPage = () => <h1>Keys</h1>

@@ -1,0 +1,1 @@
+export const UsagePage = () => <h1>Usage</h1>

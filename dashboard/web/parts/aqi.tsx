@@ -1,0 +1,46 @@
+import type { AqiCategory } from '../../../core/aqi.ts'
+import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
+import { colorOf } from './palette.ts'
+
+/** The category's shape in its colour; says nothing to a screen reader. */
+export const CategoryMark = ({ category }: { readonly category: AqiCategory | null }) => (
+  <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    {category === null ? (
+      <circle cx="8" cy="8" r="5.5" fill="none" stroke="var(--edge)" stroke-dasharray="2.5 2" />
+    ) : (
+      <path
+        d={categoryShapes[category]}
+        fill={colorOf(category)}
+        stroke="var(--text)"
+        stroke-opacity="0.55"
+        stroke-width="0.8"
+      />
+    )}
+  </svg>
+)
+
+type AqiProps = {
+  readonly aqi: number | null | undefined
+  /** With the category's name behind the number. */
+  readonly words?: boolean
+}
+
+/** An index: shape, number, and the category as text, shown or for screen readers. */
+export function Aqi({ aqi, words = false }: AqiProps) {
+  const category = categoryAt(aqi)
+  if (category === null) {
+    return (
+      <span class="aqi muted">
+        <CategoryMark category={null} />
+        no index
+      </span>
+    )
+  }
+  return (
+    <span class="aqi">
+      <CategoryMark category={category} />
+      <b>{aqi}</b>
+      <span class={words ? '' : 'visually-hidden'}> {categoryWords[category]}</span>
+    </span>
+  )
+}
