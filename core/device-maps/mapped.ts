@@ -4,13 +4,14 @@
  */
 import { type MeasurementName, measurementNames } from '../reading.ts'
 
-/** µg/m³, ppm, °C, %RH; at least one where a message is no refusal; not yet rounded or believed. */
+/** µg/m³, ppm, °C, %RH; not yet rounded or believed. */
 export type MappedFields = { readonly [Name in MeasurementName]?: number }
 
 /** Something in the message that might have been a value and was left out. */
 export type Ignored = { readonly key: string; readonly why: string }
 
 export type MappedReading = {
+  /** None: the message is sound, but holds nothing that we measure. */
   readonly fields: MappedFields
   /** When it was measured, ms since the epoch; undefined: the device has no clock. */
   readonly timeMs?: number
@@ -40,8 +41,8 @@ export type Draft = {
     convert?: (value: number) => number,
   ) => void
   readonly ignore: (key: string, why: string) => void
-  /** @param otherwise the refusal, where no value was taken */
-  readonly end: (otherwise: string, timeMs?: number) => Mapped
+  /** @param otherwise the refusal where no value was taken; undefined: that is no fault */
+  readonly end: (otherwise?: string, timeMs?: number) => Mapped
 }
 
 export function openDraft(): Draft {
@@ -60,7 +61,8 @@ export function openDraft(): Draft {
     },
     ignore,
     end(otherwise, timeMs) {
-      if (!measurementNames.some((name) => taken[name] !== undefined))
+      const isEmpty = !measurementNames.some((name) => taken[name] !== undefined)
+      if (isEmpty && otherwise !== undefined)
         return {
           refused: [otherwise, ...ignored.map(({ key, why }) => `${key}: ${why}`)].join('; '),
         }

@@ -1,0 +1,58 @@
+/**
+ * sensor.community's airRohr firmware (and Nettigo's, which sends the same shape) with "Send data to
+ * custom API": every value a text, particles by the prefix of their sensor, no clock.
+ */
+import { type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
+import { noValueList, readValueList } from './value-list.ts'
+
+/** `_P2` is PM2.5 and `_P1` is PM10. The first that has a value is taken. */
+const particleSensors = ['SDS', 'PMS', 'SPS30', 'HPM', 'NPM', 'IPS']
+
+/** First those that measure both, so that temperature and humidity are of one place. */
+const climateSensors = ['BME280_', 'SHT3X_', 'HTU21D_', 'SCD30_', '', 'BMP280_', 'BMP_', 'DS18B20_']
+
+type Values = ReadonlyMap<string, unknown>
+
+/** @param body the parsed JSON of a request */
+export function mapAirrohr(body: unknown): Mapped {
+  const values = readValueList(body)
+  if (values === undefined) return { refused: noValueList }
+  const draft = openDraft()
+  takeParticles(draft, values)
+  draft.take('co2', 'SCD30_co2_ppm', values.get('SCD30_co2_ppm'))
+  draft.take('co2', 'conc_co2_ppm', values.get('conc_co2_ppm'))
+  takeClimate(draft, values)
+  for (const key of ['P1', 'P2'])
+    if (values.has(key)) draft.ignore(key, 'without a prefix it is a count of a PPD42NS, not µg/m³')
+  return draft.end()
+}
+
+function takeParticles(draft: Draft, values: Values): void {
+  const present = particleSensors.filter((sensor) =>
+    [`${sensor}_P2`, `${sensor}_P1`].some((key) => values.has(key)),
+  )
+  const chosen =
+    present.find((sensor) =>
+      [`${sensor}_P2`, `${sensor}_P1`].some((key) => numberOf(values.get(key)) !== undefined),
+    ) ?? present[0]
+  if (chosen === undefined) return
+  draft.take('pm25', `${chosen}_P2`, values.get(`${chosen}_P2`))
+  draft.take('pm10', `${chosen}_P1`, values.get(`${chosen}_P1`))
+  for (const other of present)
+    if (other !== chosen) draft.ignore(`${other}_P*`, `the particles are those of the ${chosen}`)
+}
+
+/** What a second thermometer says is left out without a word: most boxes have one. */
+function takeClimate(draft: Draft, values: Values): void {
+  for (const name of ['temperature', 'humidity'] as const) {
+    const keys = climateSensors.map((prefix) => prefix + name).filter((key) => values.has(key))
+    const key = keys.find((one) => numberOf(values.get(one)) !== undefined) ?? keys[0]
+    if (key !== undefined) draft.take(name, key, values.get(key))
+  }
+}
+
+/** The chip's id as the body names it, or undefined. */
+export function airrohrChipOf(body: unknown): string | undefined {
+  const id = isObject(body) ? body['esp8266id'] : undefined
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
+}

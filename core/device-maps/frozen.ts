@@ -1,0 +1,34 @@
+/**
+ * An SDS011 (and the drivers around it) that has died may repeat its last sample for ever, which
+ * looks alive. Real air is never the same to the hundredth for an hour.
+ */
+import { stuckAfter } from '../quality.ts'
+import type { MappedReading } from './mapped.ts'
+
+/** What is remembered of a sensor: its last pair of particle values, and how often it came. */
+export type Frozen = { readonly pair: string; readonly times: number }
+
+/**
+ * From the `stuckAfter`th equal pair on, the particles are left out.
+ * @param before of the sensor's reading before, undefined at first
+ */
+export function thaw(
+  before: Frozen | undefined,
+  reading: MappedReading,
+): { readonly frozen: Frozen | undefined; readonly reading: MappedReading } {
+  const { pm25, pm10, ...rest } = reading.fields
+  if (pm25 === undefined && pm10 === undefined) return { frozen: before, reading }
+  const pair = `${pm25} ${pm10}`
+  const times = before?.pair === pair ? before.times + 1 : 1
+  const frozen = { pair, times }
+  if (times < stuckAfter) return { frozen, reading }
+  const why = `the same values ${times} times in a row: the sensor is stuck`
+  return {
+    frozen,
+    reading: {
+      ...reading,
+      fields: rest,
+      ignored: [...reading.ignored, { key: 'pm25, pm10', why }],
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * PurpleAir's body, of `/json` and of a custom data processor: two laser counters (B's keys end in
+ * `_b`), whole °F, a UTC time with slashes.
+ */
+import { parseIso } from '../iso-time.ts'
+import { hardRanges } from '../quality.ts'
+import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** @param body the parsed JSON of a request */
+export function mapPurpleair(body: unknown): Mapped {
+  if (!isObject(body))
+    return { refused: 'the body must be an object, as /json of the device shows' }
+  const draft = openDraft()
+  takeChannels(draft, body, 'pm25', 'pm2_5_atm')
+  takeChannels(draft, body, 'pm10', 'pm10_0_atm')
+  takeFirst(draft, body, 'temperature', ['current_temp_f', 'current_temp_f_680'], celsiusOf)
+  takeFirst(draft, body, 'humidity', ['current_humidity', 'current_humidity_680'])
+  const timeMs = timeOf(body, draft)
+  return draft.end(
+    'none of pm2_5_atm, pm10_0_atm, current_temp_f, current_humidity is there',
+    timeMs,
+  )
+}
+
+/**
+ * Channels further apart than both are held to disagree: 5 µg/m³ and 70 % of their mean, as the
+ * US EPA does before it shows a PurpleAir on its map.
+ */
+const apart = { ugM3: 5, ofMean: 0.7 }
+
+function takeChannels(draft: Draft, body: Body, name: 'pm25' | 'pm10', key: string): void {
+  const keys = [key, `${key}_b`]
+  const valid = keys.filter((one) => isBelievable(name, body[one]))
+  for (const one of keys)
+    if (body[one] !== undefined && body[one] !== null && !valid.includes(one))
+      draft.ignore(one, 'it is no believable value of a laser')
+  const [a, b] = valid.map((one) => numberOf(body[one]) ?? 0)
+  if (a === undefined) return
+  if (b === undefined) return draft.take(name, valid[0] ?? key, a)
+  const mean = (a + b) / 2
+  const gap = Math.abs(a - b)
+  if (gap > apart.ugM3 && gap > apart.ofMean * mean)
+    return draft.ignore(keys.join(', '), `the lasers disagree (${a} and ${b}): one is broken`)
+  draft.take(name, key, mean)
+}
+
+function isBelievable(name: 'pm25' | 'pm10', value: unknown): boolean {
+  const number = numberOf(value)
+  return number !== undefined && number >= 0 && number * 100 <= hardRanges[name].high
+}
+
+function takeFirst(
+  draft: Draft,
+  body: Body,
+  name: 'temperature' | 'humidity',
+  keys: readonly string[],
+  convert?: (value: number) => number,
+): void {
+  const key = keys.find((one) => body[one] !== undefined && body[one] !== null)
+  if (key !== undefined) draft.take(name, key, body[key], convert)
+}
+
+/** `2026/05/17T22:23:06z`. */
+function timeOf({ DateTime: text }: Body, draft: Draft): number | undefined {
+  if (text === undefined) return undefined
+  const time = parseIso(typeof text === 'string' ? text.replaceAll('/', '-') : '')
+  if ('timeMs' in time) return time.timeMs
+  draft.ignore('DateTime', 'it is no UTC time: the arrival stands in')
+  return undefined
+}
+
+/** `a0:b1:2:3:c4:d5` leaves out leading zeros; here without colons, 12 lower hex digits. */
+export const purpleairSerialOf = (text: string): string =>
+  text
+    .split(':')
+    .map((octet) => (text.includes(':') ? octet.padStart(2, '0') : octet))
+    .join('')
+    .toLowerCase()
