@@ -15,7 +15,7 @@ export type LeaseEvents = {
   readonly onHeld: (name: string) => void
   /** Stop work on it; it is given free when the promise resolves. */
   readonly onRelease: (name: string) => Promise<void>
-  /** Somebody else may hold it already: stop at once. */
+  /** Somebody else may hold it already: stop at once. After a share was lost, none is taken. */
   readonly onLost: (name: string) => void
 }
 
@@ -46,6 +46,8 @@ export function openLeases(options: LeaseOptions): Leases {
   const { kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
   const alivePrefix = options.aliveAs ?? 'alive.'
   const revisions = new Map<string, number>()
+  // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
+  let hasLostShare = false
   const aliveKey = `${alivePrefix}${holder}`
 
   const isFree = (entry: KvEntry | null): entry is null =>
@@ -67,6 +69,7 @@ export function openLeases(options: LeaseOptions): Leases {
       // vanished while the server or we were away, and nobody took it: go on
       if (isFree(entry)) return retake(name)
       revisions.delete(name)
+      hasLostShare ||= shared.includes(name)
       onLost(name)
     }
   }
@@ -117,6 +120,7 @@ export function openLeases(options: LeaseOptions): Leases {
       try {
         await kv.put(aliveKey, holder)
         await Promise.all([...revisions].map(([name, revision]) => renew(name, revision)))
+        if (hasLostShare) return
         const share = Math.ceil(shared.length / (await liveHolders()))
         const ours = heldOf(shared)
         await Promise.all(ours.slice(share).map(release))

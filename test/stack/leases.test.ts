@@ -138,6 +138,20 @@ describe('leases', () => {
     expect((await kv.get('partition.3'))?.string()).toBe('b')
   })
 
+  test('who lost a share takes nothing more, though others make room for it', async () => {
+    const kv = await newBucket()
+    const a = holderOn(kv, 'a', { tasks: [] })
+    await a.round()
+    await kv.put('partition.3', 'b')
+    await kv.put('partition.5', 'b')
+    await a.round()
+    await kv.delete('partition.5')
+    await a.round()
+    expect(a.seen.filter((line) => line === 'held partition.5')).toHaveLength(1)
+    expect(a.held()).not.toContain('partition.5')
+    expect((await kv.get('partition.5'))?.operation).toBe('DEL')
+  })
+
   test('a lease that ran out and that nobody took goes on without a word', async () => {
     const kv = await newBucket()
     const a = holderOn(kv, 'a')
