@@ -1,0 +1,134 @@
+/** An HTTP server that slow, broken and too many clients cannot hold up. */
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { secondMs } from '../core/time.ts'
+import { codeOf } from './exit.ts'
+import { listenOn } from './listen.ts'
+
+export type HttpServerOptions = {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** The variable that chose the port, for the message when it is taken. */
+  readonly setting: string
+  readonly listener: RequestListener
+  /** Characters of an address, its query included. */
+  readonly longestUrl: number
+  /** The JSON to answer with where bytes never became a request. */
+  readonly brokenBody: (broken: BrokenRequest) => Buffer
+  readonly limits?: HttpLimits
+}
+
+/** How long a client may keep a socket busy, in ms. */
+export type HttpLimits = {
+  /** From the first byte of a request to its last, body included. */
+  readonly requestMs: number
+  /** Without a byte in either direction: whoever does not read its answer. */
+  readonly idleMs: number
+}
+
+const usualLimits: HttpLimits = { requestMs: 20 * secondMs, idleMs: 30 * secondMs }
+
+export type HttpServer = AsyncDisposable & { readonly url: string }
+
+/** How long answers under way may take when the process stops. */
+const graceMs = 5 * secondMs
+const mostConnections = 10_000
+
+/** @throws MustAct where the port is taken */
+export async function startHttpServer({
+  host,
+  port,
+  setting,
+  listener,
+  longestUrl,
+  brokenBody,
+  limits: { requestMs, idleMs } = usualLimits,
+}: HttpServerOptions): Promise<HttpServer> {
+  const server = createServer(
+    {
+      // whoever sends slowly holds a socket, so there is an end to it
+      headersTimeout: requestMs / 2,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: requestMs / 10,
+      keepAliveTimeout: 65 * secondMs,
+      maxHeaderSize: 16 * 1024,
+    },
+    listener,
+  )
+  server.maxConnections = mostConnections
+  // whoever reads slowly too: a socket on which nothing moves is closed
+  server.setTimeout(idleMs)
+  server.on('clientError', (error, socket) => {
+    answerBroken(error, socket, brokenBody, longestUrl)
+  })
+  const url = await listenOn(server, { host, port, setting })
+  return { url, [Symbol.asyncDispose]: () => close(server) }
+}
+
+/** Requests under way are answered; those that take too long are cut off. */
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  // a connection becomes idle when its answer is out, and would then wait for another request
+  const sweeping = setInterval(() => server.closeIdleConnections(), 20)
+  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(cutOff)
+  clearInterval(sweeping)
+}
+
+/** What never became a request is answered all the same, and its socket closed. */
+function answerBroken(
+  error: Error,
+  socket: Duplex,
+  brokenBody: HttpServerOptions['brokenBody'],
+  longestUrl: number,
+): void {
+  if (!socket.writable || codeOf(error) === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const broken = brokenAs(error, longestUrl)
+  const body = brokenBody(broken)
+  socket.end(
+    `HTTP/1.1 ${broken.status} ${reasons[broken.status]}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
+  )
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+}
+
+export type BrokenRequest = {
+  readonly status: number
+  /** A word for programs; `message` is for people. */
+  readonly code: string
+  readonly message: string
+}
+
+function brokenAs(error: Error, longestUrl: number): BrokenRequest {
+  switch (codeOf(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isLineTooLong(error, longestUrl)
+        ? { status: 414, code: 'url_too_long', message: 'the address is too long' }
+        : { status: 431, code: 'headers_too_large', message: 'the headers are too large' }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, code: 'too_slow', message: 'the request took too long to arrive' }
+    default:
+      return { status: 400, code: 'bad_request', message: 'that is not an HTTP request' }
+  }
+}
+
+/** Whether the request line alone was too long; Node keeps the packet that broke the limit. */
+function isLineTooLong(error: Error, longestUrl: number): boolean {
+  const packet: unknown = 'rawPacket' in error ? error.rawPacket : undefined
+  if (!Buffer.isBuffer(packet)) return false
+  const end = packet.indexOf('\n')
+  return end === -1 || end > longestUrl
+}
