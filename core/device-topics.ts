@@ -1,0 +1,129 @@
+/**
+ * Devices whose firmware fixes its own MQTT topics: which topics each kind may publish, and which
+ * device and quantity a topic speaks of. Topics are named here as NATS sees them, `/` as `.`; a
+ * name that NATS would write in another way (dots, spaces, slashes, wildcards) is no serial.
+ */
+
+/** A registry entry's `device`, as far as topics need it. */
+export type TopicDevice = {
+  readonly kind: string
+  /** The name that the device's topics carry. */
+  readonly serial: string
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const topicKinds = ['airgradient', 'tasmota', 'esphome', 'zigbee2mqtt'] as const
+export type TopicKind = (typeof topicKinds)[number]
+
+export const isTopicKind = (kind: string): kind is TopicKind =>
+  topicKinds.some((known) => known === kind)
+
+type Rule = { readonly serial: RegExp; readonly means: string }
+
+const rules: Readonly<Record<TopicKind, Rule>> = {
+  airgradient: {
+    serial: /^[0-9a-f]{12}$/,
+    means: '12 lower-case hex digits, as in its topic airgradient/readings/<serial>',
+  },
+  tasmota: {
+    serial: /^[A-Za-z0-9_-]{1,64}$/,
+    means: 'its Topic: letters, digits, _ and -, as in tele/<Topic>/SENSOR',
+  },
+  esphome: {
+    serial: /^[A-Za-z0-9_-]{1,64}$/,
+    means: 'the name in its topic_prefix esphome/<name>: letters, digits, _ and -',
+  },
+  zigbee2mqtt: {
+    // `bridge` is Zigbee2MQTT's own
+    serial: /^(?!bridge$)[A-Za-z0-9_-]{1,64}$/,
+    means: 'its friendly name or 0x… address: letters, digits, _ and -, not "bridge"',
+  },
+}
+
+/** What is wrong with the serial of a device of a topic kind, in words; undefined: nothing. */
+export function serialFault({ kind, serial }: TopicDevice): string | undefined {
+  if (!isTopicKind(kind) || rules[kind].serial.test(serial)) return undefined
+  return `the serial of a device of kind ${kind} is ${rules[kind].means}`
+}
+
+const listIn = (device: TopicDevice, option: string): readonly string[] => {
+  const text = device.options?.[option]
+  return typeof text === 'string' ? text.split(/[\s,]+/).filter((word) => word !== '') : []
+}
+
+/**
+ * The subjects that a device may publish to under its own name: those its readings come on, and
+ * what the firmware says besides, which nobody reads (denied, it would fill the server's log).
+ * Exact but for what stands behind the device's own name.
+ * @returns none for a kind without topics and for a serial that is none
+ */
+export function topicsOf(device: TopicDevice): readonly string[] {
+  const { kind, serial } = device
+  if (!isTopicKind(kind) || serialFault(device) !== undefined) return []
+  switch (kind) {
+    case 'airgradient':
+      return [`airgradient.readings.${serial}`]
+    case 'tasmota':
+      // once after it connects it publishes an empty cmnd/<Topic>/POWER
+      return [`tele.${serial}.*`, `stat.${serial}.>`, `cmnd.${serial}.POWER`]
+    case 'esphome':
+      return [`esphome.${serial}.>`]
+    case 'zigbee2mqtt':
+      return [...namesOf(device).flatMap(zigbeeTopics), 'zigbee2mqtt.bridge.>']
+  }
+}
+
+const zigbeeTopics = (name: string): readonly string[] => [
+  `zigbee2mqtt.${name}`,
+  `zigbee2mqtt.${name}.availability`,
+]
+
+/** A Zigbee2MQTT bridge signs in as one sensor, whose entry says for which others it speaks. */
+const namesOf = (device: TopicDevice): readonly string[] => [
+  device.serial,
+  ...listIn(device, 'carries').filter((name) => rules.zigbee2mqtt.serial.test(name)),
+]
+
+const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
+
+/**
+ * The MQTT client ids that a sensor may come with: its own id or, where the firmware fixes another,
+ * the one of option `client_id`. A client id is one connection's: the next one with it ends the one
+ * before, so whoever checks must allow no other.
+ */
+export function clientIdsOf(sensor: string, device?: TopicDevice): readonly string[] {
+  const own = device?.options?.['client_id']
+  return typeof own === 'string' && clientId.test(own) ? [sensor, own] : [sensor]
+}
+
+/** The subjects that readings come on, of every device there may be. */
+export const readingTopics = [
+  'airgradient.readings.*',
+  'tele.*.SENSOR',
+  'esphome.*.sensor.*.state',
+  'zigbee2mqtt.*',
+] as const
+
+export type SpokenTopic = {
+  readonly kind: TopicKind
+  readonly serial: string
+  /** ESPHome's name of the one quantity that the topic carries; '' for the others. */
+  readonly part: string
+}
+
+/** Of which device a subject among `readingTopics` speaks. */
+export function parseTopic(subject: string): SpokenTopic | undefined {
+  const [first, second = '', third = '', part = ''] = subject.split('.')
+  switch (first) {
+    case 'airgradient':
+      return { kind: 'airgradient', serial: third, part: '' }
+    case 'tele':
+      return { kind: 'tasmota', serial: second, part: '' }
+    case 'esphome':
+      return { kind: 'esphome', serial: second, part }
+    case 'zigbee2mqtt':
+      return { kind: 'zigbee2mqtt', serial: second, part: '' }
+    default:
+      return undefined
+  }
+}

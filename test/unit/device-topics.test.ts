@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  clientIdsOf,
+  parseTopic,
+  readingTopics,
+  serialFault,
+  topicKinds,
+  topicsOf,
+} from '../../core/device-topics.ts'
+
+/** As NATS does: `*` one token, `>` one or more. */
+function matches(pattern: string, subject: string): boolean {
+  const [wanted, found] = [pattern.split('.'), subject.split('.')]
+  if (wanted.at(-1) === '>') {
+    const before = wanted.slice(0, -1)
+    return found.length > before.length && before.every((token, i) => fits(token, found[i]))
+  }
+  return wanted.length === found.length && wanted.every((token, i) => fits(token, found[i]))
+}
+const fits = (token: string, found: string | undefined): boolean => token === '*' || token === found
+
+const mayPublish = (topics: readonly string[], subject: string): boolean =>
+  topics.some((topic) => matches(topic, subject))
+
+const spoken = {
+  airgradient: ['aabbccddeeff', 'airgradient.readings.aabbccddeeff'],
+  tasmota: ['tasmota_0A1B2C', 'tele.tasmota_0A1B2C.SENSOR'],
+  esphome: ['yard-air', 'esphome.yard-air.sensor.pm25.state'],
+  zigbee2mqtt: ['0x00158d0001dc126a', 'zigbee2mqtt.0x00158d0001dc126a'],
+} as const
+
+describe('a device that fixes its own topics', () => {
+  it.each(topicKinds)('%s may publish its readings, and the gate hears whose they are', (kind) => {
+    const [serial, subject] = spoken[kind]
+    expect(mayPublish(topicsOf({ kind, serial }), subject)).toBe(true)
+    expect(readingTopics.some((topic) => matches(topic, subject))).toBe(true)
+    expect(parseTopic(subject)).toMatchObject({ kind, serial })
+  })
+
+  it.each(topicKinds)('%s may publish nothing of another device, nor of ours', (kind) => {
+    const [serial] = spoken[kind]
+    const topics = topicsOf({ kind, serial })
+    const foreign = [
+      'airgradient.readings.001122334455',
+      'tele.other.SENSOR',
+      'esphome.other.sensor.pm25.state',
+      'zigbee2mqtt.other',
+      'air.raw.3.NGR-LOS-IKJ-001',
+      'air.readings.0',
+      '$JS.API.INFO',
+      'tasmota.discovery.x.config',
+    ]
+    expect(foreign.filter((subject) => mayPublish(topics, subject))).toEqual([])
+  })
+
+  it('has no topics, and is told why, with a serial that could reach beyond it', () => {
+    const dangerous = ['', '*', '>', 'a.b', 'a/b', 'a b', '#', '+', 'x'.repeat(65), 'a\u0000']
+    for (const kind of topicKinds)
+      for (const serial of [...dangerous, ...(kind === 'zigbee2mqtt' ? ['bridge'] : [])]) {
+        expect(topicsOf({ kind, serial })).toEqual([])
+        expect(serialFault({ kind, serial })).toMatch(/^the serial of a device of kind/)
+      }
+    expect(serialFault({ kind: 'airgradient', serial: 'AABBCCDDEEFF' })).toMatch(/lower-case/)
+  })
+
+  it('names itself and no wildcard before its own name, whatever its serial', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...topicKinds), fc.string(), (kind, serial) => {
+        for (const topic of topicsOf({ kind, serial })) {
+          const [beforeWildcard = ''] = topic.split(/[*>]/)
+          expect(beforeWildcard === 'zigbee2mqtt.bridge.' || topic.includes(`.${serial}`)).toBe(
+            true,
+          )
+          expect(serial).toMatch(/^[A-Za-z0-9_-]+$/)
+          const isOwn = topic === beforeWildcard || beforeWildcard.includes(`.${serial}.`)
+          expect(isOwn || beforeWildcard === 'zigbee2mqtt.bridge.').toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('is of a kind without topics: it has none', () => {
+    expect(topicsOf({ kind: 'airrohr', serial: '1234567' })).toEqual([])
+    expect(serialFault({ kind: 'airrohr', serial: 'a.b' })).toBeUndefined()
+  })
+
+  it('speaks, as a Zigbee2MQTT bridge, for the devices its entry names and for no others', () => {
+    const topics = topicsOf({
+      kind: 'zigbee2mqtt',
+      serial: 'roof',
+      options: { carries: 'kitchen, 0x00158d0001dc126a *  bridge a.b' },
+    })
+    expect(mayPublish(topics, 'zigbee2mqtt.roof')).toBe(true)
+    expect(mayPublish(topics, 'zigbee2mqtt.kitchen')).toBe(true)
+    expect(mayPublish(topics, 'zigbee2mqtt.0x00158d0001dc126a.availability')).toBe(true)
+    expect(mayPublish(topics, 'zigbee2mqtt.bridge.state')).toBe(true)
+    expect(mayPublish(topics, 'zigbee2mqtt.cellar')).toBe(false)
+    expect(topics).not.toContain('zigbee2mqtt.*')
+    expect(topics).not.toContain('zigbee2mqtt.bridge')
+  })
+})
+
+describe('the MQTT client id', () => {
+  const device = { kind: 'airgradient', serial: 'aabbccddeeff' }
+
+  it('is the sensor id, or the one that the firmware fixes and the entry names', () => {
+    expect(clientIdsOf('NGR-LOS-IKJ-001')).toEqual(['NGR-LOS-IKJ-001'])
+    expect(clientIdsOf('NGR-LOS-IKJ-001', device)).toEqual(['NGR-LOS-IKJ-001'])
+    const fixed = { ...device, options: { client_id: 'ESP32_ddEEFF' } }
+    expect(clientIdsOf('NGR-LOS-IKJ-001', fixed)).toEqual(['NGR-LOS-IKJ-001', 'ESP32_ddEEFF'])
+  })
+
+  it('is never one that cannot be a name', () => {
+    for (const client_id of ['', 'a b', '>', 'x'.repeat(65), 7])
+      expect(clientIdsOf('A', { ...device, options: { client_id } })).toEqual(['A'])
+  })
+})
+
+it('a subject of nobody is nobody’s', () => {
+  expect(parseTopic('air.raw.X')).toBeUndefined()
+  expect(parseTopic('')).toBeUndefined()
+})
