@@ -115,6 +115,8 @@ export const buckets = {
   used: 'used',
   /** sensor id → how its credential is checked; read by the gate alone */
   credentials: 'credentials',
+  /** LoRaWAN application id → `application` schema, with how its credential is checked */
+  applications: 'applications',
   /** sensor id → when and from where it was last connected, and what was refused of it */
   seen: 'seen',
   /** webhook id → `webhook` schema; the pipeline reads its thresholds */

@@ -1,0 +1,103 @@
+/** LoRaWAN applications: made, given a new secret, taken away, whoever asks for it. */
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
+import { type Application, applicationFault, parseApplication } from '../schemas/application.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { MustAct, TryAgain, WrongUsage } from './exit.ts'
+import { hashOfSecret, newSecret } from './sensor-credentials.ts'
+import { watchBucket } from './watched-bucket.ts'
+import { isWrongRevision } from './wrong-revision.ts'
+
+type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>
+
+/** Fails at once where the bucket is not there yet. */
+export async function openApplications(nc: NatsConnection): Promise<KV> {
+  const kv = await new Kvm(nc).open(buckets.applications)
+  await kv.status()
+  return kv
+}
+
+/**
+ * Durable when resolved. @returns its secret, which is kept nowhere
+ * @throws WrongUsage not valid  @throws MustAct it is there already
+ */
+export async function createApplication(
+  kv: KV,
+  application: NewApplication,
+  nowMs: number,
+): Promise<string> {
+  const secret = newSecret()
+  const createdAt = formatIso(nowMs)
+  const entry: Application = {
+    ...application,
+    credential: { hash: hashOfSecret(secret), created_at: createdAt },
+    created_at: createdAt,
+  }
+  const fault = applicationFault(entry)
+  if (fault !== undefined) throw new WrongUsage(`the application is not valid: ${fault}`)
+  try {
+    await kv.create(entry.id, JSON.stringify(entry))
+  } catch (cause) {
+    if (!isWrongRevision(cause)) throw cause
+    throw new MustAct(
+      `there is an application ${entry.id} already: \`airproof applications key ${entry.id}\` gives it a new secret`,
+      { cause },
+    )
+  }
+  return secret
+}
+
+/** @param overlapMs how long the secret before stays good @returns the new one @throws MustAct */
+export async function renewApplication(
+  kv: KV,
+  id: string,
+  { nowMs, overlapMs }: { readonly nowMs: number; readonly overlapMs: number },
+): Promise<string> {
+  const { application, revision } = await needApplication(kv, id)
+  const secret = newSecret()
+  const { hash } = application.credential
+  const changed: Application = {
+    ...application,
+    credential: {
+      hash: hashOfSecret(secret),
+      created_at: formatIso(nowMs),
+      ...(overlapMs > 0 ? { previous: { hash, until: formatIso(nowMs + overlapMs) } } : {}),
+    },
+  }
+  try {
+    await kv.update(id, JSON.stringify(changed), revision)
+  } catch (cause) {
+    if (!isWrongRevision(cause)) throw cause
+    throw new TryAgain(`${id} was changed by somebody else meanwhile: look at it, then again`, {
+      cause,
+    })
+  }
+  return secret
+}
+
+/** Its secret is dead within a second; readings stay. @throws MustAct there is none */
+export async function removeApplication(kv: KV, id: string): Promise<void> {
+  const { revision } = await needApplication(kv, id)
+  await kv.delete(id, { previousSeq: revision })
+}
+
+/** By id. */
+export async function listApplications(nc: NatsConnection): Promise<Application[]> {
+  await using bucket = await watchBucket(nc, buckets.applications, parseApplication)
+  return [...bucket.entries()].map(([, one]) => one).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+async function needApplication(
+  kv: KV,
+  id: string,
+): Promise<{ readonly application: Application; readonly revision: number }> {
+  const found = await kv.get(id)
+  const application =
+    found?.operation === 'PUT' ? parseApplication(found.json<unknown>(), id) : undefined
+  if (found === null || application === undefined)
+    throw new MustAct(
+      `there is no application ${id}: \`airproof applications list\` shows those there are`,
+    )
+  return { application, revision: found.revision }
+}

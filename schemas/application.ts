@@ -1,0 +1,61 @@
+import { Ajv } from 'ajv'
+import type { FromSchema } from 'json-schema-to-ts'
+import { measurementNames } from '../core/reading.ts'
+import { credentialSchema } from './credential.ts'
+
+export const applicationKinds = ['ttn', 'chirpstack'] as const
+
+const key = { type: 'string', minLength: 1, maxLength: 80 } as const
+const { required, properties } = credentialSchema
+
+/**
+ * A LoRaWAN application whose network server posts its devices' uplinks: bucket `applications`,
+ * key = id. A device is the sensor whose registry entry names its EUI.
+ */
+export const applicationSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/application',
+  title: 'Application',
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'kind', 'credential', 'fields', 'created_at'],
+  properties: {
+    // lower case, so that none is ever taken for a sensor's id
+    id: { type: 'string', pattern: '^[a-z][a-z0-9-]{1,39}$' },
+    kind: { enum: applicationKinds },
+    credential: { type: 'object', required, properties },
+    fields: {
+      type: 'object',
+      description: 'which key of the decoded payload holds what, in our units',
+      additionalProperties: false,
+      minProperties: 1,
+      properties: { pm25: key, pm10: key, co2: key, temperature: key, humidity: key },
+    },
+    devices: {
+      type: 'array',
+      description: 'what the EUIs of its devices begin with; absent: any device of its kind',
+      minItems: 1,
+      maxItems: 100,
+      items: { type: 'string', pattern: '^[0-9A-F]{1,16}$' },
+    },
+    created_at: { type: 'string', description: 'ISO 8601' },
+  },
+} as const
+
+export type Application = FromSchema<typeof applicationSchema>
+export type ApplicationKind = (typeof applicationKinds)[number]
+
+const isApplication = new Ajv({ strict: true }).compile<Application>(applicationSchema)
+
+/** What is wrong with an application's entry, in words, or undefined. */
+export function applicationFault(value: unknown): string | undefined {
+  if (isApplication(value)) return undefined
+  const [first] = isApplication.errors ?? []
+  const path = first?.instancePath.slice(1).replaceAll('/', '.') || 'the application'
+  if (path === 'fields') return `fields: ${first?.message}, of ${measurementNames.join(', ')}`
+  return `${path} ${first?.message ?? 'is not valid'}`
+}
+
+/** @returns undefined where it is none, or names another than its key */
+export const parseApplication = (value: unknown, id: string): Application | undefined =>
+  isApplication(value) && value.id === id ? value : undefined
