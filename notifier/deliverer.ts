@@ -26,8 +26,11 @@ export type DelivererContext = AttemptContext & {
   readonly metrics: NotifierMetrics
   readonly pause: (ms: number) => Promise<void>
   /** 410, or five days of failures. */
-  readonly onDisable: (entry: BookEntry, reason: 'gone' | 'failing', detail: string) => void
-  /** The owner should hear of it; mails are somebody else's work. */
+  readonly onDisable: (
+    entry: BookEntry,
+    why: { readonly reason: 'gone' | 'failing'; readonly detail: string; readonly health: Health },
+  ) => void
+  /** The owner should hear of it. */
   readonly onWarning: (entry: BookEntry, health: Health) => void
 }
 
@@ -81,7 +84,11 @@ export function createDeliverer(
     kept.health = failedAt(before, now)
     switch (judgeHealth(before, kept.health)) {
       case 'disable':
-        context.onDisable(entry, 'failing', `${kept.health.failures} failures in a row`)
+        context.onDisable(entry, {
+          reason: 'failing',
+          detail: `${kept.health.failures} failures in a row`,
+          health: kept.health,
+        })
         break
       case 'warn':
         context.onWarning(entry, kept.health)
@@ -131,7 +138,11 @@ export function createDeliverer(
       case 'dead':
         return [{ ...delivery, type: 'dead', attempts, dueMs: now }, ...failed(endpoint, entry)]
       case 'disabled':
-        context.onDisable(entry, 'gone', 'the receiver answered 410')
+        context.onDisable(entry, {
+          reason: 'gone',
+          detail: 'the receiver answered 410',
+          health: healthy,
+        })
         return [{ ...delivery, type: 'dead', attempts, dueMs: now }]
       case 'cancelled':
         return []

@@ -7,17 +7,29 @@ type Reason = NonNullable<Webhook['disabled']>['reason']
 
 const tries = 5
 
+type Disabling = {
+  readonly reason: Reason
+  readonly detail: string
+  readonly atMs: number
+  /**
+   * Called with the webhook that is about to be disabled. Killed after it, whoever comes next finds
+   * the webhook active, and tells the same thing again, with the same id.
+   */
+  readonly tell: (webhook: Webhook) => Promise<void>
+}
+
 /** @returns whether it was we who disabled it */
 export async function disableWebhook(
   kv: KV,
   id: string,
-  { reason, detail, atMs }: { reason: Reason; detail: string; atMs: number },
+  { reason, detail, atMs, tell }: Disabling,
 ): Promise<boolean> {
   for (let i = 0; i < tries; i++) {
     const entry = await kv.get(id)
     if (entry === null || entry.operation !== 'PUT') return false
     const webhook = parseWebhook(JSON.parse(entry.string()))
     if (webhook === undefined || !webhook.active) return false
+    await tell(webhook)
     const at = formatIso(atMs)
     const disabled = { reason, at, detail: detail.slice(0, 300) }
     const next: Webhook = { ...webhook, active: false, disabled, updated_at: at }

@@ -8,6 +8,7 @@ import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
+import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
@@ -19,12 +20,13 @@ import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { parseWebhook } from '../schemas/webhook.ts'
+import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
 import { attemptsLog } from './attempts-log.ts'
 import { steadyClock } from './clock.ts'
 import { readNotifierConfig } from './config.ts'
 import { disableWebhook } from './disable.ts'
 import { createLimits } from './limits.ts'
+import { disabledMail, failingMail, type TellableMail } from './mails.ts'
 import { notifierMetrics } from './metrics.ts'
 import { openSender } from './send.ts'
 import type { ShardContext } from './shard.ts'
@@ -37,6 +39,8 @@ const shardOfTask = (name: string): number => Number(name.slice('shard.'.length)
 /** A process has 10 s to stop; connections are closed in what is left. */
 const orderlyMs = 8_000
 const tellNeededMs = 30_000
+const mailTries = 5
+const mailRetryMs = 2_000
 
 export const run: ProcessMain = async (context) => {
   try {
@@ -70,6 +74,18 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const book = opened.use(openWebhookBook(webhooks, box))
   const sender = opened.use(openSender({ resolver: publicResolver({ allowInsecure }) }))
+  const mails = openMailQueue(nc, box)
+  /** Never rejects: a mail that is not taken must not keep a webhook from being disabled. */
+  const sendMail = async ({ id, mail }: TellableMail): Promise<void> => {
+    for (let i = 0; i < mailTries && !ending.signal.aborted; i++) {
+      try {
+        return await mails.send(id, mail)
+      } catch (error) {
+        logger.warn({ err: error, mail: id }, 'a mail was not taken: trying again')
+        await pause(mailRetryMs)
+      }
+    }
+  }
   const limits = createLimits()
   const context: ShardContext = {
     nc,
@@ -95,8 +111,11 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     random: Math.random,
     sources: await openSources({ nc, keccak: await createKeccak(), sensorOf: sensors.get }),
     attempts: attemptsLog(nc),
-    onDisable: ({ webhook }, reason, detail) => {
-      void disableWebhook(webhooks.kv, webhook.id, { reason, detail, atMs: Date.now() }).then(
+    onDisable: ({ webhook }, { reason, detail, health }) => {
+      const atMs = Date.now()
+      const tell = (found: Webhook): Promise<void> =>
+        sendMail(disabledMail(found, { reason, detail, atMs, health }))
+      void disableWebhook(webhooks.kv, webhook.id, { reason, detail, atMs, tell }).then(
         (isOurs) => {
           if (!isOurs) return
           metrics.disabled.inc({ reason })
@@ -105,12 +124,14 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
         (error: unknown) => logger.warn({ err: error, webhook: webhook.id }, 'not disabled yet'),
       )
     },
-    onWarning: ({ webhook }, { failures, firstFailureMs }) => {
+    onWarning: ({ webhook }, health) => {
       metrics.warnings.inc()
+      const { failures, firstFailureMs } = health
       logger.warn(
         { webhook: webhook.id, account: webhook.account, failures, firstFailureMs },
-        'an endpoint keeps failing: its owner should hear of it',
+        'an endpoint keeps failing: its owner hears of it by mail',
       )
+      void sendMail(failingMail(webhook, health))
     },
   }
   const shards = createShards(context, logger)

@@ -1,0 +1,80 @@
+/**
+ * What the owner of a webhook is told by mail: that its endpoint keeps failing, and that it was
+ * disabled. The dashboard's sender writes the words; here are the facts, each with an id that is the
+ * same whoever finds it out, so that it is mailed once.
+ */
+import { warningsMs } from '../core/endpoint-health.ts'
+import { formatIso } from '../core/iso-time.ts'
+import type { Health } from '../core/ledger-record.ts'
+import { hourMs } from '../core/time.ts'
+import type { Mail } from '../schemas/mail.ts'
+import type { Webhook } from '../schemas/webhook.ts'
+
+export type TellableMail = { readonly id: string; readonly mail: Mail }
+
+/** A warning by mail is due: it has failed for as long as one of the marks says. */
+export function failingMail(webhook: Webhook, health: Health): TellableMail {
+  const { failures, firstFailureMs, lastFailureMs } = health
+  const spanMs = lastFailureMs - firstFailureMs
+  const markMs = Math.max(...warningsMs.filter((mark) => mark <= spanMs), 0)
+  return {
+    id: `webhook_failing-${webhook.id}-${firstFailureMs}-${markMs / hourMs}`,
+    mail: {
+      kind: 'webhook_failing',
+      to: { account: webhook.account },
+      data: {
+        ...namesOf(webhook),
+        failures,
+        since: formatIso(firstFailureMs),
+        last_failure: formatIso(lastFailureMs),
+        hours: Math.floor(spanMs / hourMs),
+      },
+    },
+  }
+}
+
+export type Disabling = {
+  readonly reason: 'gone' | 'failing'
+  readonly detail: string
+  readonly atMs: number
+  /** Of an endpoint that failed. */
+  readonly health: Health
+}
+
+/** @param webhook as it was before, so that each disabling after a change is told anew */
+export function disabledMail(
+  webhook: Webhook,
+  { reason, detail, atMs, health }: Disabling,
+): TellableMail {
+  const { failures, firstFailureMs } = health
+  return {
+    id: `webhook_disabled-${webhook.id}-${webhook.updated_at}`,
+    mail: {
+      kind: 'webhook_disabled',
+      to: { account: webhook.account },
+      data: {
+        ...namesOf(webhook),
+        reason,
+        detail,
+        disabled_at: formatIso(atMs),
+        ...(reason === 'failing' ? { failures, since: formatIso(firstFailureMs) } : {}),
+      },
+    },
+  }
+}
+
+const namesOf = ({ id, url, description = '' }: Webhook): Mail['data'] => ({
+  webhook: id,
+  url: shownUrl(url),
+  description,
+})
+
+const longestPart = 12
+
+/** Origin and beginning of the path: the rest may hold a token that lets others in. */
+export function shownUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url)
+  const [first = '', ...rest] = pathname.slice(1).split('/')
+  const isCut = first.length > longestPart || rest.length > 0 || search !== ''
+  return `${origin}/${first.slice(0, longestPart)}${isCut ? '…' : ''}`
+}
