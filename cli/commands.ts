@@ -40,4 +40,10 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       summary: 'answer /v1 over HTTP (one process)',
       load: async () => (await import('../api/main.ts')).run,
     }),
+  dashboard: async () =>
+    processCommand({
+      name: 'dashboard',
+      summary: 'the pages for people: accounts, keys, map, proofs (one process)',
+      load: async () => (await import('../dashboard/main.ts')).run,
+    }),
 }

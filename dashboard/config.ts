@@ -1,0 +1,68 @@
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { WrongUsage } from '../runtime/exit.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+
+export type DashboardConfig = {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** Where people reach the dashboard, without a slash at its end: what links in mails begin with. */
+  readonly publicUrl: string
+  /** The API as this process reaches it, without a slash at its end. */
+  readonly apiUrl: string
+  /** How many proxies of ours stand before us: so many entries of X-Forwarded-For are believed. */
+  readonly proxies: number
+  /** Where the built pages are; undefined: where `npm run build` puts them. */
+  readonly pages: string | undefined
+  readonly mail: MailSettings
+}
+
+export type MailSettings = {
+  /** `smtp:` or `smtps:` with user and password; undefined: mails are written to files. */
+  readonly smtpUrl: string | undefined
+  readonly from: string
+  /** Where mails lie where there is no mail server. */
+  readonly folder: string
+}
+
+/** @throws WrongUsage that names the variable */
+export function readDashboardConfig(source: SettingsSource, dataFolder: string): DashboardConfig {
+  const settings = readSettings(source)
+  const host = settings.text('AIRPROOF_DASHBOARD_HOST', { default: '127.0.0.1' })
+  const port = settings.port('AIRPROOF_DASHBOARD_PORT', { default: 8081 })
+  const web = ['http:', 'https:']
+  const ownUrl = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`
+  const publicUrl = settings.url('AIRPROOF_DASHBOARD_URL', web, { default: ownUrl })
+  const apiPort = settings.port('AIRPROOF_API_PORT', { default: 8080 })
+  const apiUrl = settings.url('AIRPROOF_API_URL', web, { default: `http://127.0.0.1:${apiPort}` })
+  return Object.freeze({
+    host,
+    port,
+    publicUrl: originOf('AIRPROOF_DASHBOARD_URL', publicUrl),
+    apiUrl: originOf('AIRPROOF_API_URL', apiUrl),
+    proxies: settings.int('AIRPROOF_DASHBOARD_PROXIES', { default: 0, max: 10 }),
+    pages: settings.text('AIRPROOF_DASHBOARD_PAGES'),
+    mail: {
+      smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
+      from: settings.text('MAIL_FROM', { default: 'airproof <airproof@localhost>' }),
+      folder: join(dataFolder, 'mail'),
+    },
+  })
+}
+
+/** Pages and cookies belong to a whole origin, so an address with a path would not do. */
+function originOf(name: string, text: string): string {
+  const { origin, pathname, search } = new URL(text)
+  if (pathname === '/' && search === '') return origin
+  throw new WrongUsage(`${name} must be an address without a path, such as ${origin}`)
+}
+
+/** The address holds a password, so it is not repeated where it is wrong. */
+function readSmtpUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const url = URL.parse(text)
+  const isFit = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ''
+  if (isFit) return text
+  throw new WrongUsage('SMTP_URL must be like smtp://user:password@mail.example.org:587')
+}

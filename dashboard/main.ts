@@ -1,0 +1,89 @@
+import { openAccountBook } from '../runtime/account-book.ts'
+import { openAdmin } from '../runtime/admin.ts'
+import { startHttpServer } from '../runtime/http-server.ts'
+import { openMetrics } from '../runtime/metrics.ts'
+import { connectNats } from '../runtime/nats.ts'
+import type { ProcessMain } from '../runtime/process.ts'
+import { orTryAgain } from '../runtime/server-away.ts'
+import { stopped } from '../runtime/stop-signal.ts'
+import { ensureStreams } from '../runtime/streams.ts'
+import { watchBucket } from '../runtime/watched-bucket.ts'
+import type { Account } from '../schemas/account.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { readDashboardConfig } from './config.ts'
+import { createApp, longestUrl } from './server/app.ts'
+import { dataProxy } from './server/data-proxy.ts'
+import { openInternalKey } from './server/internal-key.ts'
+import { me } from './server/me.ts'
+import { countRequests } from './server/metrics.ts'
+import { openSessions } from './server/sessions.ts'
+import { views } from './server/views.ts'
+import { openWebFiles } from './server/web-files.ts'
+
+export const run: ProcessMain = async (context) => {
+  try {
+    await work(context)
+  } catch (error) {
+    throw orTryAgain(error)
+  }
+}
+
+const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
+  const settings = readDashboardConfig({ env, flags }, config.dataFolder)
+  const files = openWebFiles(settings.pages)
+  await using opened = new AsyncDisposableStack()
+  const nowMs = Date.now
+  const clockMs = (): number => performance.now()
+  const onFailure = (error: unknown): void => log.warn({ err: error }, 'NATS did not take it yet')
+
+  const nc = await connectNats(config, { name: 'dashboard', log, stop })
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const book = await openAccountBook(nc)
+  // written by our own commands and this process alone, so taken as it is
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, (value) => value as Account))
+  const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
+  const internalKey = opened.use(await openInternalKey({ keys: book.keys, nowMs, onFailure }))
+  const metrics = openMetrics('dashboard')
+
+  const app = createApp({
+    files,
+    sessions,
+    views,
+    publicUrl: settings.publicUrl,
+    log,
+    observe: countRequests(metrics),
+    routes: [
+      me,
+      ...dataProxy({
+        apiUrl: settings.apiUrl,
+        key: internalKey.current,
+        proxies: settings.proxies,
+        clockMs,
+        stop,
+      }),
+    ],
+  })
+  const handle = app.callback()
+  const server = opened.use(
+    await startHttpServer({
+      host: settings.host,
+      port: settings.port,
+      setting: 'AIRPROOF_DASHBOARD_PORT',
+      longestUrl,
+      brokenBody: ({ code, message }) =>
+        Buffer.from(JSON.stringify({ status: 'error', error: { code, message } })),
+      listener: (request, response) => void handle(request, response),
+    }),
+  )
+  opened.use(
+    await openAdmin({
+      ...config.admin,
+      metrics,
+      ready: [{ name: 'nats', check: async () => void (await nc.rtt()) }],
+    }),
+  )
+  log.info({ url: server.url, people: settings.publicUrl }, 'answering')
+  await stopped(stop)
+}

@@ -1,0 +1,150 @@
+/**
+ * The way of a request: well-formed → a file, or a route and method → who asks → were they asked
+ * by one of our own pages → the answer. Everything that goes wrong on it ends in one sentence.
+ */
+import { randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import Koa, { type Context } from 'koa'
+import type { Logger } from '../../runtime/log.ts'
+import { cookieLine, readCookie } from './cookies.ts'
+import { writeRefusal } from './error-answer.ts'
+import { Refusal } from './refusal.ts'
+import { checkCsrf, checkOrigin } from './request-guard.ts'
+import type { DashboardRoute, Session } from './route.ts'
+import { securityHeaders } from './security-headers.ts'
+import { readSentBody } from './sent-body.ts'
+import type { Sessions } from './sessions.ts'
+import type { WebFiles } from './web-files.ts'
+
+/** Told of every request when its answer is on the way. */
+export type Observe = (seen: { readonly route: string; readonly status: number }) => void
+
+type Options = {
+  readonly routes: readonly DashboardRoute[]
+  /** Paths of the browser's own views: the shell is served there. */
+  readonly views: readonly string[]
+  readonly files: WebFiles
+  readonly sessions: Pick<Sessions, 'find'>
+  readonly publicUrl: string
+  readonly log: Logger
+  readonly observe: Observe
+}
+
+/** Characters of an address, its query included. */
+export const longestUrl = 4_096
+
+export function createApp(options: Options): Koa {
+  const { routes, views, files, sessions, publicUrl, log, observe } = options
+  const app = new Koa()
+  const router = new Router({ strict: true })
+  const headers = securityHeaders(publicUrl)
+
+  const serve = async (ctx: Context, methods: readonly DashboardRoute[]): Promise<void> => {
+    const route = routeFor(methods, ctx.method)
+    const token = readCookie(ctx.req, 'session')
+    const session = token === undefined ? undefined : sessions.find(token)
+    // a cookie whose session has ended only misleads
+    if (token !== undefined && session === undefined)
+      ctx.append('set-cookie', cookieLine('session', undefined))
+    if (route.method !== 'GET') {
+      checkOrigin(ctx, publicUrl)
+      await readSentBody(ctx)
+      checkCsrf(ctx, session)
+    }
+    ctx.set('cache-control', 'no-store')
+    const answer = await (route.needs === 'nobody'
+      ? route.handle(ctx, session)
+      : route.handle(ctx, needSession(ctx, session, route.needs)))
+    if (answer !== undefined && ctx.body === undefined) ctx.body = answer
+  }
+
+  for (const [path, methods] of Map.groupBy(routes, (route) => route.path))
+    router.all(path, (ctx) => {
+      setRoute(ctx, path)
+      return serve(ctx, methods)
+    })
+  for (const path of views)
+    router.get(path, (ctx) => {
+      setRoute(ctx, path)
+      files.serveShell(ctx)
+    })
+
+  app.use(async (ctx, next) => {
+    const requestId = randomUUID()
+    ctx.set({ ...headers, 'x-request-id': requestId })
+    setRoute(ctx, 'none')
+    try {
+      checkUrl(ctx.req.url ?? '')
+      const isRead = ctx.method === 'GET' || ctx.method === 'HEAD'
+      if (!isRead || !files.serve(ctx, ctx.path)) {
+        await next()
+        if (ctx.status === 404 && ctx.body === undefined && ctx.respond !== false) throw noPage()
+      } else setRoute(ctx, 'file')
+    } catch (thrown) {
+      const refusal = toRefusal(thrown)
+      const { status } = refusal
+      if (status >= 500)
+        log.error({ requestId, route: routeOf(ctx), err: thrown }, 'could not answer')
+      if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
+    }
+    observe({ route: routeOf(ctx), status: ctx.status })
+  })
+  app.use(router.routes())
+  // failures of ours are told above; what is left are sockets that clients gave up
+  app.on('error', () => undefined)
+  return app
+}
+
+type State = { route: string }
+
+const setRoute = (ctx: Context, route: string): void => {
+  const state: State = ctx.state
+  state.route = route
+}
+const routeOf = (ctx: Context): string => (ctx.state as State).route
+
+function toRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  return new Refusal(500, 'internal', 'something went wrong on our side', { cause: thrown })
+}
+
+const plain = /^[\x21-\x7e]*$/
+
+/** @throws Refusal 400, 414 */
+function checkUrl(url: string): void {
+  if (url.length > longestUrl)
+    throw new Refusal(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
+  const bad = new Refusal(400, 'bad_encoding', 'the address is not well encoded')
+  if (!plain.test(url)) throw bad
+  try {
+    decodeURIComponent(url.split('?')[0] ?? '')
+  } catch {
+    throw bad
+  }
+}
+
+const noPage = (): Refusal => new Refusal(404, 'not_found', 'there is nothing at this address')
+
+/** @throws Refusal 405 */
+function routeFor(methods: readonly DashboardRoute[], asked: string): DashboardRoute {
+  const wanted = asked === 'HEAD' ? 'GET' : asked
+  const found = methods.find(({ method }) => method === wanted)
+  if (found !== undefined) return found
+  const allowed = methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  throw new Refusal(405, 'method_not_allowed', `${asked} is not possible here`, {
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+/** @throws Refusal 401, 403 */
+function needSession(
+  ctx: Context,
+  session: Session | undefined,
+  needs: 'session' | 'operator',
+): Session {
+  if (session === undefined)
+    throw new Refusal(401, 'not_signed_in', 'sign in first', { details: { next: ctx.path } })
+  if (needs === 'operator' && session.account.role !== 'operator')
+    throw new Refusal(403, 'not_operator', 'this is for operators alone')
+  return session
+}

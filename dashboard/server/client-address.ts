@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http'
+
+/**
+ * The network a request comes from, for limits. What stands in `X-Forwarded-For` is believed only
+ * as far as proxies of ours wrote it: everything further left is the client's own invention.
+ * @param proxies how many of ours a request has passed
+ */
+export function clientNetwork(request: IncomingMessage, proxies: number): string {
+  const socket = request.socket.remoteAddress ?? ''
+  if (proxies === 0) return networkOf(socket)
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+  return networkOf(forwarded.at(-proxies) || socket)
+}
+
+/** Whoever has one address of IPv6 has 2^64 of them. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, 64)
+  return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain
+}

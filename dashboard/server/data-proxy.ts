@@ -1,0 +1,167 @@
+/**
+ * `/data/v1/…` is the API for our own pages. What the map shows is open to anyone, within a limit
+ * for each network; usage and webhooks are answered for the account that is signed in. Nothing of
+ * what the client says about itself goes on: the API hears our key, and whom we ask for.
+ */
+import { Readable } from 'node:stream'
+import type { Context } from 'koa'
+import { minuteMs, secondMs } from '../../core/time.ts'
+import { clientNetwork } from './client-address.ts'
+import { rateBy } from './rate-by.ts'
+import { away, Refusal } from './refusal.ts'
+import type { DashboardRoute, Session } from './route.ts'
+
+type Options = {
+  readonly apiUrl: string
+  readonly key: () => string
+  /** Proxies of ours before us. */
+  readonly proxies: number
+  readonly clockMs: () => number
+  /** Of one network without a session. */
+  readonly openPerMinute?: number
+  /** Streams of one network at once. */
+  readonly mostStreams?: number
+  /** Aborted when the process stops: streams have no end of their own. */
+  readonly stop: AbortSignal
+}
+
+const open = [
+  '/v1/sensors',
+  '/v1/sensors/:id/status',
+  '/v1/readings',
+  '/v1/readings/:id/:timestamp/verify',
+  '/v1/readings/:id/:timestamp/proof',
+  '/v1/areas',
+  '/v1/areas/:name',
+  '/v1/aqi/scale',
+]
+const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
+
+const answerWithinMs = 30 * secondMs
+
+export function dataProxy(options: Options): readonly DashboardRoute[] {
+  const { proxies, clockMs, openPerMinute = 300, mostStreams = 10, stop } = options
+  const limit = { perSecond: (openPerMinute * secondMs) / minuteMs, burst: openPerMinute / 5 }
+  const rate = rateBy({ limit, clockMs })
+  const streams = new Map<string, number>()
+  const ask = async (ctx: Context, session: Session | undefined): Promise<void> =>
+    forward(ctx, options, { session, signal: AbortSignal.timeout(answerWithinMs) })
+
+  const stream: DashboardRoute = {
+    method: 'GET',
+    path: '/data/v1/stream',
+    needs: 'nobody',
+    handle: async (ctx, session) => {
+      const who = clientNetwork(ctx.req, proxies)
+      rate.take(who)
+      const running = streams.get(who) ?? 0
+      if (running >= mostStreams)
+        throw new Refusal(429, 'too_many_streams', `at most ${mostStreams} streams at once`, {
+          headers: { 'retry-after': '10' },
+        })
+      streams.set(who, running + 1)
+      const gone = new AbortController()
+      ctx.res.once('close', () => {
+        gone.abort()
+        const left = (streams.get(who) ?? 1) - 1
+        if (left > 0) streams.set(who, left)
+        else streams.delete(who)
+      })
+      // the API's signs of life are rarer than what an ordinary answer is given
+      ctx.req.socket.setTimeout(5 * minuteMs)
+      await forward(ctx, options, { session, signal: AbortSignal.any([gone.signal, stop]) })
+    },
+  }
+  return [
+    stream,
+    ...open.map(
+      (path): DashboardRoute => ({
+        method: 'GET',
+        path: `/data${path}`,
+        needs: 'nobody',
+        handle: async (ctx, session) => {
+          if (session === undefined) rate.take(clientNetwork(ctx.req, proxies))
+          await ask(ctx, session)
+        },
+      }),
+    ),
+    ...ofAnAccount.flatMap((path) =>
+      (['GET', 'POST', 'PATCH', 'DELETE'] as const).map(
+        (method): DashboardRoute => ({
+          method,
+          path: `/data${path}`,
+          needs: 'session',
+          handle: ask,
+        }),
+      ),
+    ),
+  ]
+}
+
+type Sending = { readonly session: Session | undefined; readonly signal: AbortSignal }
+
+/** Of the answer; all else is between the API and us. */
+const kept = [
+  'content-type',
+  'content-disposition',
+  'cache-control',
+  'etag',
+  'link',
+  'location',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-request-id',
+]
+/** Of the request. */
+const told = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
+
+async function forward(
+  ctx: Context,
+  { apiUrl, key }: Options,
+  { session, signal }: Sending,
+): Promise<void> {
+  const headers = new Headers({ authorization: `Bearer ${key()}`, 'accept-encoding': 'identity' })
+  for (const name of told) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
+  if (session !== undefined) headers.set('airproof-account', session.account.id)
+  const sent: unknown = ctx.request.body
+  const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
+  if (isSending) headers.set('content-type', 'application/json')
+  // the path as it was written: what was percent-encoded stays so
+  const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
+  const answer = await askApi(url, {
+    method: ctx.method,
+    headers,
+    signal,
+    redirect: 'manual',
+    ...(isSending ? { body: JSON.stringify(sent) } : {}),
+  })
+  // our key has not reached the API yet, or it lost touch with NATS
+  if (answer.status === 401) {
+    await answer.body?.cancel()
+    throw away('api_away', 'the API does not know us yet')
+  }
+  ctx.status = answer.status
+  for (const name of kept) {
+    const value = answer.headers.get(name)
+    if (value !== null) ctx.set(name, value)
+  }
+  if (answer.body === null || ctx.method === 'HEAD') {
+    await answer.body?.cancel()
+    ctx.body = null
+    ctx.status = answer.status
+    return
+  }
+  const body = Readable.fromWeb(answer.body)
+  // the client went, the API broke off, or we stop: the answer ends where it is
+  body.on('error', () => ctx.res.destroy())
+  ctx.body = body
+}
+
+async function askApi(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (cause) {
+    throw away('api_away', 'the API does not answer right now', cause)
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The key this process asks the API with, on behalf of whoever is signed in. It is made at the
+ * start, lives a day, is replaced in time, is kept in memory only and goes when the process stops.
+ */
+import { randomBytes } from 'node:crypto'
+import type { KV } from '@nats-io/kv'
+import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/api-key.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { hourMs, minuteMs } from '../../core/time.ts'
+import { hashOfKey } from '../../runtime/account-book.ts'
+import type { KeyRecord } from '../../schemas/account.ts'
+
+export type InternalKey = AsyncDisposable & { readonly current: () => string }
+
+type Options = {
+  /** Bucket `keys`. */
+  readonly keys: KV
+  readonly nowMs: () => number
+  readonly onFailure: (error: unknown) => void
+}
+
+const lifeMs = 24 * hourMs
+const replaceMs = 12 * hourMs
+/** Requests under way may still bring the former one. */
+const overlapMs = minuteMs
+const lookMs = minuteMs
+
+export async function openInternalKey({ keys, nowMs, onFailure }: Options): Promise<InternalKey> {
+  const make = async (): Promise<Made> => {
+    const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
+    const madeMs = nowMs()
+    const record: KeyRecord = {
+      id: `key_${randomBytes(8).toString('hex')}`,
+      account: 'dashboard',
+      name: 'the dashboard’s own',
+      hint: key.slice(0, 8),
+      created_at: formatIso(madeMs),
+      expires_at: formatIso(madeMs + lifeMs),
+      internal: true,
+    }
+    await keys.create(hashOfKey(key), JSON.stringify(record))
+    return { key, madeMs }
+  }
+  let made = await make()
+  let former: Made | undefined
+  const look = async (): Promise<void> => {
+    if (former !== undefined && nowMs() - made.madeMs > overlapMs) {
+      await keys.delete(hashOfKey(former.key))
+      former = undefined
+    }
+    if (nowMs() - made.madeMs < replaceMs) return
+    const next = await make()
+    if (former !== undefined) await keys.delete(hashOfKey(former.key))
+    former = made
+    made = next
+  }
+  const timer = setInterval(() => void look().catch(onFailure), lookMs)
+  return {
+    current: () => made.key,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer)
+      const ours = [made, ...(former === undefined ? [] : [former])]
+      await Promise.all(ours.map(({ key }) => keys.delete(hashOfKey(key)))).catch(onFailure)
+    },
+  }
+}
+
+type Made = { readonly key: string; readonly madeMs: number }

@@ -1,0 +1,43 @@
+import { type RateLimit, rateVerdict } from '../../core/rate-limit.ts'
+import { tooMany } from './refusal.ts'
+
+type Options = {
+  readonly limit: RateLimit
+  /** A clock that never goes back, in ms. */
+  readonly clockMs: () => number
+  /** Bound on what is remembered; who was not heard of longest is forgotten. */
+  readonly most?: number
+}
+
+export type RateBy = {
+  /** Counts one try. @throws Refusal 429 where it is one too many, which then counts for nothing */
+  readonly take: (who: string) => void
+  /** The same without an error. */
+  readonly tryTake: (who: string) => boolean
+  /** All tries of `who` are forgiven. */
+  readonly forget: (who: string) => void
+}
+
+/** So many tries for each name, kept in this process's memory. */
+export function rateBy({ limit, clockMs, most = 10_000 }: Options): RateBy {
+  const states = new Map<string, number>()
+  /** @returns ms to wait, 0 where it may */
+  const waitMs = (who: string): number => {
+    const nowMs = clockMs()
+    const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs)
+    if (!verdict.allowed) return Math.max(1, verdict.atMs - nowMs)
+    states.delete(who)
+    states.set(who, verdict.state)
+    const [oldest] = states.keys()
+    if (states.size > most && oldest !== undefined) states.delete(oldest)
+    return 0
+  }
+  return {
+    take: (who) => {
+      const ms = waitMs(who)
+      if (ms > 0) throw tooMany(ms)
+    },
+    tryTake: (who) => waitMs(who) === 0,
+    forget: (who) => void states.delete(who),
+  }
+}

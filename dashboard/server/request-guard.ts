@@ -1,0 +1,41 @@
+/** Whether a request that changes something was meant by whoever sends it. */
+import type { Context } from 'koa'
+import { csrfOf, readCookie } from './cookies.ts'
+import { Refusal } from './refusal.ts'
+import type { Session } from './route.ts'
+import { sentText } from './sent-body.ts'
+import { isSameText } from './sessions.ts'
+
+/**
+ * Where the browser says who made the request, it must be a page of ours. Old browsers say only the
+ * origin; programs say nothing, and are held by the token alone.
+ * @throws Refusal 403
+ */
+export function checkOrigin(ctx: Context, publicUrl: string): void {
+  const site = ctx.req.headers['sec-fetch-site']
+  const { origin } = ctx.req.headers
+  const isOurs =
+    site === undefined ? origin === undefined || origin === publicUrl : site === 'same-origin'
+  if (isOurs) return
+  throw new Refusal(
+    403,
+    'cross_site',
+    'this was sent from another site: open the page here and try again',
+  )
+}
+
+/**
+ * The form's field `csrf`, or header `x-csrf-token`, must fit the cookie.
+ * @throws Refusal 403
+ */
+export function checkCsrf(ctx: Context, session: Session | undefined): void {
+  const visit = readCookie(ctx.req, 'visit')
+  const expected = session?.csrf ?? (visit === undefined ? undefined : csrfOf(visit))
+  const sent = ctx.get('x-csrf-token') || sentText(ctx, 'csrf')
+  if (expected !== undefined && isSameText(sent, expected)) return
+  throw new Refusal(
+    403,
+    'stale_form',
+    'the form is too old, or cookies are off: open the page again',
+  )
+}

@@ -1,0 +1,145 @@
+/**
+ * Who is signed in. A session is an entry of bucket `sessions` under the hash of its token, held in
+ * memory by a watch: a request does no I/O, and one that is ended anywhere is dead here as soon
+ * as the watch brings it. It ends 30 days after sign-in, and 7 days after it was last used.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../../core/iso-time.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
+import { isWrongRevision } from '../../runtime/wrong-revision.ts'
+import type { Account } from '../../schemas/account.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { csrfOf, hashOfToken, newToken } from './cookies.ts'
+import type { Session } from './route.ts'
+
+export type SessionRecord = {
+  readonly id: string
+  readonly account: string
+  readonly created_at: string
+  readonly seen_at: string
+  /** What the browser called itself at sign-in. */
+  readonly agent: string
+  /** The network of the sign-in. */
+  readonly address: string
+}
+
+export type Visitor = { readonly agent: string; readonly address: string }
+
+export type Sessions = AsyncDisposable & {
+  /** From memory alone. */
+  readonly find: (token: string) => Session | undefined
+  /** @returns the token for the cookie, new at every sign-in */
+  readonly start: (account: string, visitor: Visitor) => Promise<string>
+  /** Newest first. */
+  readonly list: (account: string) => readonly SessionRecord[]
+  /** @returns false where the account has no such session */
+  readonly end: (account: string, id: string) => Promise<boolean>
+  /** All of the account. @param but the one that stays */
+  readonly endAll: (account: string, but?: string) => Promise<void>
+}
+
+const longestLifeMs = 30 * dayMs
+const longestIdleMs = 7 * dayMs
+/** Use is written down so often and no oftener. */
+const tellUseMs = hourMs
+/** The oldest ends where somebody signs in once more. */
+const mostSessions = 50
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly findAccount: (id: string) => Account | undefined
+  readonly nowMs: () => number
+}
+
+export async function openSessions({ nc, findAccount, nowMs }: Options): Promise<Sessions> {
+  const bucket = await watchBucket(nc, buckets.sessions, parseSession)
+  const { kv } = bucket
+  const isLive = ({ created_at, seen_at }: SessionRecord): boolean =>
+    nowMs() - Date.parse(created_at) < longestLifeMs &&
+    nowMs() - Date.parse(seen_at) < longestIdleMs
+  const of = (account: string): readonly [string, SessionRecord][] =>
+    [...bucket.entries()]
+      .filter(([, record]) => record.account === account && isLive(record))
+      .toSorted(([, a], [, b]) => (a.created_at < b.created_at ? 1 : -1))
+  const endEach = async (hashes: readonly string[]): Promise<void> => {
+    await Promise.all(hashes.map((hash) => kv.delete(hash)))
+    await bucket.barrier()
+  }
+  return {
+    find: (token) => {
+      const hash = hashOfToken(token)
+      const record = bucket.get(hash)
+      if (record === undefined || !isLive(record)) return undefined
+      const account = findAccount(record.account)
+      if (account === undefined) return undefined
+      if (nowMs() - Date.parse(record.seen_at) > tellUseMs) void tellUse(bucket, hash, nowMs())
+      return { id: record.id, account, csrf: csrfOf(token) }
+    },
+    start: async (account, { agent, address }) => {
+      const token = newToken()
+      const at = formatIso(nowMs())
+      const record: SessionRecord = {
+        id: `ses_${randomBytes(8).toString('hex')}`,
+        account,
+        created_at: at,
+        seen_at: at,
+        agent: agent.slice(0, 200),
+        address,
+      }
+      await endEach(
+        of(account)
+          .slice(mostSessions - 1)
+          .map(([hash]) => hash),
+      )
+      await kv.put(hashOfToken(token), JSON.stringify(record))
+      await bucket.barrier()
+      return token
+    },
+    list: (account) => of(account).map(([, record]) => record),
+    end: async (account, id) => {
+      const found = of(account).find(([, record]) => record.id === id)
+      if (found === undefined) return false
+      await endEach([found[0]])
+      return true
+    },
+    endAll: async (account, but) => {
+      // another process may have begun one a moment ago
+      await bucket.barrier()
+      const ended = of(account).filter(([, { id }]) => id !== but)
+      await endEach(ended.map(([hash]) => hash))
+    },
+    [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
+  }
+}
+
+/** By compare and swap: a session that was ended meanwhile must not come back. */
+async function tellUse(
+  { kv }: WatchedBucket<SessionRecord>,
+  hash: string,
+  nowMs: number,
+): Promise<void> {
+  try {
+    const entry = await kv.get(hash)
+    const record = entry?.operation === 'PUT' ? parseSession(entry.json()) : undefined
+    if (entry === null || record === undefined) return
+    const used = { ...record, seen_at: formatIso(nowMs) }
+    await kv.update(hash, JSON.stringify(used), entry.revision)
+  } catch (error) {
+    // somebody else wrote it down, or NATS is away: the next request tries again
+    if (!isWrongRevision(error)) return
+  }
+}
+
+function parseSession(value: unknown): SessionRecord | undefined {
+  // Written by this file alone, so taken as it is.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return typeof value === 'object' && value !== null ? (value as SessionRecord) : undefined
+}
+
+/** In constant time. */
+export function isSameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,13 @@
+/** Where the browser's pages live: the same paths as `dashboard/web/routes.ts`. */
+export const views: readonly string[] = [
+  '/',
+  '/sensors/:id',
+  '/proof',
+  '/proof/:id/:timestamp',
+  '/settings/keys',
+  '/settings/usage',
+  '/settings/webhooks',
+  '/settings/webhooks/:id',
+  '/settings/account',
+  '/operator',
+]

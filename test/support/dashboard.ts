@@ -1,0 +1,173 @@
+/** The dashboard process as it is run, with a real nats-server, and a browser's memory for cookies. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { run } from '../../dashboard/main.ts'
+import { readSharedConfig } from '../../runtime/config.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { openLog } from '../../runtime/log.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { eventually } from './eventually.ts'
+import { type TestNats, testNats } from './nats.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+export type TestDashboard = AsyncDisposable & {
+  readonly url: string
+  readonly adminUrl: string
+  readonly nats: TestNats
+  readonly nc: NatsConnection
+  readonly folder: string
+  /** Every line that was logged, as JSON text. */
+  readonly logged: readonly string[]
+  /** A browser without cookies yet. */
+  readonly browser: (headers?: Readonly<Record<string, string>>) => Browser
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+}
+
+type Options = {
+  readonly env?: Readonly<Record<string, string>>
+  /** Another one's server, which that one closes. */
+  readonly nats?: TestNats
+}
+
+export async function testDashboard({
+  env = {},
+  nats: given,
+}: Options = {}): Promise<TestDashboard> {
+  await using opened = new AsyncDisposableStack()
+  const folder = opened.use(temporaryFolder()).path
+  const nats = given ?? opened.use(await testNats())
+  const nc = await nats.connect()
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const pages = join(folder, 'pages')
+  mkdirSync(join(pages, 'assets'), { recursive: true })
+  writeFileSync(join(pages, 'index.html'), '<!doctype html><title>the shell</title>')
+  writeFileSync(join(pages, 'base.css'), 'body{}')
+  writeFileSync(join(pages, 'assets', 'main-12345678.js'), 'export {}')
+  const port = await freePort()
+  const adminPort = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const adminUrl = `http://127.0.0.1:${adminPort}`
+  const logged: string[] = []
+
+  let running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined
+  const stop = async (): Promise<void> => {
+    running?.stop.abort('test')
+    await running?.done
+    running = undefined
+  }
+  const start = async (): Promise<void> => {
+    const source = {
+      env: {
+        AIRPROOF_DATA: folder,
+        AIRPROOF_DASHBOARD_PORT: String(port),
+        AIRPROOF_DASHBOARD_PAGES: pages,
+        AIRPROOF_ADMIN_PORT: String(adminPort),
+        NATS_URL: nats.url,
+        ...env,
+      },
+      flags: {},
+    }
+    const stopping = new AbortController()
+    const log = openLog({
+      name: 'dashboard',
+      level: 'debug',
+      to: { write: (line) => void logged.push(line) },
+    })
+    const done = run({ config: readSharedConfig(source), ...source, log, stop: stopping.signal })
+    running = { stop: stopping, done }
+    await Promise.race([
+      done,
+      eventually('the dashboard is ready', async () => {
+        const seen = await fetch(`${adminUrl}/ready`).catch(() => undefined)
+        return seen?.status === 200
+      }),
+    ])
+  }
+  await start()
+  const all = opened.move()
+  return {
+    url,
+    adminUrl,
+    nats,
+    nc,
+    folder,
+    logged,
+    start,
+    stop,
+    browser: (headers) => openBrowser(url, headers),
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      await all.disposeAsync()
+    },
+  }
+}
+
+export type Page = { readonly status: number; readonly text: string; readonly headers: Headers }
+
+export type Browser = {
+  readonly cookies: Map<string, string>
+  readonly get: (path: string, init?: RequestInit) => Promise<Page>
+  /** As a form of ours is sent: with the token that the page at `path` holds. */
+  readonly submit: (path: string, fields: Readonly<Record<string, string>>) => Promise<Page>
+  /** As a script of our pages asks. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<Page>
+}
+
+/** Does what a browser does with cookies and forms, and nothing else: no script is run. */
+export function openBrowser(url: string, extra: Readonly<Record<string, string>> = {}): Browser {
+  const cookies = new Map<string, string>()
+  const get: Browser['get'] = async (path, init = {}) => {
+    const headers = new Headers({ accept: 'text/html', ...extra })
+    new Headers(init.headers).forEach((value, name) => headers.set(name, value))
+    if (cookies.size > 0)
+      headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+    const answer = await fetch(path.startsWith('http') ? path : url + path, {
+      redirect: 'manual',
+      ...init,
+      headers,
+    })
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '' || /max-age=0/i.test(line)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return { status: answer.status, text: await answer.text(), headers: answer.headers }
+  }
+  return {
+    cookies,
+    get,
+    submit: async (path, fields) => {
+      const page = await get(path)
+      const hidden = hiddenFields(page.text)
+      const [target = path] = path.split('?')
+      return await get(target, {
+        method: 'POST',
+        headers: { origin: url, 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ ...hidden, ...fields }),
+      })
+    },
+    ask: async (method, path, body) => {
+      const { csrf } = JSON.parse((await get('/me')).text) as { csrf: string }
+      return await get(path, {
+        method,
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'x-csrf-token': csrf,
+          'sec-fetch-site': 'same-origin',
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    },
+  }
+}
+
+/** Of the page's own form, which is the last one on it. */
+function hiddenFields(page: string): Record<string, string> {
+  const form = page.slice(page.lastIndexOf('<form'))
+  const found = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
+  return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]))
+}
