@@ -48,7 +48,8 @@ export async function openCredentialBook(
   }
 }
 
-function verdictOf(
+/** Whether a secret is the one that an entry is about. */
+export function verdictOf(
   { hash, previous, revoked_at: revokedAt }: Credential,
   secret: string,
   nowMs: number,
