@@ -1,0 +1,79 @@
+/**
+ * Tasmota's `tele/<Topic>/SENSOR`: an object a driver, each with its own quantities; temperatures in
+ * the unit of `TempUnit`; `Time` is the device's local time, without a zone unless it was told to
+ * say it (`SetOption52 1`).
+ */
+import { parseIso } from '../iso-time.ts'
+import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
+
+type Body = Readonly<Record<string, unknown>>
+type Driver = readonly [name: string, values: Body]
+
+/** Those that measure the air and nothing else, best first; others only where there is none. */
+const climateSensors = ['BME280', 'BME680', 'SHT', 'HTU21', 'AM23', 'DHT', 'SCD', 'BMP', 'DS18B20']
+/** Thermometers of a chip and of a lamp, many degrees above the air. */
+const warmDrivers = ['ESP32', 'MHZ19B']
+
+/** 2015-01-01: a clock that was never set starts in 1970. */
+const earliestClockMs = 1_420_070_400_000
+
+/** @param body the parsed JSON of a message */
+export function mapTasmota(body: unknown): Mapped {
+  if (!isObject(body)) return { refused: 'the body must be an object, as tele/…/SENSOR shows' }
+  const drivers = Object.entries(body).filter((entry): entry is [string, Body] =>
+    isObject(entry[1]),
+  )
+  const draft = openDraft()
+  takeFirst(draft, drivers, 'pm25', ['PM2.5', 'PM2_5'])
+  takeFirst(draft, drivers, 'pm10', ['PM10'])
+  takeFirst(draft, drivers, 'co2', ['CarbonDioxide'])
+  const ranked = byRank(drivers)
+  takeTemperature(draft, ranked, body['TempUnit'])
+  takeFirst(draft, ranked, 'humidity', ['Humidity'])
+  // a build without sensors says only the time, which is no fault
+  return draft.end(undefined, timeOf(body['Time'], draft))
+}
+
+/** The first driver with a number under one of the keys; a second sensor is left out silently. */
+function takeFirst(
+  draft: Draft,
+  drivers: readonly Driver[],
+  name: 'pm25' | 'pm10' | 'co2' | 'humidity',
+  keys: readonly string[],
+): void {
+  const found = drivers.flatMap(([driver, values]) =>
+    keys.filter((key) => values[key] !== undefined).map((key) => ({ driver, key, values })),
+  )
+  const chosen = found.find(({ key, values }) => numberOf(values[key]) !== undefined) ?? found[0]
+  if (chosen) draft.take(name, `${chosen.driver}.${chosen.key}`, chosen.values[chosen.key])
+}
+
+/** A second sensor of a kind has its address behind its name: `BME280-76`. */
+const byRank = (drivers: readonly Driver[]): readonly Driver[] =>
+  drivers
+    .filter(([driver]) => !warmDrivers.includes(driver))
+    .toSorted(([a], [b]) => rankOf(a) - rankOf(b))
+
+function rankOf(driver: string): number {
+  const rank = climateSensors.findIndex((known) => driver.startsWith(known))
+  return rank === -1 ? climateSensors.length : rank
+}
+
+function takeTemperature(draft: Draft, drivers: readonly Driver[], unit: unknown): void {
+  const having = drivers.filter(([, values]) => values['Temperature'] !== undefined)
+  const [driver, values] =
+    having.find(([, one]) => numberOf(one['Temperature']) !== undefined) ?? having[0] ?? []
+  if (values === undefined) return
+  const key = `${driver}.Temperature`
+  if (unit === 'C') draft.take('temperature', key, values['Temperature'])
+  else if (unit === 'F') draft.take('temperature', key, values['Temperature'], celsiusOf)
+  else draft.ignore(key, 'TempUnit is neither C nor F')
+}
+
+function timeOf(time: unknown, draft: Draft): number | undefined {
+  const parsed = parseIso(typeof time === 'string' ? time : '')
+  if (!('timeMs' in parsed)) return undefined
+  if (parsed.timeMs >= earliestClockMs) return parsed.timeMs
+  draft.ignore('Time', 'the clock was never set: the arrival stands in')
+  return undefined
+}

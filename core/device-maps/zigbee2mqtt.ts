@@ -1,0 +1,28 @@
+/**
+ * Zigbee2MQTT's state of a device: all it knows of it, on each change and at every start of its own,
+ * however long ago it heard it. Only `last_seen` says how old it is, so a state without one is no
+ * reading (`last_seen: ISO_8601` in its configuration).
+ */
+import { parseIso } from '../iso-time.ts'
+import { measurementNames } from '../reading.ts'
+import { isObject, type Mapped, openDraft } from './mapped.ts'
+
+export const noLastSeen =
+  'last_seen is missing, and a state may be hours old: set advanced.last_seen to ISO_8601'
+
+/** @param body the parsed JSON of a message */
+export function mapZigbee2mqtt(body: unknown): Mapped {
+  if (!isObject(body)) return { refused: 'the body must be an object: set advanced.output to json' }
+  const timeMs = timeOf(body['last_seen'])
+  if (timeMs === undefined) return { refused: noLastSeen }
+  const draft = openDraft()
+  for (const name of measurementNames) draft.take(name, name, body[name])
+  return draft.end(undefined, timeMs)
+}
+
+/** ISO 8601 with an offset, or `epoch`, which is in ms. */
+function timeOf(lastSeen: unknown): number | undefined {
+  if (typeof lastSeen === 'number') return Number.isSafeInteger(lastSeen) ? lastSeen : undefined
+  const parsed = parseIso(typeof lastSeen === 'string' ? lastSeen : '')
+  return 'timeMs' in parsed ? parsed.timeMs : undefined
+}

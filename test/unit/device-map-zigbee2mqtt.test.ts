@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { mapZigbee2mqtt, noLastSeen } from '../../core/device-maps/zigbee2mqtt.ts'
+import fixture from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }
+
+describe('a Zigbee2MQTT state', () => {
+  it('is a reading of the time at which the device was last heard', () => {
+    expect(mapZigbee2mqtt(fixture.body)).toEqual({
+      fields: fixture.fields,
+      ignored: [],
+      timeMs: Date.parse(fixture.time),
+    })
+  })
+
+  it('may name that time with an offset, or in ms', () => {
+    const timeMs = Date.parse(fixture.time)
+    for (const last_seen of ['2026-11-21T08:00:00+01:00', timeMs])
+      expect(mapZigbee2mqtt({ ...fixture.body, last_seen })).toMatchObject({ timeMs })
+  })
+
+  it.each([undefined, null, 'N/A', '2026-11-21T07:00:00', 1.5, true])(
+    'is refused when it may be hours old: last_seen %j',
+    (last_seen) => {
+      const body = { ...fixture.body, last_seen }
+      expect(mapZigbee2mqtt(body)).toEqual({ refused: noLastSeen })
+    },
+  )
+
+  it('of a lamp is no fault, and no reading', () => {
+    const lamp = { state: 'ON', brightness: 254, last_seen: fixture.body.last_seen }
+    expect(mapZigbee2mqtt(lamp)).toMatchObject({ fields: {} })
+  })
+
+  it.each([null, 'online', 1, []])('is refused when it is %j', (body) => {
+    expect(mapZigbee2mqtt(body)).toHaveProperty('refused')
+  })
+})
