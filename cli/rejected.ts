@@ -8,6 +8,7 @@ import {
   type Rejected,
   type RejectedFilter,
   type RejectedWithBytes,
+  rejectedReasons,
   replayRejected,
 } from '../runtime/rejected-messages.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -137,7 +138,7 @@ function againLine({ replayed, truncated, unsendable, gone }: Again): string {
   return [`${replayed} sent again`, ...rest].join('; ')
 }
 
-const knownReasons: readonly string[] = [...refusalReasons, 'partial']
+const knownReasons: readonly string[] = rejectedReasons
 
 function filterOf(flags: CommandContext['flags']): RejectedFilter {
   const said = flags['reason']

@@ -11,6 +11,8 @@ import { watchBucket } from '../runtime/watched-bucket.ts'
 import type { Account } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readDashboardConfig } from './config.ts'
+import { openAccountApi } from './server/account-api/account-api.ts'
+import { openAudit } from './server/account-api/audit.ts'
 import { createApp, longestUrl } from './server/app.ts'
 import { dataProxy } from './server/data-proxy.ts'
 import { openInternalKey } from './server/internal-key.ts'
@@ -45,6 +47,10 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, (value) => value as Account))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
   const internalKey = opened.use(await openInternalKey({ keys: book.keys, nowMs, onFailure }))
+  const audit = openAudit(nc, { proxies: settings.proxies, nowMs })
+  const accountApi = opened.use(
+    await openAccountApi({ nc, book, accounts, idPrefix: config.idPrefix, audit, nowMs, clockMs }),
+  )
   const metrics = openMetrics('dashboard')
 
   const app = createApp({
@@ -56,6 +62,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
     observe: countRequests(metrics),
     routes: [
       me,
+      ...accountApi.routes,
       ...dataProxy({
         apiUrl: settings.apiUrl,
         key: internalKey.current,

@@ -1,5 +1,6 @@
 /** What the pipeline refused and kept: stream REJECTED, one message a refused item. */
 import {
+  AckPolicy,
   DeliverPolicy,
   type JetStreamManager,
   type JsMsg,
@@ -8,6 +9,7 @@ import {
 } from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
+import { type Refused, refusalReasons } from '../core/log-message.ts'
 import { rejectedHeaders, rejectedStream, spokenSubject } from '../schemas/subjects.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
@@ -37,6 +39,12 @@ export type RejectedFilter = {
 
 const prefix = 'air.rejected.'
 
+/** All that something may be kept for. */
+export const rejectedReasons: readonly Refused['reason'][] = [...refusalReasons, 'partial']
+
+/** So long a consumer outlives us that we could not delete. */
+const askedOnceNanos = 5_000_000_000
+
 export function readRejected(seq: number, subject: string, headers: MsgHdrs | undefined): Rejected {
   const id = subject.slice(prefix.length)
   const header = (name: keyof typeof rejectedHeaders): string =>
@@ -51,6 +59,30 @@ export function readRejected(seq: number, subject: string, headers: MsgHdrs | un
     sha256: header('sha256'),
     seq,
   }
+}
+
+/** How many are kept of each reason that has any. */
+export async function countRejected(
+  nc: NatsConnection,
+): Promise<Readonly<Partial<Record<Refused['reason'], number>>>> {
+  const manager = await jetstreamManager(nc)
+  const counts = await Promise.all(
+    rejectedReasons.map(async (reason) => [reason, await countOne(manager, reason)] as const),
+  )
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
+
+/** A consumer that is asked for nothing but what it would have to deliver. */
+async function countOne(manager: JetStreamManager, reason: string): Promise<number> {
+  const { name, num_pending: count } = await manager.consumers.add(rejectedStream, {
+    filter_subject: `${prefix}${reason}.>`,
+    deliver_policy: DeliverPolicy.All,
+    ack_policy: AckPolicy.None,
+    mem_storage: true,
+    inactive_threshold: askedOnceNanos,
+  })
+  await manager.consumers.delete(rejectedStream, name)
+  return count
 }
 
 /** The newest first. @param limit at most so many */

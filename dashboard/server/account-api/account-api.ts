@@ -1,0 +1,66 @@
+/** What the pages Keys and Operator ask of this server beside `/data/v1`. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../../../core/sensor-id.ts'
+import type { AccountBook } from '../../../runtime/account-book.ts'
+import { openRegistry } from '../../../runtime/sensor-registry.ts'
+import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'
+import type { Account, KeyRecord } from '../../../schemas/account.ts'
+import { entryFault } from '../../../schemas/registered-sensor.ts'
+import type { SensorEntry } from '../../../schemas/sensor.ts'
+import { buckets } from '../../../schemas/subjects.ts'
+import type { DashboardRoute } from '../route.ts'
+import type { TellAudit } from './audit.ts'
+import { keyRoutes } from './key-routes.ts'
+import { operatorAccountRoutes } from './operator-accounts.ts'
+import { operatorRejectedRoutes } from './operator-rejected.ts'
+import { operatorSensorRoutes } from './operator-sensors.ts'
+import { operatorStatusRoutes } from './operator-status.ts'
+import { sensorList } from './sensor-list.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly book: AccountBook
+  readonly accounts: WatchedBucket<Account>
+  /** What every sensor id starts with. */
+  readonly idPrefix: string
+  readonly audit: TellAudit
+  readonly nowMs: () => number
+  /** Never goes back, in ms. */
+  readonly clockMs: () => number
+}
+
+export async function openAccountApi({
+  nc,
+  book,
+  accounts,
+  idPrefix,
+  audit,
+  nowMs,
+  clockMs,
+}: Options): Promise<AsyncDisposable & { readonly routes: readonly DashboardRoute[] }> {
+  const rules = sensorIdRules(idPrefix)
+  await using opened = new AsyncDisposableStack()
+  // written by our own commands and processes alone, so taken as it is
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const keys = opened.use(await watchBucket(nc, buckets.keys, (value) => value as KeyRecord))
+  const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
+  const parseEntry = (value: unknown): SensorEntry | undefined =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what entryFault has just found
+    entryFault(value, rules) === undefined ? (value as SensorEntry) : undefined
+  const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
+  const registry = await openRegistry(nc, rules)
+  const sensors = sensorList({ nc, bucket, rules, clockMs })
+  const routes = [
+    ...keyRoutes({ book, keys, lastUsed: used.get, audit, nowMs, clockMs }),
+    ...operatorStatusRoutes(nc),
+    ...operatorSensorRoutes({ sensors, registry, audit, nowMs }),
+    ...operatorRejectedRoutes({ nc, audit }),
+    ...operatorAccountRoutes({ book, accounts, audit }),
+  ]
+  const all = opened.move()
+  return { routes, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** Bucket `used`: ISO 8601. */
+const timeOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined

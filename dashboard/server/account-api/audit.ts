@@ -1,0 +1,33 @@
+import { jetstream } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Context } from 'koa'
+import { formatIso } from '../../../core/iso-time.ts'
+import { auditSubject } from '../../../schemas/subjects.ts'
+import { clientNetwork } from '../client-address.ts'
+
+/**
+ * Writes into an account's audit log; durable when resolved.
+ * @param ctx the request that did it; undefined: somebody else's, whose address is not told
+ */
+export type TellAudit = (
+  account: string,
+  event: string,
+  ctx: Context | undefined,
+  details: Readonly<Record<string, string | number>>,
+) => Promise<void>
+
+type Options = { readonly proxies: number; readonly nowMs: () => number }
+
+export const openAudit =
+  (nc: NatsConnection, { proxies, nowMs }: Options): TellAudit =>
+  async (account, event, ctx, details) => {
+    const from =
+      ctx === undefined
+        ? {}
+        : {
+            address: clientNetwork(ctx.req, proxies),
+            agent: ctx.get('user-agent').slice(0, 200),
+          }
+    const record = { at: formatIso(nowMs()), event, ...from, details }
+    await jetstream(nc).publish(auditSubject(account), JSON.stringify(record))
+  }

@@ -1,0 +1,152 @@
+/** The signed-in account's own API keys: shown, made, revoked. Another's are as if not there. */
+import { dayMs } from '../../../core/time.ts'
+import { type AccountBook, createKey, revokeKey } from '../../../runtime/account-book.ts'
+import { MustAct } from '../../../runtime/exit.ts'
+import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'
+import type { KeyRecord } from '../../../schemas/account.ts'
+import { rateBy } from '../rate-by.ts'
+import { Refusal } from '../refusal.ts'
+import type { DashboardRoute } from '../route.ts'
+import type { TellAudit } from './audit.ts'
+import { inTurn } from './in-turn.ts'
+import { jsonRoute, wrongFields } from './json-route.ts'
+
+/** Of one account, in this process: several make at most so many each. */
+export const mostLiveKeys = 20
+/** Ended keys that stay listed; the oldest are forgotten, and are then unknown like any other. */
+const mostEndedKeys = 30
+const endedKeptMs = 90 * dayMs
+/** How often an account may make a key. */
+const makingLimit = { perSecond: 1 / 30, burst: 40 }
+const longestName = 100
+
+type Options = {
+  readonly book: AccountBook
+  /** Bucket `keys`. */
+  readonly keys: WatchedBucket<KeyRecord>
+  /** When a key was last used, as ISO 8601; undefined: never. */
+  readonly lastUsed: (keyId: string) => string | undefined
+  readonly audit: TellAudit
+  readonly nowMs: () => number
+  readonly clockMs: () => number
+}
+
+export type KeyState = 'live' | 'expired' | 'revoked'
+
+export type KeyView = {
+  readonly id: string
+  readonly name: string
+  /** Its first characters. */
+  readonly hint: string
+  readonly state: KeyState
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}
+
+export function keyRoutes(options: Options): readonly DashboardRoute[] {
+  const { book, keys, lastUsed, audit, nowMs, clockMs } = options
+  const making = rateBy({ limit: makingLimit, clockMs })
+  const turns = inTurn()
+  const stateOf = ({ revoked_at, expires_at }: KeyRecord): KeyState => {
+    if (revoked_at !== undefined) return 'revoked'
+    return Date.parse(expires_at) <= nowMs() ? 'expired' : 'live'
+  }
+  const viewOf = (key: KeyRecord): KeyView => ({
+    id: key.id,
+    name: key.name,
+    hint: key.hint,
+    state: stateOf(key),
+    created_at: key.created_at,
+    expires_at: key.expires_at,
+    revoked_at: key.revoked_at ?? null,
+    last_used_at: lastUsed(key.id) ?? null,
+  })
+  /** Newest first, with what was made a moment ago, and by which hash each is kept. */
+  const kept = async (account: string): Promise<[string, KeyRecord][]> => {
+    await keys.barrier()
+    return [...keys.entries()]
+      .filter(([, key]) => key.account === account && key.internal !== true)
+      .toSorted(([, a], [, b]) => (a.created_at < b.created_at ? 1 : -1))
+  }
+
+  const make = async (account: string, name: string) => {
+    const all = await kept(account)
+    const live = all.filter(([, key]) => stateOf(key) === 'live')
+    if (live.length >= mostLiveKeys)
+      throw new Refusal(
+        409,
+        'too_many_keys',
+        `an account has at most ${mostLiveKeys} keys that work: revoke one you no longer need`,
+        { details: { limit: mostLiveKeys } },
+      )
+    const ended = all.filter(([, key]) => stateOf(key) !== 'live')
+    const isOld = ([, key]: [string, KeyRecord], place: number): boolean =>
+      place >= mostEndedKeys || nowMs() - Date.parse(key.expires_at) > endedKeptMs
+    await Promise.all(ended.filter(isOld).map(([hash]) => keys.kv.delete(hash)))
+    return await createKey(book, { account, name, nowMs: nowMs() })
+  }
+
+  return [
+    jsonRoute({
+      method: 'GET',
+      path: '/data/keys',
+      needs: 'session',
+      answer: async ({ session }) => {
+        const all = await kept(session.account.id)
+        return { count: all.length, limit: mostLiveKeys, keys: all.map(([, key]) => viewOf(key)) }
+      },
+    }),
+    jsonRoute({
+      method: 'POST',
+      path: '/data/keys',
+      needs: 'session',
+      status: 201,
+      answer: async ({ session: { account }, body, ctx }) => {
+        const name = nameOf(body)
+        making.take(account.id)
+        const { key, record } = await turns(account.id, () => make(account.id, name))
+        await audit(account.id, 'key_created', ctx, { key: record.id, name })
+        return { key, record: viewOf(record) }
+      },
+    }),
+    jsonRoute({
+      method: 'DELETE',
+      path: '/data/keys/:id',
+      needs: 'session',
+      answer: async ({ session: { account }, names, ctx }) => {
+        const record = await revokeOwn(book, names['id'] ?? '', account.id, nowMs())
+        await audit(account.id, 'key_revoked', ctx, { key: record.id, name: record.name })
+        return { record: viewOf(record) }
+      },
+    }),
+  ]
+}
+
+/** @throws Refusal 400 */
+function nameOf({ name, ...others }: Readonly<Record<string, unknown>>): string {
+  const text = typeof name === 'string' ? name.trim().normalize('NFC') : ''
+  const [stray] = Object.keys(others)
+  if (stray !== undefined)
+    throw wrongFields([
+      { field: stray.slice(0, 100), expected: 'left out: there is no such field' },
+    ])
+  if (text !== '' && text.length <= longestName && !/\p{Cc}/u.test(text)) return text
+  throw wrongFields([{ field: 'name', expected: `a text of 1 to ${longestName} characters` }])
+}
+
+/** @throws Refusal 404 */
+async function revokeOwn(
+  book: AccountBook,
+  id: string,
+  account: string,
+  nowMs: number,
+): Promise<KeyRecord> {
+  try {
+    return await revokeKey(book, id, nowMs, account)
+  } catch (error) {
+    if (!(error instanceof MustAct)) throw error
+    throw new Refusal(404, 'key_not_found', 'your account has no key of that id')
+  }
+}

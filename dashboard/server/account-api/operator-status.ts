@@ -1,0 +1,37 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { secondMs } from '../../../core/time.ts'
+import { readLastBatches } from '../../../runtime/last-batches.ts'
+import { readStageLags } from '../../../runtime/stage-lags.ts'
+import { readStatus } from '../../../runtime/status-report.ts'
+import type { DashboardRoute } from '../route.ts'
+import { wholeOf } from './asked-query.ts'
+import { jsonRoute } from './json-route.ts'
+
+/** Rates are taken over this time. */
+const lookMs = secondMs
+const needs = 'operator'
+
+/** Where everything stands: `airproof status` in the browser, and the newest batches. */
+export function operatorStatusRoutes(nc: NatsConnection): readonly DashboardRoute[] {
+  /** Whoever asks while somebody else's look is under way shares it. */
+  let looking: Promise<object> | undefined
+  const look = (): Promise<object> => {
+    looking ??= readAll(nc).finally(() => (looking = undefined))
+    return looking
+  }
+  return [
+    jsonRoute({ method: 'GET', path: '/operator/api/status', needs, answer: look }),
+    jsonRoute({
+      method: 'GET',
+      path: '/operator/api/anchors',
+      needs,
+      answer: ({ query }) =>
+        readLastBatches(nc, wholeOf(query, 'limit', { most: 200, unless: 20 })),
+    }),
+  ]
+}
+
+async function readAll(nc: NatsConnection): Promise<object> {
+  const [report, lags] = await Promise.all([readStatus(nc, { lookMs }), readStageLags(nc)])
+  return { ...report, lags }
+}
