@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs } from '../core/time.ts'
+import { ensurePassword } from '../dashboard/server/password-store.ts'
 import {
   type AccountBook,
   changeAccount,
@@ -46,6 +47,7 @@ export async function ensureDemoAccount(
     account: { email, password: kept?.account.password ?? randomBytes(15).toString('base64url') },
     key: await ensureKey(book, account, kept?.key, nowMs),
   }
+  await ensurePassword(nc, account.id, demo.account.password)
   if (JSON.stringify(kept) !== JSON.stringify(demo))
     writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo

@@ -49,6 +49,8 @@ export type CityOptions = {
   readonly natsPort?: number | undefined
   /** 0: any free one. */
   readonly apiPort: number
+  /** 0: any free one; undefined: there is no dashboard among the processes. */
+  readonly dashboardPort?: number
   /** Started one after the other; the next one when the former is ready. */
   readonly processes: readonly ProcessSpec[]
   /** Makes, or finds, the account and key that the city is shown with. */
@@ -78,6 +80,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   opened.use(openDataFolder(dataFolder))
   forgetRunningInstance(dataFolder)
   const port = await freePort(apiPort, 'AIRPROOF_API_PORT')
+  const dashboard = await dashboardOf(options, `http://127.0.0.1:${port}`)
 
   const kept: Kept[] = []
   const pids = (): Record<string, number> =>
@@ -101,6 +104,7 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...chain?.env,
     AIRPROOF_DATA: dataFolder,
     AIRPROOF_API_PORT: String(port),
+    ...dashboard?.env,
     NATS_URL: natsUrl,
   }
   const output = standardOutput()
@@ -111,6 +115,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   }
   const instance = (): RunningInstance => ({
     api: `http://127.0.0.1:${port}`,
+    ...(dashboard ? { dashboard: dashboard.url } : {}),
     nats: natsUrl,
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
@@ -130,6 +135,18 @@ export async function openCity(options: CityOptions): Promise<City> {
     kept,
     untilStop: () => Promise.race([stopped(stop), failed.promise]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+async function dashboardOf(
+  { dashboardPort }: CityOptions,
+  apiUrl: string,
+): Promise<{ readonly url: string; readonly env: Environment } | undefined> {
+  if (dashboardPort === undefined) return undefined
+  const port = String(await freePort(dashboardPort, 'AIRPROOF_DASHBOARD_PORT'))
+  return {
+    url: `http://127.0.0.1:${port}`,
+    env: { AIRPROOF_DASHBOARD_PORT: port, AIRPROOF_API_URL: apiUrl },
   }
 }
 

@@ -3,7 +3,19 @@ import { fileURLToPath } from 'node:url'
 import type { Kept } from '../runtime/keep-alive.ts'
 import type { Logger } from '../runtime/log.ts'
 
-const sources = ['core', 'schemas', 'runtime', 'store', 'pipeline', 'anchor', 'api', 'cli']
+const sources = [
+  'core',
+  'schemas',
+  'runtime',
+  'store',
+  'gate',
+  'pipeline',
+  'anchor',
+  'notifier',
+  'api',
+  'dashboard',
+  'cli',
+]
 /** An editor writes a file in several steps, and several files at once. */
 const quietMs = 200
 

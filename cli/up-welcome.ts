@@ -3,7 +3,7 @@ import type { RunningInstance } from '../runtime/running-instance.ts'
 
 /** What a person sees when everything answers: where it is, and lines that work as printed. */
 export function printWelcome(
-  { api, nats, rpc, contract, key, account }: RunningInstance,
+  { api, dashboard, nats, rpc, contract, key, account }: RunningInstance,
   dataFolder: string,
   print: (line: string) => void,
 ): void {
@@ -14,6 +14,7 @@ export function printWelcome(
   const lines = [
     '',
     'airproof is up',
+    ...(dashboard === undefined ? [] : [`  pages    ${dashboard}`]),
     `  API      ${api}/v1`,
     `  NATS     ${nats}`,
     ...(rpc === undefined ? [] : [`  chain    ${rpc} (contract ${contract})`]),

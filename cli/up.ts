@@ -3,6 +3,7 @@ import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { openLog } from '../runtime/log.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
+import { ensureBuiltPages } from './built-pages.ts'
 import type { Command, CommandContext } from './command.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { withFlags } from './shared-flags.ts'
@@ -19,7 +20,7 @@ usage: airproof up [--demo N] [--data DIR] [--api-port N] [--nats-port N]
                    [--dashboard-port N] [--watch]
 
 Starts a NATS server (or uses NATS_URL), a chain to anchor to (anvil, or CHAIN_RPC_URL), the
-pipeline, the anchor and the API, and starts again what dies.
+pipeline, the anchor, the API and the dashboard, and starts again what dies.
 When everything answers it writes ready.json into the data folder and prints the addresses, an
 API key and lines to try. Ctrl-C stops all of it in order; the next start goes on with the same
 data. Everything listens on this machine alone.
@@ -29,7 +30,7 @@ data. Everything listens on this machine alone.
   --api-port N        default 8080; 0: any free port
   --nats-port N       of the NATS server it starts; default the one of the last start on this
                       data folder, a free one at the first; 0: any free port
-  --dashboard-port N  kept for the dashboard, which this version does not have yet
+  --dashboard-port N  default 8081; 0: any free port
   --watch             start the processes again when a source file changes
 
 examples:
@@ -54,6 +55,7 @@ async function run(context: CommandContext): Promise<number> {
   const settings = readUpSettings({ env, flags })
   const log = openLog({ name: 'up', level: logLevel })
   try {
+    await ensureBuiltPages({ env, note })
     await using city = await openCity({
       dataFolder,
       natsCreds,
@@ -84,17 +86,17 @@ async function run(context: CommandContext): Promise<number> {
 function readUpSettings(source: SettingsSource): {
   readonly natsUrl: string | undefined
   readonly apiPort: number
+  readonly dashboardPort: number
   readonly natsPort: number | undefined
   readonly demoSensors: number
   readonly rpcUrl: string | undefined
 } {
   const settings = readSettings(source)
-  // Kept for the dashboard; a wrong one should be heard of all the same.
-  settings.port('AIRPROOF_DASHBOARD_PORT')
   return {
     // Not the shared one: that falls back on the instance that runs here, which is us.
     natsUrl: settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:']),
     apiPort: settings.port('AIRPROOF_API_PORT', { default: 8080 }),
+    dashboardPort: settings.port('AIRPROOF_DASHBOARD_PORT', { default: 8081 }),
     natsPort: settings.port('AIRPROOF_NATS_PORT'),
     rpcUrl: settings.url('CHAIN_RPC_URL', ['http:', 'https:'])?.split(',')[0]?.trim(),
     demoSensors: settings.int('AIRPROOF_DEMO', { default: 0, min: 0, max: 10_000 }),
@@ -102,7 +104,7 @@ function readUpSettings(source: SettingsSource): {
 }
 
 function processesFor(demoSensors: number): ProcessSpec[] {
-  const processes = [ourProcess('pipeline'), ourProcess('notifier'), ourProcess('api')]
+  const processes = ['pipeline', 'notifier', 'api', 'dashboard'].map((name) => ourProcess(name))
   if (demoSensors === 0) return processes
   const sensors = ourProcess('simulate', '--demo', String(demoSensors))
   return [...processes, { ...sensors, hasAdmin: false }]

@@ -24,7 +24,17 @@ async function startUp(data: string, ...flags: readonly string[]): Promise<Up> {
   const said: string[] = []
   const child = await startChild({
     command: process.execPath,
-    args: ['bin/airproof.mjs', 'up', '--data', data, '--api-port', '0', ...flags],
+    args: [
+      'bin/airproof.mjs',
+      'up',
+      '--data',
+      data,
+      '--api-port',
+      '0',
+      '--dashboard-port',
+      '0',
+      ...flags,
+    ],
     env: environment(),
     onLine: (line) => said.push(line),
   })
@@ -107,7 +117,16 @@ test('with no server to be had it says what to install and ends with 1', async (
   const { PATH: _, NATS_URL: __, ...env } = environment()
   await using child = await startChild({
     command: process.execPath,
-    args: ['bin/airproof.mjs', 'up', '--data', join(folder.path, 'data'), '--api-port', '0'],
+    args: [
+      'bin/airproof.mjs',
+      'up',
+      '--data',
+      join(folder.path, 'data'),
+      '--api-port',
+      '0',
+      '--dashboard-port',
+      '0',
+    ],
     env: { ...env, XDG_CACHE_HOME: folder.path },
     onLine: (line) => said.push(line),
   })

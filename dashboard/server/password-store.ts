@@ -1,0 +1,48 @@
+/** Bucket `passwords`: account → how its password is checked. */
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { isWrongRevision } from '../../runtime/wrong-revision.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { hashPassword, isPassword } from './password-hash.ts'
+
+export type KeptPassword = {
+  readonly phc: string
+  /** Another one after every change. */
+  readonly revision: number
+}
+
+export const openPasswords = (nc: NatsConnection): Promise<KV> =>
+  new Kvm(nc).open(buckets.passwords)
+
+/** @param account may be any text: what is no key has no password */
+export async function readPassword(kv: KV, account: string): Promise<KeptPassword | undefined> {
+  const entry = await kv.get(account)
+  if (entry?.operation !== 'PUT') return undefined
+  return { phc: entry.json<string>(), revision: entry.revision }
+}
+
+export const writePassword = async (kv: KV, account: string, phc: string): Promise<void> =>
+  void (await kv.put(account, JSON.stringify(phc)))
+
+/** @returns false where the account has a password already, which stays */
+export async function writeFirstPassword(kv: KV, account: string, phc: string): Promise<boolean> {
+  try {
+    await kv.create(account, JSON.stringify(phc))
+    return true
+  } catch (error) {
+    if (isWrongRevision(error)) return false
+    throw error
+  }
+}
+
+/** For an account that is made by a command: its password is this one from now on. */
+export async function ensurePassword(
+  nc: NatsConnection,
+  account: string,
+  password: string,
+): Promise<void> {
+  const kv = await openPasswords(nc)
+  const kept = await readPassword(kv, account)
+  if (kept !== undefined && (await isPassword(password, kept.phc))) return
+  await writePassword(kv, account, await hashPassword(password))
+}
