@@ -20,6 +20,7 @@ import type { Log } from './commit.ts'
 import { pipelineMetrics } from './metrics.ts'
 import { createPartitions } from './partitions.ts'
 import { readEntriesOf } from './read-entries.ts'
+import { watchReceipts } from './receipts.ts'
 import { listRefusedRows } from './refused-rows.ts'
 import { runRollUps } from './roll-ups.ts'
 import { startStoreWriter } from './store-writer.ts'
@@ -129,6 +130,7 @@ const work: ProcessMain = async ({ config, log: logger, stop }) => {
         metrics.storms.inc()
         logger.error({ silent }, 'most sensors fell silent at once: offline events are held 15 min')
       }),
+      wantReceipts: watchReceipts(sensors),
       metrics,
       earliestMs: config.earliestMs,
       nowMs: Date.now,

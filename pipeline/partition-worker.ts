@@ -57,6 +57,7 @@ import type { PipelineMetrics } from './metrics.ts'
 import { purgeRaw } from './purge-raw.ts'
 import type { RawsAtHand } from './raw-message.ts'
 import { openRawSource } from './raw-source.ts'
+import { receiptTeller } from './receipts.ts'
 import { recover } from './recover.ts'
 import { snapshotKeeper } from './snapshot-keeper.ts'
 import type { StoreWriter } from './store-writer.ts'
@@ -74,6 +75,8 @@ export type PartitionContext = {
   readonly store: Pick<Store, 'existing'>
   readonly writer: StoreWriter
   readonly storm: StormWatch
+  /** The sensors that asked for receipts. */
+  readonly wantReceipts: ReadonlySet<string>
   readonly metrics: PipelineMetrics
   readonly earliestMs: number
   /** The wall clock, ms since the epoch. */
@@ -147,6 +150,7 @@ export async function startPartition(
   }
   const copyEvents = eventCopier(log, context)
   const copyRejected = rejectedCopier(log)
+  const tellReceipts = receiptTeller({ nc: log.nc, state, wanting: context.wantReceipts })
   const snapshots = snapshotKeeper(state, snapshotWriter(log, partition), {
     startMs: monotonicMs(),
     onFailure: (error) => logger.warn({ err: error, partition }, 'no snapshot this time'),
@@ -173,6 +177,7 @@ export async function startPartition(
     ])
   /** The copies of the last message; they must be made before the next is committed. */
   let copying = last === undefined ? Promise.resolve() : copy(last.message, last.seq, noRaws)
+  if (last !== undefined) tellReceipts(last.message)
 
   const source = await openRawSource(log.nc, {
     partition,
@@ -208,6 +213,7 @@ export async function startPartition(
     lastSeq = seq
     committedAtMs = monotonicMs()
     settle(decider, message, seq)
+    tellReceipts(message)
     copying = copy(message, seq, raws, deferred)
     // awaited before the next commit, and at stop: until then a failure is nobody's
     copying.then(

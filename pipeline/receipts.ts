@@ -1,0 +1,78 @@
+/**
+ * Receipts: a sensor whose registry entry says `receipts` is told after each commit that settles
+ * something of it how far the log holds its readings. An MQTT acknowledgement proves no storage;
+ * this does. It is a plain publish behind the commit, kept nowhere: one that got lost, or was never
+ * sent because the process died, comes again with the next commit, which a repeat of the reading
+ * brings about. Told twice it says the same.
+ */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
+import type { LogMessage } from '../core/log-message.ts'
+import { findSlot, type PartitionState } from '../core/partition-state.ts'
+import type { SensorId } from '../core/sensor-id.ts'
+import { newestMsOf } from '../core/state-columns.ts'
+import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import { ackSubject } from '../schemas/subjects.ts'
+
+/** The sensors that asked for receipts, as the registry changes. */
+export function watchReceipts(sensors: WatchedBucket<RegisteredSensor>): ReadonlySet<string> {
+  const wanting = new Set<string>()
+  const keep = (id: string, sensor: RegisteredSensor | undefined): void => {
+    if (sensor?.receipts === true) wanting.add(id)
+    else wanting.delete(id)
+  }
+  for (const [id, sensor] of sensors.entries()) keep(id, sensor)
+  sensors.onChange(({ key, value }) => keep(key, value))
+  return wanting
+}
+
+/** Readings of one sensor that one commit settled; what is deferred is settled by a later one. */
+export type Settled = { stored: number; refused: number }
+
+/** @returns by sensor; nobody who did not ask */
+export function settledBy(
+  { readings, duplicates, refused }: Pick<LogMessage, 'readings' | 'duplicates' | 'refused'>,
+  wanting: ReadonlySet<string>,
+): ReadonlyMap<string, Settled> {
+  const settled = new Map<string, Settled>()
+  if (wanting.size === 0) return settled
+  const of = (sensor: string): Settled => {
+    const known = settled.get(sensor) ?? { stored: 0, refused: 0 }
+    settled.set(sensor, known)
+    return known
+  }
+  for (const { sensor } of readings) if (wanting.has(sensor)) of(sensor).stored++
+  for (const [sensor, count] of duplicates) if (wanting.has(sensor)) of(sensor).stored += count
+  for (const { sensor, reason } of refused)
+    if (reason !== 'partial' && wanting.has(sensor)) of(sensor).refused++
+  return settled
+}
+
+type TellerOptions = {
+  readonly nc: Pick<NatsConnection, 'publish' | 'isClosed'>
+  readonly state: PartitionState
+  readonly wanting: ReadonlySet<string>
+}
+
+/** @returns to be called when a message is committed and folded into the state. Never waits. */
+export function receiptTeller({
+  nc,
+  state,
+  wanting,
+}: TellerOptions): (message: Pick<LogMessage, 'readings' | 'duplicates' | 'refused'>) => void {
+  const newestOf = (sensor: string): string | null => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only looked up
+    const slot = findSlot(state, sensor as SensorId)
+    const newestMs = slot === -1 ? Number.NEGATIVE_INFINITY : newestMsOf(state, slot)
+    return Number.isFinite(newestMs) ? formatIso(newestMs) : null
+  }
+  return (message) => {
+    for (const [sensor, { stored, refused }] of settledBy(message, wanting)) {
+      // a connection that is being closed takes nothing: the next start tells it again
+      if (nc.isClosed()) return
+      const receipt = { timestamp: newestOf(sensor), stored, refused }
+      nc.publish(ackSubject(sensor), JSON.stringify(receipt))
+    }
+  }
+}
