@@ -41,6 +41,8 @@ export type Route = {
   readonly types: readonly string[]
   /** Answers without a key. */
   readonly isOpen?: boolean
+  /** Not charged to the day's quota, only to the minute's. */
+  readonly isUncharged?: boolean
   /**
    * Where given, an address has one answer for as long as this number stays the same: it is kept,
    * and the route not asked again.

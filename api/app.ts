@@ -5,11 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Route } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { toApiError, writeError } from './error-answer.ts'
 import { readJsonBody } from './json-body.ts'
-import type { KeyGuard } from './key-guard.ts'
 import { decodeText, parseParams } from './params.ts'
 
 /** Told of every request when its answer is on the way. */
@@ -23,7 +23,7 @@ export type Observe = (seen: {
 
 type Options = {
   readonly routes: readonly Route[]
-  readonly guard: KeyGuard
+  readonly admit: Admit
   readonly observe: Observe
 }
 
@@ -32,7 +32,7 @@ const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
 
-export function createApp({ routes, guard, observe }: Options): Koa {
+export function createApp({ routes, admit, observe }: Options): Koa {
   const app = new Koa()
   // routes without names in their path are found by a look-up; the router's patterns take the rest
   const fixed = new Map<string, readonly Route[]>()
@@ -58,8 +58,13 @@ export function createApp({ routes, guard, observe }: Options): Koa {
     state.route = methods[0]?.path ?? state.route
     const route = routeFor(methods, ctx.method)
     const { headers } = ctx.req
-    const caller = route.isOpen ? undefined : guard(headers)
-    // a quota is charged here: who asks is known, and nothing has been done for them yet
+    // charged before anything is done for whoever asks
+    const ask = route.isUncharged ? 'look' : 'request'
+    const admitted = route.isOpen ? undefined : await admit(headers, ask)
+    state.admitted = admitted
+    const caller = admitted?.caller
+    // the key may have been revoked while it waited for its charge
+    caller?.again()
     const type = agreedType(ctx, route.types)
     const { url = '' } = ctx.req
     const version = route.version?.()
@@ -71,7 +76,7 @@ export function createApp({ routes, guard, observe }: Options): Koa {
     const params = parseParams(queryOf(ctx), route.params)
     const readBody = async (): Promise<unknown> => {
       const sent = await readJsonBody(ctx)
-      if (sent !== undefined && !route.isOpen) guard(headers)
+      if (sent !== undefined) caller?.again()
       return sent
     }
     const header = (name: string): string | undefined => ctx.get(name) || undefined
@@ -100,11 +105,14 @@ export function createApp({ routes, guard, observe }: Options): Koa {
       if (methods !== undefined) await serve(ctx, methods, noNames)
       else await next()
       if (!ctx.headerSent && ctx.respond !== false) throw noRoute()
-      observe({ route: state.route, status: ctx.res.statusCode, requestId: state.requestId })
+      const { statusCode: status } = ctx.res
+      if (isRefunded(status)) state.admitted?.refund()
+      observe({ route: state.route, status, requestId: state.requestId })
     } catch (thrown) {
       const error = toApiError(thrown)
       const { requestId, route } = state
-      if (!ctx.headerSent) writeError(ctx, error, requestId)
+      if (isRefunded(error.status)) state.admitted?.refund()
+      if (!ctx.headerSent) writeError(ctx, error, requestId, state.admitted?.headers)
       const cause = error.status >= 500 ? thrown : undefined
       observe({ route, requestId, status: error.status, cause })
     }
@@ -115,7 +123,7 @@ export function createApp({ routes, guard, observe }: Options): Koa {
   return app
 }
 
-type RequestState = { requestId: string; route: string }
+type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
 
 const noNames = {}
 
@@ -180,6 +188,7 @@ function send(ctx: Context, { status = 200, type, body, headers = {} }: Answer):
     'content-type': type,
     'content-length': body.length,
     'cache-control': 'no-store',
+    ...(ctx.state as RequestState).admitted?.headers,
     ...headers,
     'x-request-id': (ctx.state as RequestState).requestId,
   })

@@ -1,6 +1,8 @@
+import type { Limits } from '../core/quota.ts'
 import type { RateLimit } from '../core/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import type { Account } from '../schemas/account.ts'
 
 export type ApiConfig = {
   readonly host: string
@@ -11,6 +13,7 @@ export type ApiConfig = {
   /** Webhooks may name http, any port and loopback addresses: for development. */
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
+  readonly limits: Readonly<Record<Account['tier'], Limits>>
 }
 
 export type ProofSettings = {
@@ -29,7 +32,11 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
   const settings = readSettings(source)
   const host = settings.text('AIRPROOF_API_HOST', { default: '127.0.0.1' })
   const port = settings.port('AIRPROOF_API_PORT', { default: 8080 })
-  const perMinute = settings.int('AIRPROOF_OPEN_PROOFS_PER_MINUTE', { default: 600, min: 1 })
+  const count = (name: string, otherwise: number): number =>
+    settings.int(name, { default: otherwise, min: 1 })
+  const proofsPerMinute = count('AIRPROOF_OPEN_PROOFS_PER_MINUTE', 600)
+  // a free account has fewer requests in a day, but it may look at its usage as often
+  const perMinute = count('AIRPROOF_BURST_PREMIUM', 600)
   return Object.freeze({
     host,
     port,
@@ -40,11 +47,15 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
       }),
       anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
       openProofs: {
-        perSecond: (perMinute * secondMs) / minuteMs,
-        burst: Math.max(1, perMinute / 10),
+        perSecond: (proofsPerMinute * secondMs) / minuteMs,
+        burst: Math.max(1, proofsPerMinute / 10),
       },
     },
     networkName: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+    limits: {
+      free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
+      premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },
+    },
     allowInsecureWebhooks: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
   })
 }

@@ -31,7 +31,12 @@ export function errorBody(error: ApiError, requestId: string, asProblem: boolean
 
 export const problemType = 'application/problem+json'
 
-export function writeError(ctx: Context, error: ApiError, requestId: string): void {
+export function writeError(
+  ctx: Context,
+  error: ApiError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const { accept = '' } = ctx.req.headers
   const asProblem =
     accept.includes(problemType) && ctx.accepts('application/json', problemType) === problemType
@@ -41,6 +46,7 @@ export function writeError(ctx: Context, error: ApiError, requestId: string): vo
     'content-type': asProblem ? problemType : 'application/json',
     'content-length': body.length,
     'cache-control': 'no-store',
+    ...headers,
     ...error.headers,
     'x-request-id': requestId,
   })

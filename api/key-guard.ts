@@ -13,6 +13,9 @@ import { ApiError, unavailable } from './api-error.ts'
 export type KnownKey = {
   readonly id: string
   readonly account: string
+  readonly name: string
+  /** Its first characters. */
+  readonly hint: string
   readonly expiresMs: number
   readonly isRevoked: boolean
   /** The dashboard’s own: no quota, and it may ask on behalf of any account. */
@@ -24,7 +27,11 @@ export type Caller = {
   /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
   readonly account: string
   readonly isInternal: boolean
+  /** Judges the same key once more. @throws ApiError as the guard does */
+  readonly again: () => void
 }
+
+type ActsFor = Credentials[typeof accountHeader]
 
 export type KeyGuardOptions = {
   /** @param hash sha256 of the key, in hex */
@@ -50,28 +57,42 @@ export type Credentials = {
 /** @throws ApiError 401 with its reason as `code`, or 503 while nothing can be known */
 export type KeyGuard = (credentials: Credentials) => Caller
 
-export const createKeyGuard =
-  ({ find, hasAccount, unheardMs, nowMs }: KeyGuardOptions): KeyGuard =>
-  ({ authorization, [accountHeader]: actsFor }) => {
+export function createKeyGuard({ find, hasAccount, unheardMs, nowMs }: KeyGuardOptions): KeyGuard {
+  const mustHear = (): void => {
     if (unheardMs() > longestUnheardMs) {
       throw unavailable('keys_unknown', 'API keys cannot be checked right now')
     }
-    if (authorization === undefined || authorization === '') throw missing()
-    const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
-    if (text === '') throw wrong('malformed')
-    const key = find(hash('sha256', text))
+  }
+  const judge = (name: string, text: string, actsFor: ActsFor): Omit<Caller, 'again'> => {
+    const key = find(name)
     if (key === undefined) {
       const verdict = checkKey(apiKeyPrefix, text)
       throw wrong(verdict === 'ok' ? 'unknown' : verdict)
     }
     if (key.isRevoked) throw refused('revoked_key')
     if (nowMs() >= key.expiresMs) throw refused('expired_key')
-    const { id, account, isInternal } = key
-    if (!isInternal || actsFor === undefined) return { key: id, account, isInternal }
-    // sent twice it arrives joined by a comma, which is no account either
-    if (typeof actsFor !== 'string' || !hasAccount(actsFor)) throw refused('unknown_account')
-    return { key: id, account: actsFor, isInternal }
+    const { id, isInternal } = key
+    if (isInternal && actsFor === undefined) return { key: id, account: key.account, isInternal }
+    const account = isInternal ? actsFor : key.account
+    // a header sent twice arrives joined by a comma, which is no account either
+    if (typeof account !== 'string' || !hasAccount(account)) throw refused('unknown_account')
+    return { key: id, account, isInternal }
   }
+  return ({ authorization, [accountHeader]: actsFor }) => {
+    mustHear()
+    if (authorization === undefined || authorization === '') throw missing()
+    const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
+    if (text === '') throw wrong('malformed')
+    const name = hash('sha256', text)
+    return {
+      ...judge(name, text, actsFor),
+      again: () => {
+        mustHear()
+        judge(name, text, actsFor)
+      },
+    }
+  }
+}
 
 const realm = 'Bearer realm="airproof"'
 
@@ -92,13 +113,15 @@ const wrong = (reason: string): ApiError => refused('invalid_key', { reason })
 /** @returns undefined for a value of bucket `keys` that is no key */
 export function parseKnownKey(value: unknown): KnownKey | undefined {
   if (!isRecord(value)) return undefined
-  const { id, account, expires_at, revoked_at, internal } = value
+  const { id, account, name, hint, expires_at, revoked_at, internal } = value
   if (typeof id !== 'string' || typeof account !== 'string') return undefined
   const expires = parseIso(typeof expires_at === 'string' ? expires_at : '')
   if (!('timeMs' in expires)) return undefined
   return {
     id,
     account,
+    name: typeof name === 'string' ? name : '',
+    hint: typeof hint === 'string' ? hint : '',
     expiresMs: expires.timeMs,
     isRevoked: typeof revoked_at === 'string',
     isInternal: internal === true,

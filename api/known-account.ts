@@ -1,5 +1,9 @@
+import type { Account } from '../schemas/account.ts'
+
+export type Tier = Account['tier']
+
 /** An account as the API needs it. */
-export type KnownAccount = { readonly tier: 'free' | 'premium' }
+type KnownAccount = { readonly tier: Tier }
 
 /** @returns undefined for a value of bucket `accounts` that is no account */
 export function parseKnownAccount(value: unknown): KnownAccount | undefined {

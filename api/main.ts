@@ -1,7 +1,9 @@
+import type { Limits } from '../core/quota.ts'
 import { sensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
@@ -12,6 +14,7 @@ import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
+import { createAdmit } from './admit.ts'
 import { countRequests } from './api-metrics.ts'
 import { createApp } from './app.ts'
 import { aqiScale } from './aqi-scale.ts'
@@ -25,7 +28,9 @@ import { docsPage, openApiDocument } from './docs.ts'
 import { openHttpServer } from './http-server.ts'
 import { createKeep } from './keep.ts'
 import { createKeyGuard, parseKnownKey } from './key-guard.ts'
-import { parseKnownAccount } from './known-account.ts'
+import { openKeyUses } from './key-uses.ts'
+import { parseKnownAccount, type Tier } from './known-account.ts'
+import { lastValues } from './last-values.ts'
 import { listReadings } from './list-readings.ts'
 import { listSensors } from './list-sensors.ts'
 import { openLivePicture } from './live-picture.ts'
@@ -33,16 +38,24 @@ import { hearFrom } from './nats-heard.ts'
 import { createNewestReadings } from './newest-readings.ts'
 import { onChainOf } from './on-chain.ts'
 import { proofRoutes } from './proof-routes.ts'
+import { createQuota } from './quota.ts'
+import { openQuotaBucket } from './quota-bucket.ts'
+import { createQuotaMails } from './quota-mails.ts'
 import { createReadingTexts } from './reading-texts.ts'
 import { createRollupProgress, parseRollupRecord, rollupKey } from './rollup-progress.ts'
 import { keepSeeding } from './seed-newest.ts'
 import { createSensorBoard } from './sensor-board.ts'
 import { sensorStatus } from './sensor-status.ts'
+import { showUsage } from './usage.ts'
 import { openWebhooks } from './webhooks-open.ts'
+import { openWhenNeeded } from './webhooks-secrets.ts'
 
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const { host, port, networkName, allowInsecureWebhooks, proofs } = readApiConfig({ env, flags })
+  const { host, port, networkName, allowInsecureWebhooks, proofs, limits } = readApiConfig({
+    env,
+    flags,
+  })
   const nowMs = Date.now
   const rules = sensorIdRules(config.idPrefix)
 
@@ -96,6 +109,8 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     unheardMs: heard.unheardMs,
   })
 
+  const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
+  const box = openWhenNeeded(() => openSecretBox(nc, { env, flags }, config.dataFolder))
   const webhooks = opened.use(
     await openWebhooks({
       nc,
@@ -104,17 +119,35 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       directory,
       nowMs,
       allowInsecure: allowInsecureWebhooks,
-      tierOf: (account) => accounts.get(account)?.tier,
-      openBox: () => openSecretBox(nc, { env, flags }, config.dataFolder),
+      tierOf,
+      box,
     }),
   )
 
-  const app = createApp({
-    guard: createKeyGuard({
-      find: keys.get,
-      hasAccount: (account) => accounts.get(account) !== undefined,
-      unheardMs: heard.unheardMs,
+  const limitsOf = (account: string): Limits => limits[tierOf(account) ?? 'free']
+  const quota = opened.use(
+    createQuota({
+      bucket: opened.use(await openQuotaBucket(nc)),
+      limitsOf,
       nowMs,
+      onCharged: createQuotaMails({
+        send: async (id, mail) => openMailQueue(nc, await box()).send(id, mail),
+        onFailed: (error) => log.warn({ err: error }, 'could not queue a mail about a quota'),
+      }),
+    }),
+  )
+  const uses = opened.use(await openKeyUses(nc, { nowMs }))
+
+  const app = createApp({
+    admit: createAdmit({
+      guard: createKeyGuard({
+        find: keys.get,
+        hasAccount: (account) => accounts.get(account) !== undefined,
+        unheardMs: heard.unheardMs,
+        nowMs,
+      }),
+      quota,
+      onUsed: uses.note,
     }),
     routes: [
       listSensors({ board, rules, directory }),
@@ -145,6 +178,13 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       })),
       aqiScale(),
       ...webhooks.routes,
+      showUsage({
+        tierOf,
+        limitsOf,
+        keys: keys.entries,
+        read: (bucket, names) => lastValues(nc, bucket, names),
+        nowMs,
+      }),
       openApiDocument(),
       docsPage(),
     ],

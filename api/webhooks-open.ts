@@ -15,7 +15,6 @@ import { indexByAccount } from './webhooks-by-account.ts'
 import { createWebhookClaims } from './webhooks-claims.ts'
 import { createAttemptLog } from './webhooks-log.ts'
 import { deliveryOwner } from './webhooks-owner.ts'
-import { openWhenNeeded } from './webhooks-secrets.ts'
 import { createJudgeWanted } from './webhooks-wanted.ts'
 
 type Options = {
@@ -27,14 +26,14 @@ type Options = {
   readonly allowInsecure: boolean
   /** Of an account; undefined where there is no such account. */
   readonly tierOf: (account: string) => string | undefined
-  readonly openBox: () => Promise<SecretBox>
+  readonly box: () => Promise<SecretBox>
 }
 
 /** Webhooks, watched; and the routes that answer from them. */
 export async function openWebhooks(
   options: Options,
 ): Promise<AsyncDisposable & { readonly routes: readonly Route[] }> {
-  const { nc, board, rules, directory, nowMs, allowInsecure, tierOf, openBox } = options
+  const { nc, board, rules, directory, nowMs, allowInsecure, tierOf, box } = options
   await using opened = new AsyncDisposableStack()
   const bucket = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const idsOf = indexByAccount(bucket)
@@ -56,7 +55,7 @@ export async function openWebhooks(
       allowInsecure,
       resolver: publicResolver({ allowInsecure }),
     }),
-    box: openWhenNeeded(openBox),
+    box,
     board,
     log: createAttemptLog(nc),
     owner: deliveryOwner(nc),

@@ -1,6 +1,7 @@
 /** A city in memory for the API's benchmarks: registry, states, and one key that is always good. */
 import { hash } from 'node:crypto'
-import { createKeyGuard, type KeyGuard } from '../api/key-guard.ts'
+import type { Admit } from '../api/admit.ts'
+import { createKeyGuard } from '../api/key-guard.ts'
 import { createSensorBoard, type SensorBoard } from '../api/sensor-board.ts'
 import { apiKeyPrefix, makeKey } from '../core/api-key.ts'
 import { evolve } from '../core/evolve.ts'
@@ -15,17 +16,25 @@ export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))
 const known = {
   id: 'bench',
   account: 'bench',
+  name: 'bench',
+  hint: '',
   expiresMs: Number.MAX_SAFE_INTEGER,
   isRevoked: false,
   isInternal: false,
 }
 const keys = new Map([[hash('sha256', key), known]])
 
-export const guard: KeyGuard = createKeyGuard({
+const guard = createKeyGuard({
   find: (name) => keys.get(name),
   hasAccount: () => true,
   unheardMs: () => 0,
   nowMs: Date.now,
+})
+/** Keys are judged; quotas have a benchmark of their own. */
+export const admit: Admit = async (credentials) => ({
+  caller: guard(credentials),
+  headers: {},
+  refund: () => undefined,
 })
 
 export function sensorId(n: number): SensorId {

@@ -4,7 +4,7 @@ import { createApp } from '../api/app.ts'
 import { areaDirectory } from '../api/area-directory.ts'
 import { listSensors } from '../api/list-sensors.ts'
 import { serveFor } from './api-child.ts'
-import { createCity, guard, rules } from './api-city.ts'
+import { admit, createCity, rules } from './api-city.ts'
 
 const sensors = Number(process.argv[2])
 const { board, hear } = createCity(sensors)
@@ -12,7 +12,7 @@ const startMs = Date.now()
 for (let n = 0; n < sensors; n++) hear(n, startMs - 1_000 + n)
 const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
 const app = createApp({
-  guard,
+  admit,
   observe: () => undefined,
   routes: [listSensors({ board, rules, directory: () => directory })],
 })

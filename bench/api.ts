@@ -29,7 +29,7 @@ import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
 import { openSqliteStore } from '../store/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
-import { areaOf, createCity, guard, key, registered, sensorId } from './api-city.ts'
+import { admit, areaOf, createCity, key, registered, sensorId } from './api-city.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -192,7 +192,7 @@ async function benchAreas(store: Store) {
   )
   const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs: Date.now })
   const app = createApp({
-    guard,
+    admit,
     observe: ({ cause }) => {
       if (cause instanceof Error) throw cause
     },

@@ -17,8 +17,9 @@ export async function lastMessage(
   nc: NatsConnection,
   stream: string,
   subject: string,
+  { timeout }: { readonly timeout?: number } = {},
 ): Promise<Stored | undefined> {
-  return read(nc, stream, { last_by_subj: subject })
+  return read(nc, stream, { last_by_subj: subject }, timeout)
 }
 
 /** The message at a sequence; undefined where it was trimmed or never was. */
@@ -44,8 +45,16 @@ type Query =
   | { readonly last_by_subj: string }
   | { readonly seq: number; readonly next_by_subj?: string }
 
-async function read(nc: NatsConnection, stream: string, query: Query): Promise<Stored | undefined> {
-  const manager = await jetstreamManager(nc, { checkAPI: false })
+async function read(
+  nc: NatsConnection,
+  stream: string,
+  query: Query,
+  timeout?: number,
+): Promise<Stored | undefined> {
+  const manager = await jetstreamManager(nc, {
+    checkAPI: false,
+    ...(timeout === undefined ? {} : { timeout }),
+  })
   try {
     const found = await manager.streams.getMessage(stream, query)
     if (found === null) return undefined

@@ -21,7 +21,7 @@ import { readSharedConfig } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import type { KeyRecord } from '../../schemas/account.ts'
+import type { Account, KeyRecord } from '../../schemas/account.ts'
 import { encodeReadings } from '../../schemas/readings-message.ts'
 import type { SensorEntry } from '../../schemas/sensor.ts'
 import { encodeSnapshot } from '../../schemas/snapshot.ts'
@@ -100,17 +100,25 @@ export async function testApi({
   const kvm = new Kvm(nc)
   const sensors = await kvm.open(buckets.sensors)
   const keys = await kvm.open(buckets.keys)
+  const accounts = await kvm.open(buckets.accounts)
   const system = await kvm.open(buckets.system)
   const port = await freePort()
   const adminPort = await freePort()
   const states = Array.from({ length: partitionCount }, (_, p) => createState(p))
   let lastSeq = 0
 
+  const made = new Set<string>()
   const newKey: TestApi['newKey'] = async (fields = {}) => {
     const key = makeKey(apiKeyPrefix, randomBytes(64))
+    const account = fields.account ?? 'account-1'
+    if (!made.has(account)) {
+      made.add(account)
+      // unless the test has made it, otherwise
+      await accounts.create(account, JSON.stringify(premium(account))).catch(() => undefined)
+    }
     const record: KeyRecord = {
       id: `key-${key.slice(-6)}`,
-      account: 'account-1',
+      account,
       name: 'test',
       hint: key.slice(0, 8),
       created_at: formatIso(Date.now()),
@@ -137,6 +145,9 @@ export async function testApi({
         AIRPROOF_ADMIN_PORT: String(adminPort),
         AIRPROOF_LOG: 'silent',
         NATS_URL: nats.url,
+        // few tests are about quotas, and many ask a thousand times in a minute
+        AIRPROOF_QUOTA_PREMIUM: '1000000',
+        AIRPROOF_BURST_PREMIUM: '1000000',
         ...env,
       },
       flags: {},
@@ -264,6 +275,15 @@ export async function testApi({
     },
   }
 }
+
+const premium = (id: string): Account => ({
+  id,
+  email: `${id}@example.org`,
+  name: id,
+  tier: 'premium',
+  role: 'user',
+  created_at: formatIso(Date.now()),
+})
 
 function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
   const { pm25 = 1_000, pm10 = 2_000 } = told

@@ -90,6 +90,8 @@ test('a key is good to the last millisecond before it expires', () => {
   const key: KnownKey = {
     id: 'k',
     account: 'a',
+    name: 'n',
+    hint: '',
     expiresMs: 1_000,
     isRevoked: false,
     isInternal: false,
@@ -102,7 +104,7 @@ test('a key is good to the last millisecond before it expires', () => {
       unheardMs: () => unheardMs,
       nowMs: () => nowMs,
     })
-  expect(at(999)(sent)).toEqual({ key: 'k', account: 'a', isInternal: false })
+  expect(at(999)(sent)).toMatchObject({ key: 'k', account: 'a', isInternal: false })
   expect(() => at(1_000)(sent)).toThrow(expect.objectContaining({ code: 'expired_key' }))
   expect(at(0, 2_000)(sent).key).toBe('k')
   expect(() => at(0, 2_001)(sent)).toThrow(expect.objectContaining({ status: 503 }))

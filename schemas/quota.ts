@@ -1,0 +1,40 @@
+/** Buckets `quota` and `used`: what is charged to an account, and when a key was last used. */
+import type { FromSchema } from 'json-schema-to-ts'
+import { type Count, noCount } from '../core/quota.ts'
+
+/** Bucket `quota`, key = `<UTC day>.<account id>`; gone after 40 days. */
+export const quotaSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: 'airproof/quota',
+  title: 'What an account has used of a day',
+  type: 'object',
+  required: ['used', 'minute', 'in_minute'],
+  additionalProperties: false,
+  properties: {
+    used: { type: 'integer', minimum: 0, description: 'requests charged to the day' },
+    minute: { type: 'integer', minimum: 0, description: 'since the epoch' },
+    in_minute: { type: 'integer', minimum: 0, description: 'requests of that minute' },
+  },
+} as const
+
+type StoredCount = FromSchema<typeof quotaSchema>
+
+export const quotaKey = (day: string, account: string): string => `${day}.${account}`
+
+export const encodeCount = ({ used, minute, inMinute }: Count): string =>
+  JSON.stringify({ used, minute, in_minute: inMinute } satisfies StoredCount)
+
+/** What lies under a key: no count where it was deleted. @throws Error where it is none */
+export function decodeCount(text: string): Count {
+  if (text === '') return noCount
+  const value: unknown = JSON.parse(text)
+  if (!isStored(value)) throw new Error(`bucket quota holds what is no count: ${text}`)
+  return { used: value.used, minute: value.minute, inMinute: value.in_minute }
+}
+
+const isStored = (value: unknown): value is StoredCount =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['used', 'minute', 'in_minute'].every((name) =>
+    Number.isSafeInteger(Object.getOwnPropertyDescriptor(value, name)?.value),
+  )
