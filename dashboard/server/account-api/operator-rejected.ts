@@ -45,7 +45,7 @@ export const operatorRejectedRoutes = ({ nc, audit }: Options): readonly Dashboa
   }),
   jsonRoute({
     method: 'POST',
-    path: `${path}/replay`,
+    path: '/operator/api/replay',
     needs,
     answer: async ({ body, session, ctx }) => {
       const ids = idsOf(body)

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkKey } from '../../core/api-key.ts'
+import { dayMs } from '../../core/time.ts'
+import { mostLiveKeys } from '../../dashboard/server/account-api/key-routes.ts'
+import { hashOfKey } from '../../runtime/account-book.ts'
+import { nextMessage } from '../../runtime/stored-message.ts'
+import { auditStream, auditSubject } from '../../schemas/subjects.ts'
+import { type TestApi, testApi } from '../support/api.ts'
+import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
+import { eventually } from '../support/eventually.ts'
+import { type SignedIn, signedIn } from '../support/signed-in.ts'
+
+let api: TestApi
+let dashboard: TestDashboard
+let ada: SignedIn
+beforeAll(async () => {
+  api = await testApi()
+  dashboard = await testDashboard({ nats: api.nats, env: { AIRPROOF_API_URL: api.url } })
+  ada = await signedIn(dashboard)
+})
+afterAll(async () => {
+  await dashboard[Symbol.asyncDispose]()
+  await api[Symbol.asyncDispose]()
+})
+
+const asked = async (key: string): Promise<number> => {
+  const answer = await fetch(`${api.url}/v1/sensors`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  await answer.text()
+  return answer.status
+}
+
+test('a key that is made works at the API, and revoked it is dead there within a moment', async () => {
+  const { status, body } = await ada.ask('POST', '/data/keys', { name: '  my laptop ' })
+  expect([status, body.record.name, body.record.state]).toEqual([201, 'my laptop', 'live'])
+  expect(checkKey('aqk_', body.key)).toBe('ok')
+  expect(Date.parse(body.record.expires_at) - Date.parse(body.record.created_at)).toBe(90 * dayMs)
+  await eventually('the key works', async () => (await asked(body.key)) === 200)
+
+  const listed = await eventually('it was used', async () => {
+    const { body: all } = await ada.ask('GET', '/data/keys')
+    return all.keys[0].last_used_at === null ? undefined : all
+  })
+  expect(listed.keys).toEqual([{ ...body.record, last_used_at: expect.stringMatching(/Z$/) }])
+  expect(JSON.stringify(listed)).not.toContain(body.key)
+
+  const revoked = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
+  expect([revoked.status, revoked.body.record.state]).toEqual([200, 'revoked'])
+  await eventually('the key is dead', async () => (await asked(body.key)) === 401)
+  // again, it stays as it was
+  const again = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
+  expect(again.body.record.revoked_at).toBe(revoked.body.record.revoked_at)
+})
+
+test('another’s key is as if it were not there, by its id, by itself and by its hash', async () => {
+  const ben = await signedIn(dashboard)
+  const { key, record } = (await ben.ask('POST', '/data/keys', { name: 'Ben’s' })).body
+  for (const id of [record.id, key, hashOfKey(key), 'key_0000000000000000', '%2A']) {
+    const { status, body } = await ada.ask('DELETE', `/data/keys/${id}`)
+    expect([id, status, body.error.code]).toEqual([id, 404, 'key_not_found'])
+  }
+  expect((await ben.ask('GET', '/data/keys')).body.keys[0].state).toBe('live')
+  expect(JSON.stringify((await ada.ask('GET', '/data/keys')).body)).not.toContain(record.id)
+})
+
+test('a stranger, another site and a page without the token make no key', async () => {
+  const stranger = dashboard.browser()
+  const json = { accept: 'application/json', 'content-type': 'application/json' }
+  const body = JSON.stringify({ name: 'x' })
+  expect((await stranger.get('/data/keys', { headers: json })).status).toBe(401)
+  const post = { method: 'POST', body }
+  const { csrf } = JSON.parse((await ada.browser.get('/me')).text)
+  for (const headers of [
+    { ...json },
+    { ...json, 'x-csrf-token': csrf, 'sec-fetch-site': 'cross-site' },
+    { ...json, 'x-csrf-token': csrf, origin: 'https://evil.example' },
+    { ...json, 'x-csrf-token': 'guessed', 'sec-fetch-site': 'same-origin' },
+  ])
+    expect((await ada.browser.get('/data/keys', { ...post, headers })).status).toBe(403)
+})
+
+test.each([
+  ['no name', {}],
+  ['an empty one', { name: ' ' }],
+  ['too long a one', { name: 'x'.repeat(101) }],
+  ['one with a line break', { name: 'a\nb' }],
+  ['a number', { name: 7 }],
+  ['another account', { name: 'x', account: 'acc_1' }],
+  ['a list', []],
+])('%s is refused and named', async (_, sent) => {
+  const { status, body } = await ada.ask('POST', '/data/keys', sent)
+  expect([status, body.error.code]).toEqual([400, 'invalid_body'])
+  expect(body.error.details.fields).toHaveLength(1)
+})
+
+test('a name is kept as it was written, script and all', async () => {
+  const name = '<img src=x onerror=alert(1)> “ключ” 🔑'
+  const { body } = await ada.ask('POST', '/data/keys', { name })
+  expect(body.record.name).toBe(name)
+  expect((await ada.ask('GET', '/data/keys')).body.keys[0].name).toBe(name)
+})
+
+test('an account has a bounded number of keys that work, however many are asked for at once', async () => {
+  const eve = await signedIn(dashboard)
+  const answers = await Promise.all(
+    Array.from({ length: mostLiveKeys + 8 }, (_, i) =>
+      eve.ask('POST', '/data/keys', { name: `key ${i}` }),
+    ),
+  )
+  const made = answers.filter(({ status }) => status === 201)
+  expect(made).toHaveLength(mostLiveKeys)
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(8)
+  await eve.ask('DELETE', `/data/keys/${made[0]?.body.record.id}`)
+  expect((await eve.ask('POST', '/data/keys', { name: 'once more' })).status).toBe(201)
+  // and nobody makes keys in a loop
+  const many = await Promise.all(
+    Array.from({ length: 30 }, () => eve.ask('POST', '/data/keys', { name: 'again' })),
+  )
+  expect(many.map(({ status }) => status)).toContain(429)
+})
+
+test('making and revoking a key stand in the account’s audit log, the key itself does not', async () => {
+  const dan = await signedIn(dashboard)
+  const { key, record } = (await dan.ask('POST', '/data/keys', { name: 'audited' })).body
+  await dan.ask('DELETE', `/data/keys/${record.id}`)
+  const subject = auditSubject(dan.account.id)
+  const first = await nextMessage(dashboard.nc, auditStream, subject, 1)
+  const second = await nextMessage(dashboard.nc, auditStream, subject, (first?.seq ?? 0) + 1)
+  const [made = '', revoked = ''] = [first, second].map(
+    (one) => one && new TextDecoder().decode(one.data),
+  )
+  expect([JSON.parse(made).event, JSON.parse(revoked).event]).toEqual([
+    'key_created',
+    'key_revoked',
+  ])
+  expect(made).toContain(record.id)
+  expect(made + revoked).not.toContain(key)
+  expect(dashboard.logged.join('\n')).not.toContain(key)
+})

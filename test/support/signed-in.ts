@@ -1,0 +1,50 @@
+/** Somebody who is signed in, without the forms that lead there. */
+import { openSessions } from '../../dashboard/server/sessions.ts'
+import { changeAccount, createAccount, openAccountBook } from '../../runtime/account-book.ts'
+import type { Account } from '../../schemas/account.ts'
+import type { Browser, TestDashboard } from './dashboard.ts'
+import { eventually } from './eventually.ts'
+
+export type SignedIn = {
+  readonly account: Account
+  /** Of the cookie `__Host-session`. */
+  readonly token: string
+  readonly browser: Browser
+  /** As a script of our pages asks; the body as it was parsed. */
+  readonly ask: (
+    method: string,
+    path: string,
+    body?: unknown,
+    // oxlint-disable-next-line typescript/no-explicit-any -- whatever came; the test says what it should be
+  ) => Promise<{ readonly status: number; readonly body: any }>
+}
+
+type Wishes = Partial<Pick<Account, 'email' | 'name' | 'tier' | 'role'>>
+
+let made = 0
+
+export async function signedIn(dashboard: TestDashboard, wishes: Wishes = {}): Promise<SignedIn> {
+  const { email = `person-${++made}@example.org`, name = 'Ada Obi', tier = 'free', role } = wishes
+  const { nc } = dashboard
+  const book = await openAccountBook(nc)
+  const { id } = await createAccount(book, { email, name, tier, nowMs: Date.now() })
+  const account = await changeAccount(book, id, { role: role ?? 'user' })
+  await using sessions = await openSessions({ nc, findAccount: () => account, nowMs: Date.now })
+  const token = await sessions.start(id, { agent: 'a test', address: '127.0.0.1' })
+  const browser = dashboard.browser()
+  browser.cookies.set('__Host-session', token)
+  await eventually('the dashboard knows the session and the role', async () => {
+    browser.cookies.set('__Host-session', token)
+    const me = await browser.get('/me')
+    return me.status === 200 && JSON.parse(me.text).account.role === account.role
+  })
+  return {
+    account,
+    token,
+    browser,
+    ask: async (method, path, body) => {
+      const { status, text } = await browser.ask(method, path, body)
+      return { status, body: JSON.parse(text) }
+    },
+  }
+}
