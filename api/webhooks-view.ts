@@ -9,6 +9,8 @@ export type WebhookView = {
   readonly filters: Webhook['filters']
   readonly active: boolean
   readonly paused: boolean
+  /** Its account is not premium: events are kept for it, nothing is sent. */
+  readonly suspended: boolean
   readonly disabled: NonNullable<Webhook['disabled']> | null
   /** During a rotation: until when the secret before signs too. */
   readonly previous_secret_until: string | null
@@ -16,7 +18,9 @@ export type WebhookView = {
   readonly updated_at: string
 }
 
-export function viewOf(webhook: Webhook, nowMs: number): WebhookView {
+type Now = { readonly nowMs: number; readonly isPremium: boolean }
+
+export function viewOf(webhook: Webhook, { nowMs, isPremium }: Now): WebhookView {
   const { id, url, description = null, events, filters, active, paused, disabled = null } = webhook
   const until = webhook.secrets.previous?.until ?? null
   return {
@@ -27,6 +31,7 @@ export function viewOf(webhook: Webhook, nowMs: number): WebhookView {
     filters,
     active,
     paused,
+    suspended: !isPremium,
     disabled,
     previous_secret_until: until !== null && Date.parse(until) > nowMs ? until : null,
     created_at: webhook.created_at,

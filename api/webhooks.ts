@@ -34,7 +34,7 @@ import type { DeliveryOwner } from './webhooks-owner.ts'
 import { patched, resumed } from './webhooks-patch.ts'
 import { creationOf, readIdempotencyKey } from './webhooks-repeat.ts'
 import { newSecret, rotated } from './webhooks-secrets.ts'
-import { viewOf } from './webhooks-view.ts'
+import { viewOf, type WebhookView } from './webhooks-view.ts'
 import type { JudgeWanted } from './webhooks-wanted.ts'
 
 type Options = {
@@ -53,21 +53,26 @@ type Options = {
 type Asked = Request & { readonly account: string }
 type Handler<T> = (asked: T) => Promise<Answer>
 
+/** Who was premium once still sees what there is, and may delete it. */
+type Admission = { readonly isForAll?: boolean }
+type RouteOptions = Admission & { readonly params?: readonly string[] }
+const forAll: Admission = { isForAll: true }
+
 export function webhookRoutes(options: Options): readonly Route[] {
   const { tierOf, book, log, owner, nowMs } = options
 
-  const admit = (request: Request): string => {
-    const { caller } = request
+  const isPremium = (account: string): boolean => tierOf(account) === 'premium'
+  const admit = ({ caller }: Request, { isForAll }: Admission): string => {
     if (caller === undefined) throw new Error('a webhook route is never open')
-    const tier = tierOf(caller.account) ?? 'free'
-    if (tier !== 'premium') throw premiumOnly(tier)
-    return caller.account
+    const { account } = caller
+    if (!isForAll && !isPremium(account)) throw premiumOnly(tierOf(account) ?? 'free')
+    return account
   }
   const route = (
     method: Method,
     path: string,
     handler: Handler<Asked>,
-    params: readonly string[] = [],
+    { params = [], ...admission }: RouteOptions = {},
   ): Route => ({
     method,
     path: `/v1/webhooks${path}`,
@@ -75,7 +80,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
     types: [jsonType],
     answer: async (request) => {
       try {
-        return await handler({ ...request, account: admit(request) })
+        return await handler({ ...request, account: admit(request, admission) })
       } catch (error) {
         throw isServerAway(error) ? natsAway(error) : error
       }
@@ -86,7 +91,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
     method: Method,
     path: string,
     handler: Handler<Asked & { readonly webhook: Webhook }>,
-    params: readonly string[] = [],
+    options: RouteOptions = {},
   ): Route =>
     route(
       method,
@@ -95,31 +100,43 @@ export function webhookRoutes(options: Options): readonly Route[] {
         const webhook = await book.need(asked.account, asked.names['webhook_id'] ?? '')
         return handler({ ...asked, webhook })
       },
-      params,
+      options,
     )
+  const viewNow = (webhook: Webhook): WebhookView =>
+    viewOf(webhook, { nowMs: nowMs(), isPremium: isPremium(webhook.account) })
   const view = (webhook: Webhook, more: object = {}): object => ({
     status: 'success',
-    webhook: { ...viewOf(webhook, nowMs()), ...more },
+    webhook: { ...viewNow(webhook), ...more },
   })
   const deliveries = { log, owner }
 
   return [
-    route('GET', '', async ({ account }) => {
-      const webhooks = book.list(account).map((one) => viewOf(one, nowMs()))
-      return jsonAnswer({ status: 'success', count: webhooks.length, webhooks })
-    }),
+    route(
+      'GET',
+      '',
+      async ({ account }) => {
+        const webhooks = book.list(account).map(viewNow)
+        return jsonAnswer({ status: 'success', count: webhooks.length, webhooks })
+      },
+      forAll,
+    ),
     route('POST', '', (asked) => create(options, asked, view)),
-    own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook))),
+    own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook)), forAll),
     own('PATCH', '', async ({ account, webhook, readBody }) => {
       const body = checked('patch', await readBody())
       const change = await patched(body, webhook, options.judge)
       return jsonAnswer(view(await book.change(account, webhook.id, change)))
     }),
-    own('DELETE', '', async ({ account, webhook: { id }, readBody }) => {
-      checked('nothing', await readBody())
-      await book.remove(account, id)
-      return jsonAnswer({ status: 'success', webhook: { id, deleted: true } })
-    }),
+    own(
+      'DELETE',
+      '',
+      async ({ account, webhook: { id }, readBody }) => {
+        checked('nothing', await readBody())
+        await book.remove(account, id)
+        return jsonAnswer({ status: 'success', webhook: { id, deleted: true } })
+      },
+      forAll,
+    ),
     own('POST', '/pause', async ({ account, webhook, readBody }) => {
       checked('nothing', await readBody())
       const pause = (one: Webhook): Webhook => ({ ...one, paused: true })
@@ -158,12 +175,17 @@ export function webhookRoutes(options: Options): readonly Route[] {
           status: 'success',
           ...(await listDeliveries(deliveries, webhook.id, params)),
         }),
-      deliveryParams,
+      { ...forAll, params: deliveryParams },
     ),
-    own('GET', '/deliveries/:delivery_id', async ({ webhook, names }) => {
-      const delivery = await showDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
-      return jsonAnswer({ status: 'success', delivery })
-    }),
+    own(
+      'GET',
+      '/deliveries/:delivery_id',
+      async ({ webhook, names }) => {
+        const delivery = await showDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
+        return jsonAnswer({ status: 'success', delivery })
+      },
+      forAll,
+    ),
     own('POST', '/deliveries/:delivery_id/replay', async ({ webhook, names, readBody }) => {
       checked('nothing', await readBody())
       const key = await keyOfDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')

@@ -20,7 +20,7 @@ import { ensureStreams } from '../runtime/streams.ts'
 import { buckets, riseSubject } from '../schemas/subjects.ts'
 import type { Webhook } from '../schemas/webhook.ts'
 import { type TestNats, testNats } from '../test/support/nats.ts'
-import { makeWebhook, rise, testKey, testSecret } from '../test/support/notifier.ts'
+import { makeWebhook, putAccount, rise, testKey, testSecret } from '../test/support/notifier.ts'
 import { temporaryFolder } from '../test/support/temporary-folder.ts'
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' } } })
@@ -126,6 +126,8 @@ async function startSharedPool(
 
 async function putAll(nc: NatsConnection, webhooks: readonly Webhook[]): Promise<void> {
   const kv = await new Kvm(nc).open(buckets.webhooks)
+  for (const account of new Set(webhooks.map((webhook) => webhook.account)))
+    await putAccount(nc, account)
   for (let i = 0; i < webhooks.length; i += 200)
     await Promise.all(
       webhooks.slice(i, i + 200).map((webhook) => kv.put(webhook.id, JSON.stringify(webhook))),

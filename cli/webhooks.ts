@@ -5,7 +5,7 @@ import { createAttemptLog } from '../api/webhooks-log.ts'
 import { deliveryOwner, type Waiting } from '../api/webhooks-owner.ts'
 import { viewOf, type WebhookView } from '../api/webhooks-view.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import { needAccount, openAccountBook } from '../runtime/account-book.ts'
+import { listAccounts, needAccount, openAccountBook } from '../runtime/account-book.ts'
 import { exitCodes, MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
 import type { Attempt } from '../schemas/attempt.ts'
 import type { Webhook } from '../schemas/webhook.ts'
@@ -72,10 +72,17 @@ examples:
 type Verb = (nc: NatsConnection, context: CommandContext) => Promise<number>
 
 type OperatorView = WebhookView & { readonly account: string }
-const viewFor = (webhook: Webhook): OperatorView => ({
+type Premium = ReadonlySet<string>
+const viewFor = (webhook: Webhook, premium: Premium): OperatorView => ({
   account: webhook.account,
-  ...viewOf(webhook, Date.now()),
+  ...viewOf(webhook, { nowMs: Date.now(), isPremium: premium.has(webhook.account) }),
 })
+
+/** The accounts whose webhooks are sent to. */
+async function readPremium(nc: NatsConnection): Promise<Premium> {
+  const accounts = await listAccounts(await openAccountBook(nc))
+  return new Set(accounts.filter(({ tier }) => tier === 'premium').map(({ id }) => id))
+}
 
 const list: Verb = async (nc, { flags, words, print }) => {
   exactWords(words)
@@ -83,12 +90,14 @@ const list: Verb = async (nc, { flags, words, print }) => {
   const account =
     owner === undefined ? undefined : (await needAccount(await openAccountBook(nc), owner)).id
   const webhooks = await listWebhooks(nc, account)
-  if (flags['json'] === true) print(JSON.stringify(webhooks.map(viewFor)))
-  else for (const line of listLines(webhooks)) print(line)
+  const premium = await readPremium(nc)
+  if (flags['json'] === true)
+    print(JSON.stringify(webhooks.map((webhook) => viewFor(webhook, premium))))
+  else for (const line of listLines(webhooks, premium)) print(line)
   return exitCodes.done
 }
 
-const listLines = (webhooks: readonly Webhook[]): readonly string[] =>
+const listLines = (webhooks: readonly Webhook[], premium: Premium): readonly string[] =>
   webhooks.length === 0
     ? ['no webhooks: premium accounts make them with POST /v1/webhooks']
     : tableLines(
@@ -96,21 +105,23 @@ const listLines = (webhooks: readonly Webhook[]): readonly string[] =>
         webhooks.map((one) => [
           one.id,
           one.account,
-          stateWords(one),
+          stateWords(one, premium),
           one.events.join(','),
           one.url,
         ]),
       )
 
-const stateWords = (webhook: Webhook): string => {
+const stateWords = (webhook: Webhook, premium: Premium): string => {
   const reason = webhook.disabled?.reason
-  return reason === undefined ? stateOf(webhook) : `${stateOf(webhook)} (${reason})`
+  if (reason !== undefined) return `${stateOf(webhook)} (${reason})`
+  return premium.has(webhook.account) ? stateOf(webhook) : `${stateOf(webhook)}, not premium`
 }
 
 const show: Verb = async (nc, { flags, words, print }) => {
   const [id = ''] = exactWords(words, 'ID')
   const webhook = await needWebhook(nc, id)
-  const [pending, dead] = await Promise.all([
+  const [premium, pending, dead] = await Promise.all([
+    readPremium(nc),
     waitingOf(nc, id, 'pending'),
     waitingOf(nc, id, 'dead'),
   ])
@@ -122,14 +133,14 @@ const show: Verb = async (nc, { flags, words, print }) => {
   if (flags['json'] === true)
     print(
       JSON.stringify({
-        ...viewFor(webhook),
+        ...viewFor(webhook, premium),
         pending: pending?.total ?? null,
         dead: dead?.total ?? null,
         is_behind: pending?.is_behind ?? null,
         attempts,
       }),
     )
-  else for (const line of showLines(webhook, { pending, dead, attempts })) print(line)
+  else for (const line of showLines(webhook, { premium, pending, dead, attempts })) print(line)
   return exitCodes.done
 }
 
@@ -150,10 +161,12 @@ async function waitingOf(
 function showLines(
   webhook: Webhook,
   {
+    premium,
     pending,
     dead,
     attempts,
   }: {
+    readonly premium: Premium
     readonly pending: Waiting | undefined
     readonly dead: Waiting | undefined
     readonly attempts: readonly Attempt[]
@@ -167,7 +180,7 @@ function showLines(
     ...(description === undefined ? [] : [`about     ${description}`]),
     `events    ${events.join(', ')}`,
     `filters   ${JSON.stringify(filters)}`,
-    `state     ${stateWords(webhook)}${disabled === undefined ? '' : ` since ${disabled.at}`}`,
+    `state     ${stateWords(webhook, premium)}${disabled === undefined ? '' : ` since ${disabled.at}`}`,
     ...(disabled?.detail === undefined ? [] : [`because   ${disabled.detail}`]),
     pending === undefined
       ? 'waiting   unknown: no notifier owns its shard right now'
@@ -196,14 +209,22 @@ const disable: Verb = async (nc, { flags, words, print }) => {
   const [id = ''] = exactWords(words, 'ID')
   const detail = textFlag(flags, 'reason')
   const webhook = await disableWebhook(nc, id, { detail, nowMs: Date.now() })
-  print(flags['json'] === true ? JSON.stringify(viewFor(webhook)) : `disabled ${id}`)
+  print(
+    flags['json'] === true
+      ? JSON.stringify(viewFor(webhook, await readPremium(nc)))
+      : `disabled ${id}`,
+  )
   return exitCodes.done
 }
 
 const enable: Verb = async (nc, { flags, words, print }) => {
   const [id = ''] = exactWords(words, 'ID')
   const webhook = await enableWebhook(nc, id, Date.now())
-  print(flags['json'] === true ? JSON.stringify(viewFor(webhook)) : `enabled ${id}`)
+  print(
+    flags['json'] === true
+      ? JSON.stringify(viewFor(webhook, await readPremium(nc)))
+      : `enabled ${id}`,
+  )
   return exitCodes.done
 }
 

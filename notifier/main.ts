@@ -32,7 +32,7 @@ import { openSender } from './send.ts'
 import type { ShardContext } from './shard.ts'
 import { createShards } from './shards.ts'
 import { openSources } from './sources.ts'
-import { openWebhookBook } from './webhook-book.ts'
+import { openWebhookBook, parsePremium } from './webhook-book.ts'
 
 const shardTask = (shard: number): string => `shard.${shard}`
 const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
@@ -72,7 +72,8 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules)),
   )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
-  const book = opened.use(openWebhookBook(webhooks, box))
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))
+  const book = opened.use(openWebhookBook(webhooks, accounts, box))
   const sender = opened.use(openSender({ resolver: publicResolver({ allowInsecure }) }))
   const mails = openMailQueue(nc, box)
   /** Never rejects: a mail that is not taken must not keep a webhook from being disabled. */

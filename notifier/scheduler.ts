@@ -4,7 +4,7 @@
  * attempt. An endpoint that may not have one just now leaves the round for a named reason, and comes
  * back when the reason is gone:
  *
- *     paused, disabled ─ the webhook changes      rate, breaker ─ its time has come
+ *     paused, disabled, held ─ it changes         rate, breaker ─ its time has come
  *     busy ─ an attempt of its own ends           account, unproven ─ a place comes free
  *
  * `total` and `uncommitted` concern everybody, so the round itself waits.
@@ -31,7 +31,7 @@ import type { Limits } from './limits.ts'
 
 export type Receiver = {
   readonly account: string
-  /** Sent to: neither paused nor disabled. */
+  /** Sent to: neither paused nor disabled, and its account is premium. */
   readonly isOpen: boolean
 }
 

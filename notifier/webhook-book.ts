@@ -12,7 +12,7 @@ export type BookEntry = {
   readonly webhook: Webhook
   readonly number: WebhookNumber
   readonly account: string
-  /** Sent to: neither paused nor disabled. */
+  /** Sent to: neither paused nor disabled, and its account is premium. */
   readonly isOpen: boolean
   /** Events stored before are none of its business. */
   readonly createdMs: number
@@ -33,7 +33,20 @@ export type WebhookBook = Disposable & {
   readonly entries: () => IterableIterator<BookEntry>
 }
 
-export function openWebhookBook(bucket: WatchedBucket<Webhook>, box: SecretBox): WebhookBook {
+/** Of bucket `accounts`, the premium ones: a webhook of any other is held as if it were paused. */
+export type PremiumAccounts = Pick<WatchedBucket<true>, 'get' | 'entries' | 'onChange'>
+
+export const parsePremium = (value: unknown): true | undefined =>
+  typeof value === 'object' && value !== null && 'tier' in value && value.tier === 'premium'
+    ? true
+    : undefined
+
+export function openWebhookBook(
+  bucket: WatchedBucket<Webhook>,
+  accounts: PremiumAccounts,
+  box: SecretBox,
+): WebhookBook {
+  const premium = new Set([...accounts.entries()].map(([account]) => account))
   const entries = new Map<WebhookNumber, BookEntry>()
   const indices = Array.from({ length: shardCount }, createWebhookIndex)
   const opened = new WeakMap<Webhook, { readonly current: string; readonly previous?: string }>()
@@ -54,7 +67,7 @@ export function openWebhookBook(bucket: WatchedBucket<Webhook>, box: SecretBox):
       entries.delete(number)
       index.remove(number)
     } else {
-      entries.set(number, entryOf(number, webhook))
+      entries.set(number, entryOf(number, webhook, premium.has(webhook.account)))
       if (webhook.active) index.put(subscriptionOf(number, webhook))
       else index.remove(number)
     }
@@ -62,7 +75,15 @@ export function openWebhookBook(bucket: WatchedBucket<Webhook>, box: SecretBox):
   }
 
   for (const [key, webhook] of bucket.entries()) take(key, webhook)
-  const stop = bucket.onChange(({ key, value }) => take(key, value))
+  const stopWebhooks = bucket.onChange(({ key, value }) => take(key, value))
+  const stopAccounts = accounts.onChange(({ key: account, value }) => {
+    const isPremium = value === true
+    if (premium.has(account) === isPremium) return
+    if (isPremium) premium.add(account)
+    else premium.delete(account)
+    for (const { webhook } of entries.values())
+      if (webhook.account === account) take(webhook.id, webhook)
+  })
 
   const open = (webhook: Webhook) => {
     const found = opened.get(webhook)
@@ -93,15 +114,18 @@ export function openWebhookBook(bucket: WatchedBucket<Webhook>, box: SecretBox):
     },
     size: () => entries.size,
     entries: () => entries.values(),
-    [Symbol.dispose]: stop,
+    [Symbol.dispose]: () => {
+      stopWebhooks()
+      stopAccounts()
+    },
   }
 }
 
-const entryOf = (number: WebhookNumber, webhook: Webhook): BookEntry => ({
+const entryOf = (number: WebhookNumber, webhook: Webhook, isPremium: boolean): BookEntry => ({
   webhook,
   number,
   account: webhook.account,
-  isOpen: webhook.active && !webhook.paused,
+  isOpen: webhook.active && !webhook.paused && isPremium,
   createdMs: msOf(webhook.created_at),
   updatedMs: msOf(webhook.updated_at),
 })

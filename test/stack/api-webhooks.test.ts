@@ -45,6 +45,7 @@ test('a webhook is made, shown, changed and deleted, and its secret is shown onc
       filters: { area: 'Ikeja' },
       active: true,
       paused: false,
+      suspended: false,
       disabled: null,
       previous_secret_until: null,
       created_at: expect.stringMatching(/Z$/),

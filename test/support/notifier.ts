@@ -9,6 +9,7 @@ import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
+import type { Account } from '../../schemas/account.ts'
 import type { AirEvent } from '../../schemas/event.ts'
 import { buckets, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
@@ -47,8 +48,21 @@ export function makeWebhook({ shard, ...wishes }: WebhookWishes): Webhook {
 
 export const sealed = (secret: string, id: string): string => box.seal(secret, id)
 
+export async function putAccount(
+  nc: NatsConnection,
+  id: string,
+  tier: Account['tier'] = 'premium',
+): Promise<void> {
+  const at = new Date().toISOString()
+  const email = `${id.replaceAll(/[^\w-]/g, '')}@example.org`
+  const account: Account = { id, email, name: id, tier, role: 'user', created_at: at }
+  await (await new Kvm(nc).open(buckets.accounts)).put(id, JSON.stringify(account))
+}
+
+/** With its account, which is premium. */
 export async function putWebhook(nc: NatsConnection, wishes: WebhookWishes): Promise<Webhook> {
   const webhook = makeWebhook(wishes)
+  await putAccount(nc, webhook.account)
   const kv = await new Kvm(nc).open(buckets.webhooks)
   await kv.put(webhook.id, JSON.stringify(webhook))
   return webhook

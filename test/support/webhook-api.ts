@@ -46,6 +46,7 @@ export type WebhookApi = TestApi & {
   readonly secretKey: string
   readonly customer: (tier?: Account['tier']) => Promise<Customer>
   readonly setTier: (account: string, tier: Account['tier']) => Promise<void>
+  readonly accounts: KV
   readonly webhooks: KV
   readonly record: (id: string) => Promise<Webhook>
   readonly logAttempt: (webhook: string, fields?: Partial<Attempt>) => Promise<void>
@@ -95,15 +96,16 @@ export async function webhookApi(env: Readonly<Record<string, string>> = {}): Pr
     ...api,
     secretKey,
     setTier,
+    accounts,
     webhooks,
     customer: async (tier = 'premium') => {
       const account = `acc_${++made}`
       const { key, hash: keyHash } = await api.newKey({ account })
       await setTier(account, tier)
       const say = sayTo(api.url, key)
-      const expected = tier === 'premium' ? 200 : 403
+      const expected = tier === 'premium' ? 400 : 403
       await eventually('the API knows the account', async () => {
-        return (await say('GET', '')).status === expected
+        return (await say('POST', '', {})).status === expected
       })
       return {
         account,
