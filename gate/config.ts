@@ -1,17 +1,53 @@
+import { readLogin } from '../runtime/config.ts'
+import { WrongUsage } from '../runtime/exit.ts'
+import type { NatsLogin } from '../runtime/nats.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type GateConfig = {
+  /** Undefined: somebody else lets sensors in to this NATS. */
+  readonly callout: CalloutConfig | undefined
   /** Where existing firmware posts its readings over HTTP. */
-  readonly push: { readonly host: string /** 0: any free one. */; readonly port: number }
+  readonly push: {
+    readonly host: string
+    /** 0: any free one. */
+    readonly port: number
+    /** What is kept on the disk for firmware that keeps nothing, while NATS is away. */
+    readonly spoolMaxBytes: number
+  }
 }
+
+export type CalloutConfig = {
+  /** Seed of the account key that the servers' configuration names as issuer. */
+  readonly seed: string
+  /** In the account where sign-ins are judged. */
+  readonly login: NatsLogin
+  /** In the system account: lists connections and closes them. */
+  readonly system: NatsLogin
+}
+
+const mebibyte = 1024 * 1024
 
 /** @throws WrongUsage that names the variable */
 export function readGateConfig(source: SettingsSource): GateConfig {
   const settings = readSettings(source)
   return {
+    callout: readCallout(source),
     push: {
       host: settings.text('AIRPROOF_PUSH_HOST', { default: '127.0.0.1' }),
       port: settings.port('AIRPROOF_PUSH_PORT', { default: 8082 }),
+      spoolMaxBytes: settings.int('AIRPROOF_PUSH_SPOOL_MB', { default: 64, min: 1 }) * mebibyte,
     },
   }
+}
+
+function readCallout(source: SettingsSource): CalloutConfig | undefined {
+  const seed = readSettings(source).secret('AIRPROOF_CALLOUT_SEED')
+  const login = readLogin(source, 'NATS_CALLOUT')
+  const system = readLogin(source, 'NATS_SYSTEM')
+  if (seed === undefined && login === undefined && system === undefined) return undefined
+  if (seed !== undefined && login !== undefined && system !== undefined)
+    return { seed, login, system }
+  throw new WrongUsage(
+    'to let sensors in, the gate needs all of AIRPROOF_CALLOUT_SEED, NATS_CALLOUT_USER and NATS_SYSTEM_USER (each password and the seed also as …_FILE): `airproof access` makes them',
+  )
 }

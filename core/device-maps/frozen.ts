@@ -12,7 +12,7 @@ export type Frozen = { readonly pair: string; readonly times: number }
  * From the `stuckAfter`th equal pair on, the particles are left out.
  * @param before of the sensor's reading before, undefined at first
  */
-export function thaw(
+export function leaveOutFrozen(
   before: Frozen | undefined,
   reading: MappedReading,
 ): { readonly frozen: Frozen | undefined; readonly reading: MappedReading } {

@@ -1,0 +1,46 @@
+import type { Logger } from '../../runtime/log.ts'
+import type { RawPublisher } from './publish-raw.ts'
+import { notNow } from './push-error.ts'
+import type { Spool } from './spool.ts'
+import type { Waiting } from './spool-line.ts'
+
+type Options = {
+  readonly publish: RawPublisher['publish']
+  readonly spool: Spool
+  readonly log: Logger
+}
+
+export type Delivered = 'stored' | 'spooled'
+
+const retryAfterSeconds = { away: 5, full: 30 }
+
+/**
+ * Makes a raw message durable: in its stream, or, where whoever sent it keeps nothing, on our disk.
+ * @throws PushError 503 it is nowhere
+ */
+export function createDeliver({
+  publish,
+  spool,
+  log,
+}: Options): (waiting: Waiting, keeps: boolean) => Promise<Delivered> {
+  const keep = async (waiting: Waiting): Promise<boolean> => {
+    try {
+      return await spool.append(waiting)
+    } catch (error) {
+      log.error({ err: error }, 'cannot keep a reading on the disk')
+      throw notNow(503, 'spool_failed', 'neither NATS nor our disk takes it: send it again', 30)
+    }
+  }
+  return async (waiting, keeps) => {
+    const verdict = await publish(waiting.sensor, waiting.body)
+    if (verdict === 'stored') return 'stored'
+    if (keeps) {
+      if (await keep(waiting)) return 'spooled'
+      const seconds = retryAfterSeconds.full
+      throw notNow(503, 'spool_full', 'what we keep while NATS is away is full', seconds)
+    }
+    if (verdict === 'full')
+      throw notNow(503, 'raw_full', 'there is no room for readings now', retryAfterSeconds.full)
+    throw notNow(503, 'away', 'NATS does not answer: send it again', retryAfterSeconds.away)
+  }
+}

@@ -1,0 +1,113 @@
+/** The addresses that existing firmware posts to, one a format; each sensor with its credential. */
+import { airrohrChipOf, mapAirrohr } from '../../core/device-maps/airrohr.ts'
+import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
+import { isObject, type Mapped } from '../../core/device-maps/mapped.ts'
+import { mapPurpleair, purpleairSerialOf } from '../../core/device-maps/purpleair.ts'
+import { mapSensorCommunity } from '../../core/device-maps/sensor-community.ts'
+import { chipIdOf } from '../../core/device-maps/value-list.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { Device } from '../../schemas/sensor.ts'
+import type { Endpoint, Judging, PushRequest } from './endpoint.ts'
+import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
+import { PushError } from './push-error.ts'
+import { remember } from './remember.ts'
+
+type Format = {
+  readonly name: string
+  readonly map: (request: PushRequest) => Mapped
+  /** Kinds of the registry whose serial such a device says of itself. */
+  readonly kinds: readonly Device['kind'][]
+  /** What the device calls itself, where it does. */
+  readonly serials: (request: PushRequest) => readonly (string | undefined)[]
+  /** The serial as it compares. */
+  readonly normal: (serial: string) => string
+  /** Whether a dead particle sensor may go on repeating its last sample. */
+  readonly mayFreeze: boolean
+}
+
+const chip = {
+  kinds: ['airrohr', 'sensor-community'],
+  serials: ({ body, header }: PushRequest) => [airrohrChipOf(body), header('x-sensor')],
+  normal: chipIdOf,
+  mayFreeze: true,
+} as const
+
+const formats: readonly Format[] = [
+  { name: 'airrohr', map: ({ body }) => mapAirrohr(body), ...chip },
+  {
+    name: 'sensor-community',
+    map: ({ body, header }) => mapSensorCommunity(body, header('x-pin') ?? header('pin')),
+    ...chip,
+  },
+  {
+    name: 'purpleair',
+    map: ({ body }) => mapPurpleair(body),
+    kinds: ['purpleair'],
+    serials: ({ body }) => {
+      const id = isObject(body) ? body['SensorId'] : undefined
+      return [typeof id === 'string' ? id : undefined]
+    },
+    normal: purpleairSerialOf,
+    mayFreeze: false,
+  },
+]
+
+type Options = Judging & {
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  /** Sensors whose last particle values are remembered. */
+  readonly most?: number
+}
+
+export function deviceEndpoints({
+  sensorOf,
+  most = 100_000,
+  ...judging
+}: Options): readonly Endpoint[] {
+  const frozen = new Map<string, Frozen>()
+  return formats.map(({ name, map, mayFreeze, ...format }) => ({
+    name,
+    caller: 'sensor',
+    keeps: true,
+    prepare: (request) => {
+      const sensor = knownSensor(request.caller, sensorOf)
+      checkSerial(sensor, request, format)
+      let reading = acceptMapped(map(request))
+      if (mayFreeze) {
+        const looked = leaveOutFrozen(frozen.get(sensor.id), reading)
+        reading = looked.reading
+        if (looked.frozen !== undefined) remember(frozen, sensor.id, looked.frozen, most)
+      }
+      return prepareMapped(reading, sensor.id, { ...judging, clock: 'device' })
+    },
+  }))
+}
+
+/** @throws PushError 403 */
+export function knownSensor(
+  id: string,
+  sensorOf: (id: string) => RegisteredSensor | undefined,
+): RegisteredSensor {
+  const sensor = sensorOf(id)
+  if (sensor !== undefined) return sensor
+  throw new PushError(403, 'unknown_sensor', `${id} has a credential, but is not in the registry`)
+}
+
+/** A credential put into the wrong device would mix up two places. @throws PushError 400 */
+function checkSerial(
+  { id, device }: RegisteredSensor,
+  request: PushRequest,
+  { kinds, serials, normal }: Pick<Format, 'kinds' | 'serials' | 'normal'>,
+): void {
+  if (device === undefined || !kinds.includes(device.kind)) return
+  const other = serials(request).find(
+    (serial) => serial !== undefined && normal(serial) !== normal(device.serial),
+  )
+  if (other === undefined) return
+  const said = other.slice(0, 64)
+  throw new PushError(
+    400,
+    'wrong_device',
+    `${id} is the device ${device.serial} in the registry, and this is ${said}`,
+    { details: { given: said, expected: device.serial } },
+  )
+}

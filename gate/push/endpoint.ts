@@ -1,0 +1,43 @@
+import type { SensorId } from '../../core/sensor-id.ts'
+
+export type PushRequest = {
+  /** The id that the credential belongs to: a sensor's, or an application's. */
+  readonly caller: string
+  /** The JSON that was sent. */
+  readonly body: unknown
+  /** Undefined where it was not sent. */
+  readonly header: (name: string) => string | undefined
+  readonly query: (name: string) => string | undefined
+}
+
+/** What becomes of a request whose caller is known. */
+export type Prepared = {
+  /** Undefined: sound, but there is nothing in it to store. */
+  readonly message?: {
+    readonly sensor: SensorId
+    /** JSON of one raw message. */
+    readonly body: string
+    readonly readings: number
+  }
+  /** What the caller is told besides how many are stored. */
+  readonly answer: Readonly<Record<string, unknown>>
+}
+
+/** One address of `/push/…`. */
+export type Endpoint = {
+  readonly name: string
+  readonly caller: 'sensor' | 'application'
+  /** Its devices keep nothing themselves, so we do while NATS takes nothing. */
+  readonly keeps: boolean
+  /** @throws PushError */
+  readonly prepare: (request: PushRequest) => Prepared
+}
+
+/** What every endpoint judges by. */
+export type Judging = {
+  readonly nowMs: () => number
+  /** No reading is older than this, ms since the epoch. */
+  readonly earliestMs: number
+  /** A time for what has none, never the same twice for a sensor; ms since the epoch. */
+  readonly arrival: (sensor: string) => number
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
+import { type HttpLimits, startHttpServer } from '../../runtime/http-server.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
+import { parseApplication } from '../../schemas/application.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { type CredentialBook, verdictOf } from '../credential-book.ts'
+import type { SeenBook } from '../seen-book.ts'
+import { arrivalClock } from './arrival-clock.ts'
+import { createDeliver } from './deliver.ts'
+import { deviceEndpoints } from './device-endpoints.ts'
+import { openDeviceIndex } from './device-index.ts'
+import { floodGuard } from './flood.ts'
+import { openRawPublisher } from './publish-raw.ts'
+import { createPushApp, longestUrl } from './push-app.ts'
+import { errorBody } from './push-error.ts'
+import { pushMetrics } from './push-metrics.ts'
+import { readingsEndpoint } from './readings-endpoint.ts'
+import { openSpool } from './spool.ts'
+import { drainSpool } from './spool-drain.ts'
+import { uplinkEndpoints } from './uplink-endpoints.ts'
+
+export type PushOptions = {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly nc: NatsConnection
+  readonly book: Pick<CredentialBook, 'check'>
+  readonly sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>
+  /** What waits for NATS is kept in its folder `push-spool`. */
+  readonly dataFolder: string
+  readonly spoolMaxBytes: number
+  /** No reading is older than this, ms since the epoch. */
+  readonly earliestMs: number
+  readonly registry: Registry
+  /** Where a sensor's last contact is noted. */
+  readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
+  readonly log: Logger
+  readonly limits?: HttpLimits
+}
+
+export type Push = AsyncDisposable & { readonly url: string }
+
+/**
+ * Takes readings over HTTP, and sends on what an earlier process still kept.
+ * @throws MustAct the port is taken, or another gate has the folder
+ */
+export async function openPush({
+  nc,
+  book,
+  sensors,
+  dataFolder,
+  spoolMaxBytes,
+  earliestMs,
+  registry,
+  seen,
+  log,
+  ...address
+}: PushOptions): Promise<Push> {
+  await using opened = new AsyncDisposableStack()
+  const nowMs = Date.now
+  const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
+  const devices = opened.use(openDeviceIndex(sensors))
+  const spool = opened.use(
+    await openSpool({ folder: join(dataFolder, 'push-spool'), maxBytes: spoolMaxBytes }),
+  )
+  const { publish } = opened.use(openRawPublisher(nc, { log }))
+  opened.use(drainSpool({ spool, publish, log }))
+
+  const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
+  const app = createPushApp({
+    endpoints: [
+      readingsEndpoint({ ...judging, sensorOf: sensors.get }),
+      ...deviceEndpoints({ ...judging, sensorOf: sensors.get }),
+      ...uplinkEndpoints({
+        ...judging,
+        applicationOf: applications.get,
+        sensorOfDevice: devices.find,
+      }),
+    ],
+    check: (caller, { id, secret }) => {
+      if (caller === 'sensor') return book.check(id, secret)
+      if (checkKey(sensorKeyPrefix, secret) !== 'ok') return 'mistyped'
+      const application = applications.get(id)
+      if (application === undefined) return 'unknown'
+      return verdictOf(application.credential, secret, nowMs())
+    },
+    flood: floodGuard({
+      limitOf: (sensor) => sensors.get(sensor)?.flood,
+      clockMs: () => performance.now(),
+    }),
+    deliver: createDeliver({ publish, spool, log }),
+    observe: pushMetrics(registry, { spool, nowMs }),
+    seen,
+    log,
+  })
+  const handle = app.callback()
+  const server = opened.use(
+    await startHttpServer({
+      ...address,
+      setting: 'AIRPROOF_PUSH_PORT',
+      listener: (request, response) => void handle(request, response),
+      longestUrl,
+      brokenBody: ({ code, message }) => errorBody({ code, message, details: {} }, randomUUID()),
+    }),
+  )
+  log.info({ url: `${server.url}/push` }, 'taking pushes')
+  const all = opened.move()
+  return { url: server.url, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}

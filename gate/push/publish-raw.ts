@@ -1,0 +1,117 @@
+/**
+ * Publishes as a sensor and waits for the stream's acknowledgement; all that is under way shares
+ * one inbox, so that a push costs no subscription and no timer of its own.
+ */
+import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { partitionOf } from '../../core/sensor-id.ts'
+import { secondMs } from '../../core/time.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { rawStream, rawSubject } from '../../schemas/subjects.ts'
+
+/** `full`: its stream takes no more for now; `away`: nobody answers, it may be stored or not. */
+export type PublishVerdict = 'stored' | 'full' | 'away'
+
+export type RawPublisher = AsyncDisposable & {
+  /** Never throws. @param body JSON of one raw message */
+  readonly publish: (sensor: string, body: string) => Promise<PublishVerdict>
+}
+
+type Options = {
+  readonly log: Logger
+  /** ChirpStack waits 5 s for us, so less. */
+  readonly timeoutMs?: number
+}
+
+type Pending = {
+  readonly sensor: string
+  readonly sentAtMs: number
+  readonly resolve: (verdict: PublishVerdict) => void
+}
+
+/** A stream that is full says so of each message; the log need not. */
+const toldEveryMs = 10 * secondMs
+
+export function openRawPublisher(
+  nc: NatsConnection,
+  { log, timeoutMs = 3 * secondMs }: Options,
+): RawPublisher {
+  const inbox = createInbox()
+  const pending = new Map<number, Pending>()
+  let count = 0
+  let isConnected = true
+  let quietUntilMs = 0
+
+  const settle = (id: number, verdict: PublishVerdict): void => {
+    const found = pending.get(id)
+    pending.delete(id)
+    found?.resolve(verdict)
+  }
+  const answer = (message: Msg): void => {
+    const id = Number(message.subject.slice(inbox.length + 1))
+    const sent = pending.get(id)
+    if (sent === undefined) return
+    const { verdict, why } = readAck(message, rawStream(partitionOf(sent.sensor)))
+    settle(id, verdict)
+    const nowMs = performance.now()
+    if (why === undefined || nowMs < quietUntilMs) return
+    quietUntilMs = nowMs + toldEveryMs
+    log.warn({ sensor: sent.sensor, why }, 'a reading was not taken')
+  }
+  const subscription = nc.subscribe(`${inbox}.*`, {
+    callback: (_error, message) => answer(message),
+  })
+  const sweeping = setInterval(() => {
+    const nowMs = performance.now()
+    for (const [id, { sentAtMs }] of pending) {
+      // in the order they were sent: the first that is young enough ends it
+      if (nowMs - sentAtMs < timeoutMs) break
+      settle(id, 'away')
+    }
+  }, timeoutMs / 10)
+  void (async () => {
+    for await (const { type } of nc.status()) {
+      if (type === 'reconnect') isConnected = true
+      if (type !== 'disconnect') continue
+      isConnected = false
+      for (const id of pending.keys()) settle(id, 'away')
+    }
+  })()
+
+  return {
+    publish(sensor, body) {
+      // the client would keep it in memory, without a bound, until the server is back
+      if (!isConnected || nc.isClosed()) return Promise.resolve('away')
+      const id = count++
+      const { promise, resolve } = Promise.withResolvers<PublishVerdict>()
+      pending.set(id, { sensor, sentAtMs: performance.now(), resolve })
+      nc.publish(rawSubject(partitionOf(sensor), sensor), body, { reply: `${inbox}.${id}` })
+      return promise
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(sweeping)
+      for (const id of pending.keys()) settle(id, 'away')
+      if (!nc.isClosed()) subscription.unsubscribe()
+    },
+  }
+}
+
+type Ack = {
+  readonly stream?: string
+  readonly error?: { readonly code: number; readonly description: string }
+}
+
+function readAck(
+  message: Msg,
+  stream: string,
+): { readonly verdict: PublishVerdict; readonly why?: string } {
+  // "no responders" has no body: the server is there, its streams are not yet
+  if (message.data.length === 0) return { verdict: 'away' }
+  const ack = message.json<Ack>()
+  if (ack.error === undefined) {
+    if (ack.stream === stream) return { verdict: 'stored' }
+    return { verdict: 'away', why: `it went to ${ack.stream}, not to ${stream}` }
+  }
+  // 503 is the server's word for "not now", be it that the stream is full or has no leader
+  const isFull = /maximum|insufficient/.test(ack.error.description)
+  return { verdict: isFull ? 'full' : 'away', why: ack.error.description }
+}

@@ -1,0 +1,177 @@
+/**
+ * The way of a push: is there such an address → who sends → may it, so often → what is in it → made
+ * durable → answered. Addresses may hold secrets, so none is ever logged.
+ */
+import { randomUUID } from 'node:crypto'
+import Koa, { type Context } from 'koa'
+import type { Logger } from '../../runtime/log.ts'
+import type { CredentialVerdict } from '../credential-book.ts'
+import type { SeenBook } from '../seen-book.ts'
+import { type Claim, readClaim, unauthorized } from './claim.ts'
+import type { createDeliver } from './deliver.ts'
+import type { Endpoint, PushRequest } from './endpoint.ts'
+import { explanation } from './explain.ts'
+import { errorBody, PushError } from './push-error.ts'
+import type { Observe } from './push-metrics.ts'
+import { readJson } from './read-body.ts'
+
+type Options = {
+  readonly endpoints: readonly Endpoint[]
+  /** Whether a claim of a sensor, or of an application, is true. */
+  readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
+  /** Counts a message of a sensor. @throws PushError 429 */
+  readonly flood: (sensor: string) => void
+  readonly deliver: ReturnType<typeof createDeliver>
+  readonly observe: Observe
+  /** Where a sensor's last contact, and a refused one, is noted. */
+  readonly seen?: Pick<SeenBook, 'heard' | 'refused'> | undefined
+  readonly log: Logger
+}
+
+/** Characters of an address, its query included. */
+export const longestUrl = 2_048
+
+type Outcome = { readonly outcome: string; readonly readings: number }
+
+export function createPushApp({ endpoints, check, flood, deliver, observe, log }: Options): Koa {
+  const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
+  const app = new Koa()
+
+  const admit = (endpoint: Endpoint, claim: Claim): void => {
+    const verdict = check(endpoint.caller, claim)
+    if (verdict === 'ok') return
+    if (endpoint.caller === 'sensor' && verdict !== 'unknown') seen?.refused(claim.id, verdict)
+    // wrong, expired and revoked ones hear the same sentence; the code tells them apart
+    throw unauthorized(`${verdict}_credential`, 'the credential is wrong, or is no longer good')
+  }
+  const push = async (ctx: Context, endpoint: Endpoint, rest: readonly string[]) => {
+    const claim = readClaim(ctx, rest)
+    admit(endpoint, claim)
+    if (endpoint.caller === 'sensor') flood(claim.id)
+    const body = await readJson(ctx)
+    // it may have been revoked while the body trickled in
+    admit(endpoint, claim)
+    const { message, answer } = endpoint.prepare(requestOf(ctx, claim, body))
+    const sensor = message?.sensor ?? (endpoint.caller === 'sensor' ? claim.id : undefined)
+    if (sensor !== undefined) seen?.heard(sensor, contactOf(ctx))
+    if (message === undefined) {
+      send(ctx, 202, { stored: 0, ...answer })
+      return { outcome: 'nothing', readings: 0 }
+    }
+    if (endpoint.caller === 'application') flood(message.sensor)
+    const outcome = await deliver(message, endpoint.keeps)
+    const { readings } = message
+    const isSpooled = outcome === 'spooled' ? { spooled: true } : {}
+    send(ctx, 202, { stored: readings, ...isSpooled, ...answer })
+    return { outcome, readings }
+  }
+  const serve = async (ctx: Context): Promise<Outcome & { readonly endpoint: string }> => {
+    const { name, rest } = placeOf(ctx)
+    if (name === '') return { endpoint: 'none', outcome: explain(ctx), readings: 0 }
+    const endpoint = known.get(name)
+    if (endpoint === undefined || rest.length > 2) throw noEndpoint()
+    try {
+      if (ctx.method !== 'POST') throw wrongMethod(ctx.method, 'POST')
+      return { endpoint: name, ...(await push(ctx, endpoint, rest)) }
+    } catch (thrown) {
+      return { endpoint: name, outcome: fail(ctx, thrown), readings: 0 }
+    }
+  }
+  const fail = (ctx: Context, thrown: unknown): string => {
+    const requestId = randomUUID()
+    const error = toPushError(thrown)
+    // whoever hung up in mid-request is no failure of ours
+    if (error.code === 'internal' && !ctx.req.destroyed)
+      log.error({ err: thrown, requestId }, 'could not answer a push')
+    const { status, headers } = error
+    write(ctx, status, errorBody(error, requestId), { ...headers, 'x-request-id': requestId })
+    return error.code
+  }
+
+  app.use(async (ctx) => {
+    try {
+      observe(await serve(ctx))
+    } catch (thrown) {
+      observe({ endpoint: 'none', outcome: fail(ctx, thrown), readings: 0 })
+    }
+  })
+  // failures of ours are logged above; what is left are sockets that clients gave up
+  app.on('error', () => undefined)
+  return app
+}
+
+function requestOf(ctx: Context, { id }: Claim, body: unknown): PushRequest {
+  const query = new URLSearchParams(ctx.querystring)
+  return {
+    caller: id,
+    body,
+    header: (name) => ctx.get(name) || undefined,
+    query: (name) => query.get(name) ?? undefined,
+  }
+}
+
+const contactOf = ({ req }: Context) => ({
+  protocol: 'http' as const,
+  address: req.socket.remoteAddress ?? '',
+  client: req.headers['user-agent']?.slice(0, 80),
+})
+
+type Place = {
+  /** '' for `/push` itself. */
+  readonly name: string
+  readonly rest: readonly string[]
+}
+
+/** @throws PushError 400, 404, 414 */
+function placeOf({ req: { url = '' } }: Context): Place {
+  if (url.length > longestUrl)
+    throw new PushError(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
+  const [path = ''] = url.split('?', 1)
+  const [empty, push, name = '', ...rest] = path.split('/')
+  if (empty !== '' || push !== 'push') throw noEndpoint()
+  // firmware and people add a slash to the end
+  if (rest.at(-1) === '') rest.pop()
+  try {
+    return { name, rest: rest.map(decodeURIComponent) }
+  } catch (cause) {
+    throw new PushError(400, 'bad_encoding', 'the path is not percent-encoded UTF-8', { cause })
+  }
+}
+
+function explain(ctx: Context): string {
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx.method, 'GET, HEAD')
+  write(ctx, 200, Buffer.from(explanation), { 'content-type': 'text/plain; charset=utf-8' })
+  return 'explained'
+}
+
+const noEndpoint = (): PushError =>
+  new PushError(404, 'not_found', 'there is nothing here; GET /push lists what there is')
+
+const wrongMethod = (method: string, allow: string): PushError =>
+  new PushError(405, 'method_not_allowed', `${method} is not possible here`, { headers: { allow } })
+
+const toPushError = (thrown: unknown): PushError =>
+  thrown instanceof PushError
+    ? thrown
+    : new PushError(500, 'internal', 'something went wrong on our side', { cause: thrown })
+
+const send = (ctx: Context, status: number, value: unknown): void =>
+  write(ctx, status, Buffer.from(JSON.stringify(value)), {})
+
+/** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
+function write(
+  ctx: Context,
+  status: number,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
+  ctx.respond = false
+  if (ctx.res.headersSent || ctx.res.destroyed) return
+  ctx.res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    ...headers,
+  })
+  ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
+}

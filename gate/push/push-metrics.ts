@@ -1,0 +1,51 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { secondMs } from '../../core/time.ts'
+import type { Spool } from './spool.ts'
+
+/** Told of every answered request. */
+export type Observe = (seen: {
+  /** `none`: an address that is not there. */
+  readonly endpoint: string
+  /** `stored`, `spooled`, `nothing`, or the code of an error. */
+  readonly outcome: string
+  readonly readings: number
+}) => void
+
+/** @param registry of the process */
+export function pushMetrics(
+  registry: Registry,
+  { spool, nowMs }: { readonly spool: Spool; readonly nowMs: () => number },
+): Observe {
+  const registers = [registry]
+  const pushes = new Counter({
+    name: 'airproof_push_requests_total',
+    help: 'Pushes by endpoint and outcome: stored, spooled, nothing, or what was wrong',
+    labelNames: ['endpoint', 'outcome'],
+    registers,
+  })
+  const taken = new Counter({
+    name: 'airproof_push_readings_total',
+    help: 'Readings taken, stored or spooled, by endpoint',
+    labelNames: ['endpoint'],
+    registers,
+  })
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  gauge('airproof_push_spool_bytes', 'What waits on the disk for NATS', spool.bytes)
+  gauge('airproof_push_spool_age_seconds', 'Since the oldest of it came; 0: nothing waits', () => {
+    const sinceMs = spool.sinceMs()
+    return sinceMs === undefined ? 0 : Math.max(0, nowMs() - sinceMs) / secondMs
+  })
+  return ({ endpoint, outcome, readings }) => {
+    pushes.inc({ endpoint, outcome })
+    if (readings > 0) taken.inc({ endpoint }, readings)
+  }
+}

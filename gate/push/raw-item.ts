@@ -1,0 +1,73 @@
+/**
+ * From what a device means to the raw reading that is published as its sensor. What the pipeline
+ * would refuse in any case is refused here, where the sender still hears it.
+ */
+import type { MappedFields } from '../../core/device-maps/mapped.ts'
+import { fromHundredths, toHundredths } from '../../core/fixed.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { hardRanges } from '../../core/quality.ts'
+import { type MeasurementName, measurementNames } from '../../core/reading.ts'
+import { minuteMs } from '../../core/time.ts'
+import type { RawReading } from '../../schemas/raw-reading.ts'
+
+/** As the pipeline's own, which measures by the broker's clock. */
+const futureToleranceMs = 5 * minuteMs
+
+export type ItemFault = {
+  readonly code: 'too_old' | 'future' | 'out_of_range'
+  readonly field: string
+  readonly why: string
+}
+
+/** @returns why no reading of this time is believed, or undefined */
+export function timeFault(
+  timeMs: number,
+  { nowMs, earliestMs }: { readonly nowMs: number; readonly earliestMs: number },
+): ItemFault | undefined {
+  const field = 'timestamp'
+  if (timeMs < earliestMs)
+    return {
+      code: 'too_old',
+      field,
+      why: `${formatIso(timeMs)} is before ${formatIso(earliestMs)}: the clock was never set`,
+    }
+  if (timeMs - nowMs > futureToleranceMs)
+    return {
+      code: 'future',
+      field,
+      why: `${formatIso(timeMs)} is ${Math.round((timeMs - nowMs) / 1000)} s from now: set the clock`,
+    }
+  return undefined
+}
+
+/** Where not one value can be true; a single one that cannot is the pipeline's to drop and keep. */
+export function rangeFault(fields: MappedFields): ItemFault | undefined {
+  const named = measurementNames.flatMap((name) => {
+    const value = fields[name]
+    return value === undefined ? [] : [{ name, value }]
+  })
+  if (named.length === 0 || named.some(({ name, value }) => isBelievable(name, value)))
+    return undefined
+  return {
+    code: 'out_of_range',
+    field: named.map(({ name }) => name).join(', '),
+    why: `no value is believable: ${named.map(({ name, value }) => `${name} ${value}`).join(', ')}`,
+  }
+}
+
+function isBelievable(name: MeasurementName, value: number): boolean {
+  const hundredths = toHundredths(value)
+  const { low, high } = hardRanges[name]
+  return hundredths !== undefined && hundredths >= low && hundredths <= high
+}
+
+/** With two decimals, as every reading has. */
+export function rawItem(fields: MappedFields, timeMs: number, timeAssigned: boolean): RawReading {
+  const item: { [Name in MeasurementName]?: number } = {}
+  for (const name of measurementNames) {
+    const hundredths = toHundredths(fields[name] ?? Number.NaN)
+    if (hundredths !== undefined) item[name] = fromHundredths(hundredths)
+  }
+  const timestamp = formatIso(timeMs)
+  return timeAssigned ? { timestamp, ...item, time_assigned: true } : { timestamp, ...item }
+}

@@ -1,0 +1,123 @@
+/** `/push/readings`: our own raw shape, one reading or an array, from anything that can do HTTPS. */
+import { isObject } from '../../core/device-maps/mapped.ts'
+import { formatIso, parseIso } from '../../core/iso-time.ts'
+import { type MeasurementName, measurementNames } from '../../core/reading.ts'
+import { isRawReading, schemaFault } from '../../schemas/decode-raw.ts'
+import { maxRawItems, type RawReading } from '../../schemas/raw-reading.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { knownSensor } from './device-endpoints.ts'
+import type { Endpoint, Judging } from './endpoint.ts'
+import { PushError } from './push-error.ts'
+import { rangeFault, rawItem, timeFault } from './raw-item.ts'
+
+type Options = Judging & { readonly sensorOf: (id: string) => RegisteredSensor | undefined }
+
+/** What is wrong with one of the readings that were sent. */
+type Fault = {
+  /** Counted from 0. */
+  readonly item: number
+  readonly field: string
+  readonly code: string
+  readonly why: string
+}
+
+/** Whoever sends these can keep what was not stored, so nothing is spooled: it is told. */
+export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint => ({
+  name: 'readings',
+  caller: 'sensor',
+  keeps: false,
+  prepare: ({ caller, body }) => {
+    const sensor = knownSensor(caller, sensorOf)
+    const sent = itemsIn(body)
+    const good: RawReading[] = []
+    const faults: Fault[] = []
+    const isOne = sent.length === 1
+    for (const [item, value] of sent.entries()) {
+      const judged = judgeItem(value, sensor, { ...judging, mayLackTime: isOne })
+      if ('good' in judged) good.push(judged.good)
+      else faults.push({ item, ...judged })
+    }
+    if (good.length === 0) throw allWrong(faults)
+    const [first] = good
+    return {
+      message: {
+        sensor: sensor.id,
+        body: JSON.stringify(isOne ? first : good),
+        readings: good.length,
+      },
+      answer: {
+        ...(isOne && first ? { timestamp: first.timestamp } : {}),
+        ...(faults.length === 0 ? {} : { refused: faults }),
+      },
+    }
+  },
+})
+
+/** @throws PushError 400 */
+function itemsIn(body: unknown): readonly unknown[] {
+  if (!Array.isArray(body)) return [body]
+  if (body.length === 0) throw new PushError(400, 'empty', 'the array is empty')
+  if (body.length <= maxRawItems) return body
+  const message = `${body.length} readings, at most ${maxRawItems}: send smaller arrays`
+  throw new PushError(400, 'too_many', message, { details: { most: maxRawItems } })
+}
+
+function judgeItem(
+  value: unknown,
+  sensor: RegisteredSensor,
+  {
+    mayLackTime,
+    nowMs,
+    earliestMs,
+    arrival,
+  }: Judging & { /** Two without a time would be one. */ readonly mayLackTime: boolean },
+): { readonly good: RawReading } | Omit<Fault, 'item'> {
+  const isTimed = !mayLackTime || !isObject(value) || value['timestamp'] !== undefined
+  const item = isTimed
+    ? value
+    : { ...value, timestamp: formatIso(arrival(sensor.id)), time_assigned: true }
+  if (!isRawReading(item)) {
+    const { why } = schemaFault()
+    return { code: 'schema', field: why.split(' ', 1)[0] ?? '', why }
+  }
+  const { sensor_id: named, timestamp } = item
+  if (named !== undefined && named !== sensor.id)
+    return {
+      code: 'sensor_mismatch',
+      field: 'sensor_id',
+      why: `the credential is that of ${sensor.id}`,
+    }
+  const time = parseIso(timestamp)
+  if ('wrong' in time)
+    return {
+      code: time.wrong === 'no_offset' ? 'no_offset' : 'schema',
+      field: 'timestamp',
+      why: 'it must be an ISO 8601 date-time with an offset, such as 2026-01-31T05:05:00Z',
+    }
+  const fields = fieldsOf(item)
+  if (Object.keys(fields).length === 0)
+    return {
+      code: 'out_of_range',
+      field: measurementNames.join(', '),
+      why: 'there is no value at all',
+    }
+  const fault = timeFault(time.timeMs, { nowMs: nowMs(), earliestMs }) ?? rangeFault(fields)
+  return fault ?? { good: rawItem(fields, time.timeMs, item.time_assigned === true) }
+}
+
+/** As the pipeline reads it: under `measurements` wins. */
+function fieldsOf(item: RawReading): { readonly [Name in MeasurementName]?: number } {
+  const fields: { [Name in MeasurementName]?: number } = {}
+  for (const name of measurementNames) {
+    const value = item.measurements?.[name] ?? item[name]
+    if (value !== undefined && value !== null) fields[name] = value
+  }
+  return fields
+}
+
+function allWrong(faults: readonly Fault[]): PushError {
+  const [first] = faults
+  const one = first === undefined ? '' : `${first.field}: ${first.why}`
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more; see details)` : ''
+  return new PushError(400, first?.code ?? 'schema', `${one}${more}`, { details: { faults } })
+}

@@ -1,0 +1,184 @@
+/**
+ * Readings of firmware that keeps nothing itself, on our own disk while NATS does not take them.
+ *
+ * A folder of segments, each named after the millisecond it was begun in; a segment is appended to,
+ * then read from its start, then deleted. Killed
+ * - in the middle of an append: the torn last line was never acknowledged, and is passed over;
+ * - between NATS's acknowledgement and the deletion: the segment is sent again, and since each line
+ *   holds its reading's time, what came before is a duplicate that changes nothing.
+ */
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { type FileHandle, open, readFile, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { MustAct } from '../../runtime/exit.ts'
+import { parseSpoolLine, spoolLine, type Waiting } from './spool-line.ts'
+
+export type Spool = AsyncDisposable & {
+  /** Durable when it resolves with true; false: there is no room. @throws what the disk says */
+  readonly append: (waiting: Waiting) => Promise<boolean>
+  /** What waits longest, undefined: nothing. It takes no more lines from now on. */
+  readonly oldest: () => Promise<Segment | undefined>
+  /** All of it is stored elsewhere. */
+  readonly remove: (segment: Segment) => Promise<void>
+  readonly bytes: () => number
+  /** When what waits longest came, ms since the epoch; undefined: nothing waits. */
+  readonly sinceMs: () => number | undefined
+  /** Called whenever something was appended. */
+  readonly onAppend: (listener: () => void) => void
+}
+
+export type Segment = {
+  readonly name: string
+  readonly waiting: readonly Waiting[]
+  /** Lines that a crash or the disk has damaged. */
+  readonly damaged: number
+}
+
+type Options = {
+  /** Made where it is not there; one process at a time has it. */
+  readonly folder: string
+  readonly maxBytes: number
+  readonly nowMs?: () => number
+  /** A segment that has grown so large is followed by another. */
+  readonly segmentBytes?: number
+}
+
+type Wish = PromiseWithResolvers<boolean> & { readonly line: string }
+type Active = { readonly name: string; readonly file: FileHandle; bytes: number }
+
+/** @throws MustAct where another process has the folder */
+export async function openSpool({
+  folder,
+  maxBytes,
+  nowMs = Date.now,
+  segmentBytes = 1024 * 1024,
+}: Options): Promise<Spool> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lock = takeLock(folder)
+  const sizes = new Map<string, number>(
+    readdirSync(folder)
+      .filter((name) => segmentName.test(name))
+      .toSorted()
+      .map((name) => [name, statSync(join(folder, name)).size]),
+  )
+  const listeners: (() => void)[] = []
+  let wishes: Wish[] = []
+  let wishedBytes = 0
+  let active: Active | undefined
+  // writes and seals take turns, so that no line ends up in a segment that is being read
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work)
+    turn = done.catch(() => undefined)
+    return done
+  }
+  const bytes = (): number => sizes.values().reduce((sum, size) => sum + size, 0)
+
+  const begin = async (): Promise<Active> => {
+    const last = [...sizes.keys()].at(-1)
+    const number = Math.max(nowMs(), last === undefined ? 0 : Number.parseInt(last, 10) + 1)
+    const name = `${String(number).padStart(15, '0')}.log`
+    const file = await open(join(folder, name), 'ax', 0o600)
+    await syncFolder(folder)
+    sizes.set(name, 0)
+    return { name, file, bytes: 0 }
+  }
+  const seal = async (): Promise<void> => {
+    const sealed = active
+    active = undefined
+    await sealed?.file.close()
+  }
+  /** All that wait to be written share one write and one sync. */
+  const write = async (): Promise<void> => {
+    const batch = wishes
+    if (batch.length === 0) return
+    wishes = []
+    wishedBytes = 0
+    try {
+      active ??= await begin()
+      const lines = Buffer.from(batch.map(({ line }) => line).join(''))
+      await active.file.writeFile(lines)
+      await active.file.datasync()
+      active.bytes += lines.length
+      sizes.set(active.name, active.bytes)
+      if (active.bytes >= segmentBytes) await seal()
+    } catch (error) {
+      // the segment may end in half a line: nothing is written behind it
+      if (active !== undefined) sizes.set(active.name, (await active.file.stat()).size)
+      await seal()
+      for (const wish of batch) wish.reject(error)
+      return
+    }
+    for (const wish of batch) wish.resolve(true)
+    for (const listener of listeners) listener()
+  }
+
+  return {
+    bytes,
+    sinceMs: () => {
+      const [first] = sizes.keys()
+      return first === undefined ? undefined : Number.parseInt(first, 10)
+    },
+    onAppend: (listener) => void listeners.push(listener),
+    append(waiting) {
+      const line = spoolLine(waiting)
+      const length = Buffer.byteLength(line)
+      if (bytes() + wishedBytes + length > maxBytes) return Promise.resolve(false)
+      const wish = { line, ...Promise.withResolvers<boolean>() }
+      wishes.push(wish)
+      wishedBytes += length
+      void inTurn(write)
+      return wish.promise
+    },
+    oldest: () =>
+      inTurn(async () => {
+        const [name] = sizes.keys()
+        if (name === undefined) return undefined
+        if (name === active?.name) await seal()
+        return readSegment(folder, name)
+      }),
+    async remove({ name }) {
+      await unlink(join(folder, name))
+      sizes.delete(name)
+    },
+    [Symbol.asyncDispose]: async () => {
+      await inTurn(write)
+      await inTurn(seal)
+      lock.close()
+    },
+  }
+}
+
+const segmentName = /^\d{15}\.log$/
+
+async function readSegment(folder: string, name: string): Promise<Segment> {
+  const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)
+  const waiting = lines.flatMap((line) => parseSpoolLine(line) ?? [])
+  return { name, waiting, damaged: lines.length - waiting.length }
+}
+
+/** A new file is there after a power failure only when its folder was synced too. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The operating system's, by way of an SQLite file: whoever dies lets go of it. */
+function takeLock(folder: string): DatabaseSync {
+  const lock = new DatabaseSync(join(folder, 'lock'))
+  try {
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (cause) {
+    lock.close()
+    throw new MustAct(
+      `another gate keeps its readings in ${folder}: stop it, or give this one another AIRPROOF_DATA`,
+      { cause },
+    )
+  }
+}
