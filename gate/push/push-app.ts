@@ -33,7 +33,15 @@ export const longestUrl = 2_048
 
 type Outcome = { readonly outcome: string; readonly readings: number }
 
-export function createPushApp({ endpoints, check, flood, deliver, observe, log }: Options): Koa {
+export function createPushApp({
+  endpoints,
+  check,
+  flood,
+  deliver,
+  observe,
+  seen,
+  log,
+}: Options): Koa {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
   const app = new Koa()
 
