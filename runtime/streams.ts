@@ -11,6 +11,7 @@ import {
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { readingTopics } from '../core/device-topics.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
 import { shardCount } from '../core/webhook-id.ts'
@@ -26,6 +27,7 @@ import {
   readingsStream,
   rejectedStream,
   stateStream,
+  topicsStream,
 } from '../schemas/subjects.ts'
 import { MustAct } from './exit.ts'
 
@@ -131,6 +133,16 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       max_msgs_per_subject: 1,
       allow_atomic: true,
       allow_direct: true,
+    },
+    {
+      // such firmware keeps nothing itself: the newest matter most when the gate stays away
+      name: topicsStream,
+      subjects: [...readingTopics],
+      retention: RetentionPolicy.Workqueue,
+      max_age: toNanos(dayMs),
+      max_bytes: 256 * mebibyte,
+      // what they say is not acknowledged to them, and is durable as a reading a moment later
+      ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
     },
   ]
 }

@@ -74,6 +74,16 @@ export const auditSubject = (account: string): string => `audit.${account}`
 /** What a sensor that asked for receipts is told after a commit: its newest committed timestamp. */
 export const ackSubject = (sensor: string): string => `air.ack.${sensor}`
 
+/** Where a gate tells the others until when a sensor is not let in, in ms since the epoch. */
+export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
+/** Where a gate is asked for a sensor's open connections (`schemas/open-connection.ts`). */
+export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
+/** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
+export const deniedSubject = 'gate.denied'
+
+/** What devices that fix their own topics said (`core/device-topics.ts`), until the gate mapped it. */
+export const topicsStream = 'TOPICS'
+
 /** Headers of a READINGS message: what the next worker needs without reading the body. */
 export const logHeaders = {
   worker: 'Air-Worker',

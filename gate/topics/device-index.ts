@@ -1,0 +1,43 @@
+import type { TopicKind } from '../../core/device-topics.ts'
+import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+
+export type FoundDevice = RegisteredSensor | 'unknown_device' | 'ambiguous_device'
+
+/** Which sensor a device is, by what its topics name. */
+export type DeviceIndex = {
+  /** `ambiguous_device`: two entries claim it, and a message does not say whose it is: nobody's. */
+  readonly find: (kind: TopicKind, serial: string) => FoundDevice
+}
+
+/** Follows the registry for as long as the process lives. */
+export function indexDevices(sensors: WatchedBucket<RegisteredSensor>): DeviceIndex {
+  const idsOf = new Map<string, Set<string>>()
+  const keyOf = new Map<string, string>()
+
+  const keep = (id: string, sensor: RegisteredSensor | undefined): void => {
+    const former = keyOf.get(id)
+    if (former !== undefined) {
+      const ids = idsOf.get(former)
+      ids?.delete(id)
+      if (ids?.size === 0) idsOf.delete(former)
+      keyOf.delete(id)
+    }
+    if (sensor?.device === undefined) return
+    const key = nameOf(sensor.device.kind, sensor.device.serial)
+    keyOf.set(id, key)
+    idsOf.set(key, (idsOf.get(key) ?? new Set()).add(id))
+  }
+  for (const [id, sensor] of sensors.entries()) keep(id, sensor)
+  sensors.onChange(({ key, value }) => keep(key, value))
+
+  return {
+    find: (kind, serial) => {
+      const [id, another] = idsOf.get(nameOf(kind, serial)) ?? []
+      if (another !== undefined) return 'ambiguous_device'
+      return (id === undefined ? undefined : sensors.get(id)) ?? 'unknown_device'
+    },
+  }
+}
+
+const nameOf = (kind: string, serial: string): string => `${kind} ${serial}`

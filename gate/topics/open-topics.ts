@@ -1,0 +1,161 @@
+/**
+ * Devices that fix their own topics: takes what they say from stream TOPICS, and publishes it as
+ * readings of their sensors. One gate at a time does it (lease `task.topics`), because one number a
+ * topic must be joined in one place; another takes over within 10 s.
+ *
+ * A message is acknowledged when its reading is in RAW. Dying before, it comes again, to whoever is
+ * next: the reading's time is the broker's of the message, so made twice it is an exact repeat.
+ */
+import {
+  AckPolicy,
+  type ConsumerMessages,
+  DeliverPolicy,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import { secondMs } from '../../core/time.ts'
+import { leaseRoundMs, openLeases } from '../../runtime/leases.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { buckets, topicsStream } from '../../schemas/subjects.ts'
+import { openRawPublisher } from '../push/publish-raw.ts'
+import { indexDevices } from './device-index.ts'
+import { topicMetrics } from './metrics.ts'
+import { createTopicWork } from './topic-work.ts'
+
+export type TopicsOptions = {
+  readonly nc: NatsConnection
+  readonly sensors: WatchedBucket<RegisteredSensor>
+  /** Stable over restarts (`runtime/instance-id.ts`). */
+  readonly holder: string
+  readonly log: Logger
+  readonly metrics: Registry
+}
+
+const task = 'task.topics'
+const consumerName = 'gate'
+/** Longer than a window of numbers that belong together, which is acknowledged at its end. */
+const ackWaitMs = 60 * secondMs
+/** Of open windows: ten thousand devices that say five numbers each. */
+const mostUnacknowledged = 50_000
+const pulledAtOnce = 500
+const retryMs = secondMs
+
+/** Works until disposed. What was begun is then finished, or comes again to the next gate. */
+export async function openTopics(options: TopicsOptions): Promise<AsyncDisposable> {
+  const { nc, sensors, holder, log } = options
+  await using opened = new AsyncDisposableStack()
+  const manager = await jetstreamManager(nc)
+  // the same settings again change nothing
+  await manager.consumers.add(topicsStream, {
+    durable_name: consumerName,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: ackWaitMs * 1_000_000,
+    max_ack_pending: mostUnacknowledged,
+  })
+  const publisher = opened.use(openRawPublisher(nc, { log }))
+  const { messages } = topicMetrics(options.metrics)
+  const devices = indexDevices(sensors)
+
+  let working: { readonly stop: () => Promise<void> } | undefined
+  const start = (): void => {
+    const stopping = new AbortController()
+    const work = createTopicWork({
+      devices,
+      publish: publisher.publish,
+      count: (outcome, by) => messages.inc({ outcome }, by),
+      log,
+      nowMs: () => performance.now(),
+    })
+    const ended = consumeUntil(nc, stopping.signal, work.take, log)
+    const ticking = setInterval(work.tick, secondMs)
+    working = {
+      stop: async () => {
+        stopping.abort()
+        clearInterval(ticking)
+        await ended
+        await work.end()
+      },
+    }
+  }
+  const stop = async (): Promise<void> => {
+    const was = working
+    working = undefined
+    await was?.stop()
+  }
+
+  const leases = openLeases({
+    kv: await new Kvm(nc).open(buckets.leases),
+    holder,
+    shared: [],
+    single: [task],
+    aliveAs: 'alive-gate.',
+    onHeld: start,
+    onRelease: stop,
+    onLost: () => void stop(),
+    onFailure: (error) => log.debug({ err: error }, 'leases: trying again'),
+  })
+  const leasing = new AbortController()
+  const rounds = (async () => {
+    while (!leasing.signal.aborted) {
+      await leases.round()
+      await pause(leaseRoundMs, leasing.signal)
+    }
+  })()
+  opened.defer(async () => {
+    leasing.abort()
+    await rounds
+    await stop()
+    await leases.releaseAll()
+  })
+  const resources = opened.move()
+  return { [Symbol.asyncDispose]: () => resources.disposeAsync() }
+}
+
+/** Hands messages over one after the other, through outages of the server. */
+async function consumeUntil(
+  nc: NatsConnection,
+  stop: AbortSignal,
+  take: (message: JsMsg) => Promise<void>,
+  log: Logger,
+): Promise<void> {
+  while (!stop.aborted) {
+    let messages: ConsumerMessages | undefined
+    const end = (): void => messages?.stop()
+    try {
+      const consumer = await jetstream(nc).consumers.get(topicsStream, consumerName)
+      messages = await consumer.consume({ max_messages: pulledAtOnce })
+      stop.addEventListener('abort', end, { once: true })
+      if (stop.aborted) end()
+      for await (const message of messages) {
+        // what was pulled and not begun comes to the next gate at once
+        if (stop.aborted) message.nak()
+        else await take(message)
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'topics: trying again')
+    } finally {
+      stop.removeEventListener('abort', end)
+    }
+    await pause(retryMs, stop)
+  }
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    stop.addEventListener('abort', end, { once: true })
+  })
+}

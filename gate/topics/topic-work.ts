@@ -1,0 +1,156 @@
+/** From messages of TOPICS to readings in RAW, acknowledged when they are there. */
+import type { JsMsg } from '@nats-io/jetstream'
+import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
+import type { MappedFields, MappedReading } from '../../core/device-maps/mapped.ts'
+import { hourMs, secondMs } from '../../core/time.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { RawPublisher } from '../push/publish-raw.ts'
+import { rawItem } from '../push/raw-item.ts'
+import { remember } from '../push/remember.ts'
+import type { DeviceIndex } from './device-index.ts'
+import { createJoiner, type Joined } from './join-parts.ts'
+import { type LeftReason, type Understood, understand } from './understand.ts'
+
+type TopicMessage = Pick<JsMsg, 'subject' | 'data' | 'timestampNanos' | 'redelivered'> & {
+  readonly ack: () => void
+  /** @param ms until it comes again */
+  readonly nak: (ms?: number) => void
+}
+
+export type TopicOutcome = LeftReason | 'stored' | 'not_stored' | 'frozen'
+
+type Options = {
+  readonly devices: DeviceIndex
+  readonly publish: RawPublisher['publish']
+  readonly count: (outcome: TopicOutcome, by: number) => void
+  readonly log: Logger
+  /** A clock that never goes back, ms. */
+  readonly nowMs: () => number
+  /** Sensors of which something is remembered. */
+  readonly most?: number
+}
+
+export type TopicWork = {
+  /** Resolves when there is room for the next. */
+  readonly take: (message: TopicMessage) => Promise<void>
+  /** To be called every second or so. */
+  readonly tick: () => void
+  /** What is under way is finished; what is open comes again. */
+  readonly end: () => Promise<void>
+}
+
+const mostUnderWay = 256
+const againMs = 2 * secondMs
+/** What is wrong with a device is logged this often. */
+const toldEveryMs = hourMs
+
+type Out = {
+  readonly sensor: string
+  readonly fields: MappedFields
+  readonly timeMs: number
+  readonly timeAssigned: boolean
+}
+
+export function createTopicWork(options: Options): TopicWork {
+  const { devices, publish, count, log, nowMs, most = 100_000 } = options
+  const underWay = new Set<Promise<void>>()
+  const joiner = createJoiner<TopicMessage>()
+  const frozen = new Map<string, Frozen | undefined>()
+  /** The newest state sent on of a device that repeats itself. */
+  const newestMs = new Map<string, number>()
+  const toldMs = new Map<string, number>()
+
+  const send = (
+    { sensor, fields, timeMs, timeAssigned }: Out,
+    tokens: readonly TopicMessage[],
+  ): Promise<void> => {
+    const body = JSON.stringify(rawItem(fields, timeMs, timeAssigned))
+    const sending = publish(sensor, body).then((verdict) => {
+      const isStored = verdict === 'stored'
+      count(isStored ? 'stored' : 'not_stored', tokens.length)
+      for (const token of tokens)
+        if (isStored) token.ack()
+        else token.nak(againMs)
+      underWay.delete(sending)
+    })
+    underWay.add(sending)
+    return sending
+  }
+  const sendJoined = ({ sensor, fields, timeMs, tokens }: Joined<TopicMessage>): void =>
+    void send({ sensor, fields, timeMs, timeAssigned: true }, tokens)
+
+  const leave = (message: TopicMessage, left: Extract<Understood, { kind: 'left' }>): void => {
+    const { reason, sensor, why } = left
+    count(reason, 1)
+    message.ack()
+    if (noFault.has(reason)) return
+    const key = `${sensor?.id ?? message.subject} ${reason}`
+    const told = toldMs.get(key)
+    if (told !== undefined && nowMs() - told < toldEveryMs) return
+    remember(toldMs, key, nowMs(), most)
+    log.warn(
+      { sensor: sensor?.id, subject: message.subject, reason, why },
+      'a device’s message was left out',
+    )
+  }
+
+  const thawed = (sensor: string, reading: MappedReading, mayFreeze: boolean): MappedReading => {
+    if (!mayFreeze) return reading
+    const judged = leaveOutFrozen(frozen.get(sensor), reading)
+    remember(frozen, sensor, judged.frozen, most)
+    if (judged.reading !== reading) count('frozen', 1)
+    return judged.reading
+  }
+
+  const takeReading = (
+    message: TopicMessage,
+    { sensor, reading, mayFreeze, mayRepeat }: Extract<Understood, { kind: 'reading' }>,
+  ): void => {
+    const { fields, timeMs } = thawed(sensor.id, reading, mayFreeze)
+    const known = newestMs.get(sensor.id) ?? Number.NEGATIVE_INFINITY
+    // one that comes again because it was not stored may be older than what was stored meanwhile
+    if (mayRepeat && timeMs !== undefined && timeMs <= known && !message.redelivered)
+      return leave(message, { kind: 'left', reason: 'repeated', sensor })
+    if (Object.keys(fields).length === 0)
+      return leave(message, { kind: 'left', reason: 'nothing', sensor })
+    const out = {
+      sensor: sensor.id,
+      fields,
+      timeMs: timeMs ?? storedAtMs(message),
+      timeAssigned: timeMs === undefined,
+    }
+    if (mayRepeat && out.timeMs > known) remember(newestMs, sensor.id, out.timeMs, most)
+    void send(out, [message])
+  }
+
+  return {
+    async take(message) {
+      const understood = understand(message, devices)
+      switch (understood.kind) {
+        case 'left':
+          leave(message, understood)
+          break
+        case 'part': {
+          const { sensor, quantity, value } = understood
+          const part = { sensor: sensor.id, quantity, value, timeMs: storedAtMs(message) }
+          joiner.take({ ...part, token: message }, nowMs()).forEach(sendJoined)
+          break
+        }
+        case 'reading':
+          takeReading(message, understood)
+          break
+      }
+      if (underWay.size >= mostUnderWay) await Promise.race(underWay)
+    },
+    tick: () => joiner.due(nowMs()).forEach(sendJoined),
+    async end() {
+      for (const token of joiner.abandon()) token.nak()
+      await Promise.all(underWay)
+    },
+  }
+}
+
+const noFault: ReadonlySet<LeftReason> = new Set(['nothing', 'other_quantity', 'repeated'])
+
+/** When the broker stored the message, ms since the epoch: it is the same when it comes again. */
+const storedAtMs = ({ timestampNanos }: TopicMessage): number => Number(timestampNanos / 1_000_000n)

@@ -1,0 +1,115 @@
+/** What a message on a device's own topic says, and of which sensor. Never throws. */
+import { mapAirgradient } from '../../core/device-maps/airgradient.ts'
+import { esphomeQuantity, esphomeValue } from '../../core/device-maps/esphome.ts'
+import {
+  isObject,
+  isRefusal,
+  type Mapped,
+  type MappedReading,
+} from '../../core/device-maps/mapped.ts'
+import { mapTasmota } from '../../core/device-maps/tasmota.ts'
+import { mapZigbee2mqtt } from '../../core/device-maps/zigbee2mqtt.ts'
+import { parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
+import type { MeasurementName } from '../../core/reading.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { DeviceIndex } from './device-index.ts'
+
+/** Why nothing becomes of a message; `nothing` and `other_quantity` are no fault. */
+export type LeftReason =
+  | 'unknown_device'
+  | 'ambiguous_device'
+  | 'too_large'
+  | 'not_json'
+  | 'not_understood'
+  | 'nothing'
+  | 'other_quantity'
+  | 'repeated'
+
+export type Understood =
+  | {
+      readonly kind: 'reading'
+      readonly sensor: RegisteredSensor
+      readonly reading: MappedReading
+      /** Its particle sensor may be dead and go on repeating its last sample. */
+      readonly mayFreeze: boolean
+      /** The device tells the same state again: one of a time known already is no news. */
+      readonly mayRepeat: boolean
+    }
+  | {
+      readonly kind: 'part'
+      readonly sensor: RegisteredSensor
+      readonly quantity: MeasurementName
+      readonly value: number
+    }
+  | {
+      readonly kind: 'left'
+      readonly reason: LeftReason
+      readonly sensor?: RegisteredSensor
+      /** In words, for whoever set the device up. */
+      readonly why?: string
+    }
+
+/** No device's message is longer; a Zigbee device's whole state is some hundred bytes. */
+const mostBytes = 16 * 1024
+
+export function understand(
+  { subject, data }: { readonly subject: string; readonly data: Uint8Array },
+  devices: DeviceIndex,
+): Understood {
+  const topic = parseTopic(subject)
+  if (topic === undefined) return { kind: 'left', reason: 'unknown_device', why: subject }
+  const sensor = devices.find(topic.kind, topic.serial)
+  if (typeof sensor === 'string') return { kind: 'left', reason: sensor, why: subject }
+  if (data.length > mostBytes)
+    return { kind: 'left', reason: 'too_large', sensor, why: `${data.length} bytes` }
+  const text = new TextDecoder().decode(data)
+  if (topic.kind === 'esphome') return readPart(topic.part, text, sensor)
+  const body = parse(text)
+  if (body === undefined) return { kind: 'left', reason: 'not_json', sensor }
+  return readBody(topic, body, sensor)
+}
+
+function readPart(part: string, text: string, sensor: RegisteredSensor): Understood {
+  const quantity = esphomeQuantity(part, sensor.device?.options)
+  if (quantity === undefined) return { kind: 'left', reason: 'other_quantity', sensor, why: part }
+  const value = esphomeValue(text)
+  if (value === undefined) return { kind: 'left', reason: 'nothing', sensor, why: part }
+  return { kind: 'part', sensor, quantity, value }
+}
+
+function readBody(topic: SpokenTopic, body: unknown, sensor: RegisteredSensor): Understood {
+  const mapped = mapBody(topic, body)
+  if (isRefusal(mapped))
+    return { kind: 'left', reason: 'not_understood', sensor, why: mapped.refused }
+  if (Object.keys(mapped.fields).length === 0) return { kind: 'left', reason: 'nothing', sensor }
+  return {
+    kind: 'reading',
+    sensor,
+    reading: mapped,
+    mayFreeze: topic.kind === 'tasmota' && isObject(body) && 'SDS0X1' in body,
+    mayRepeat: topic.kind === 'zigbee2mqtt',
+  }
+}
+
+function mapBody({ kind, serial }: SpokenTopic, body: unknown): Mapped {
+  switch (kind) {
+    case 'airgradient':
+      return mapAirgradient(body, serial)
+    case 'tasmota':
+      return mapTasmota(body)
+    case 'zigbee2mqtt':
+      return mapZigbee2mqtt(body)
+    case 'esphome':
+      return { refused: 'a topic of ESPHome carries one number' }
+  }
+}
+
+/** @returns undefined where it is no JSON; JSON has no undefined */
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
