@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { nodeFlags } from '../cli/up-process.ts'
 import { createWebhookIndex } from '../core/webhook-match.ts'
 import { environment } from '../runtime/config.ts'
 import { freePort } from '../runtime/free-port.ts'
@@ -82,7 +83,7 @@ async function end(child: ChildProcess): Promise<void> {
 async function startOurs({ nats, folder }: City): Promise<ChildProcess> {
   const port = await freePort()
   const program = new URL('../bin/airproof.mjs', import.meta.url).pathname
-  const child = spawn(process.execPath, ['--max-semi-space-size=2', program, 'notifier'], {
+  const child = spawn(process.execPath, [...(nodeFlags['notifier'] ?? []), program, 'notifier'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...environment(),

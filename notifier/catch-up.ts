@@ -10,7 +10,6 @@ import type { WebhookNumber } from '../core/webhook-id.ts'
 import type { WebhookIndex } from '../core/webhook-match.ts'
 import { type Feed, type FeedItem, indexOfOne, matchItem } from './feed.ts'
 import type { Matcher } from './matcher.ts'
-import { mostWaiting } from './matcher.ts'
 import type { Wal } from './wal.ts'
 import { type BookEntry, subscriptionOf } from './webhook-book.ts'
 
@@ -44,7 +43,7 @@ export function createCatchUp(options: Options): CatchUp {
 
   const isWanted = (webhook: WebhookNumber): boolean =>
     entryOf(webhook)?.isOpen === true &&
-    matcher.roomOf(webhook) > mostWaiting / 2 &&
+    matcher.hasDrained(webhook) &&
     (matcher.behindOf(webhook, 'events') > 0 || matcher.behindOf(webhook, 'readings') > 0)
 
   const look = (webhook: WebhookNumber): void => {

@@ -1,3 +1,4 @@
+import type { RateLimit } from '../core/rate-limit.ts'
 import { defaultSignatureHeader } from '../core/signature.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
@@ -7,6 +8,10 @@ export type NotifierConfig = {
   readonly allowInsecure: boolean
   /** Bears the operator's brand. */
   readonly signatureHeader: string
+  /** Of one endpoint. */
+  readonly rate: RateLimit
+  /** Deliveries kept one by one for an endpoint; it is behind from the next one on. */
+  readonly mostWaiting: number
 }
 
 /** @throws WrongUsage that names the variable */
@@ -19,8 +24,15 @@ export function readNotifierConfig(source: SettingsSource): NotifierConfig {
     throw new WrongUsage(
       `AIRPROOF_SIGNATURE_HEADER must be a header's name such as ${defaultSignatureHeader}, and is "${signatureHeader}"`,
     )
+  const perSecond = settings.int('AIRPROOF_WEBHOOK_RATE', { default: 10, min: 1, max: 10_000 })
   return {
     allowInsecure: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
     signatureHeader,
+    rate: { perSecond, burst: 2 * perSecond },
+    mostWaiting: settings.int('AIRPROOF_WEBHOOK_WAITING', {
+      default: 20_000,
+      min: 100,
+      max: 1_000_000,
+    }),
   }
 }

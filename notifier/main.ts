@@ -52,7 +52,7 @@ export const run: ProcessMain = async (context) => {
 
 const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const { allowInsecure, signatureHeader } = readNotifierConfig({ env, flags })
+  const { allowInsecure, signatureHeader, rate, mostWaiting } = readNotifierConfig({ env, flags })
   const failed = Promise.withResolvers<never>()
   // whoever waits for it is below; a failure before that must not count as unhandled
   failed.promise.catch(() => undefined)
@@ -99,6 +99,8 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     },
     worker: instance.worker,
     limits,
+    rate,
+    mostWaiting,
     logger,
     metrics,
     clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),

@@ -1,6 +1,6 @@
 /**
  * Events into deliveries: each item of the streams is matched once, in order, and its records and
- * the position behind it go into the ledger together. An endpoint for which 20,000 wait gets no more
+ * the position behind it go into the ledger together. An endpoint for which so many wait (20,000) gets no more
  * records: it is behind from that sequence on, and `catch-up.ts` reads its events again when it has
  * drained.
  */
@@ -16,7 +16,6 @@ import type { NotifierMetrics } from './metrics.ts'
 import type { Cursors, Wal } from './wal.ts'
 import type { BookEntry } from './webhook-book.ts'
 
-export const mostWaiting = 20_000
 /** The broker's clock and the API's are not the same. */
 const clockSlackMs = minuteMs
 
@@ -29,6 +28,8 @@ export type Matcher = {
   readonly folded: (webhook: WebhookNumber) => void
   /** How many more deliveries may wait for an endpoint. */
   readonly roomOf: (webhook: WebhookNumber) => number
+  /** At least half of its places are free again. */
+  readonly hasDrained: (webhook: WebhookNumber) => boolean
   readonly behindOf: (webhook: WebhookNumber, stream: SourceStream) => number
   /** The record by which an endpoint is behind from a sequence on, or not any more (0). */
   readonly setBehind: (webhook: WebhookNumber, stream: SourceStream, from: number) => LedgerRecord
@@ -46,10 +47,12 @@ type Options = {
   readonly cursors: Cursors
   readonly metrics: NotifierMetrics
   readonly nowMs: () => number
+  /** Deliveries that may wait for an endpoint. */
+  readonly mostWaiting: number
 }
 
 export function createMatcher(options: Options): Matcher {
-  const { ledger, wal, index, entryOf, metrics, nowMs } = options
+  const { ledger, wal, index, entryOf, metrics, nowMs, mostWaiting } = options
   const cursors: Record<SourceStream, number> = { ...options.cursors }
   /** Records made and not yet folded. */
   const ahead = new Map<WebhookNumber, number>()
@@ -112,6 +115,7 @@ export function createMatcher(options: Options): Matcher {
       else ahead.delete(webhook)
     },
     roomOf,
+    hasDrained: (webhook) => roomOf(webhook) > mostWaiting / 2,
     behindOf,
     setBehind,
     forget: (webhook) => {

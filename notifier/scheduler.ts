@@ -66,15 +66,14 @@ type Options = {
   /** A clock that never goes back, in ms since the epoch. */
   readonly nowMs: () => number
   readonly inFlightEach?: number
-  readonly rate?: RateLimit
+  readonly rate: RateLimit
 }
 
-export const endpointRate: RateLimit = { perSecond: 10, burst: 20 }
 export const endpointInFlight = 4
 
 export function createScheduler(options: Options): Scheduler {
   const { ledger, limits, receiverOf, begin, nowMs } = options
-  const { inFlightEach = endpointInFlight, rate = endpointRate } = options
+  const { inFlightEach = endpointInFlight, rate } = options
   const wheel = createDueWheel(ledger, nowMs())
   const endpoints = new Map<WebhookNumber, Endpoint>()
   const urgentRound = new Set<Endpoint>()

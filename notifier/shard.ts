@@ -26,6 +26,7 @@ import {
   stateOf,
 } from '../core/ledger.ts'
 import type { LedgerRecord } from '../core/ledger-record.ts'
+import type { RateLimit } from '../core/rate-limit.ts'
 import { secondMs } from '../core/time.ts'
 import { shardOf, type WebhookNumber } from '../core/webhook-id.ts'
 import { TryAgain } from '../runtime/exit.ts'
@@ -50,6 +51,9 @@ export type ShardContext = WalContext &
   DelivererContext & {
     readonly worker: string
     readonly limits: Limits
+    /** Of one endpoint. */
+    readonly rate: RateLimit
+    readonly mostWaiting: number
     readonly logger: Logger
     /** A clock that never goes back, ms since the epoch, not before `leastMs`. */
     readonly clock: (leastMs: number) => () => number
@@ -112,7 +116,17 @@ export async function startShard(context: ShardContext, shard: number): Promise<
 
   const index = book.index(shard)
   const { metrics } = context
-  const matcher = createMatcher({ ledger, wal, index, entryOf, cursors, metrics, nowMs })
+  const { mostWaiting } = context
+  const matcher = createMatcher({
+    ledger,
+    wal,
+    index,
+    entryOf,
+    cursors,
+    metrics,
+    nowMs,
+    mostWaiting,
+  })
   const deliver = createDeliverer(context, { ledger, nowMs, entryOf })
   const catchUp = createCatchUp({
     ledger,
@@ -127,6 +141,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
   const scheduler = createScheduler({
     ledger,
     limits,
+    rate: context.rate,
     receiverOf,
     nowMs,
     begin: (endpoint, slot) => void attempt(endpoint, slot).catch(context.onFatal),

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import { applyRecord, createLedger } from '../../core/ledger.ts'
 import type { LedgerRecord } from '../../core/ledger-record.ts'
 import { createWebhookIndex } from '../../core/webhook-match.ts'
+import { readNotifierConfig } from '../../notifier/config.ts'
 import type { FeedItem } from '../../notifier/feed.ts'
 import { createLimits } from '../../notifier/limits.ts'
-import { createMatcher, mostWaiting } from '../../notifier/matcher.ts'
+import { createMatcher } from '../../notifier/matcher.ts'
 import { notifierMetrics } from '../../notifier/metrics.ts'
 import { createScheduler } from '../../notifier/scheduler.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'
@@ -12,6 +13,7 @@ import { openMetrics } from '../../runtime/metrics.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeWebhook, rise } from '../support/notifier.ts'
 
+const { mostWaiting, rate } = readNotifierConfig({ env: {}, flags: {} })
 const numbers = { total: 8, unproven: 4, perAccount: 3, uncommitted: 2 }
 
 test('an account has its places, and no more', () => {
@@ -75,6 +77,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
     cursors: { events: 0, readings: 0 },
     metrics: notifierMetrics(openMetrics('test')),
     nowMs: () => 5,
+    mostWaiting,
   })
   for (let sequence = 1; sequence <= mostWaiting + 10; sequence++) matcher.take(item(sequence))
   const hooks = written.filter(({ type }) => type === 'hook')
@@ -102,6 +105,7 @@ test('an event from before the webhook was made is none of its business', () => 
       wal: { add: (records) => void written.push(...records) },
       cursors: { events: 0, readings: 0 },
       metrics: notifierMetrics(openMetrics('test')),
+      mostWaiting,
       nowMs: () => 5,
     })
   matcherFor(1_000_000 + 120_000).take(item(1))
@@ -133,6 +137,7 @@ test('records of an event that were written before a crash are not written again
     cursors: { events: 6, readings: 0 },
     metrics: notifierMetrics(openMetrics('test')),
     nowMs: () => 5,
+    mostWaiting,
   })
   matcher.take(item(7))
   expect(written).toMatchObject([{ type: 'new', webhook: 2, sequence: 7 }])
@@ -142,6 +147,7 @@ test('of what is due the urgent goes first, and one endpoint with 10,000 leaves 
   const ledger = createLedger()
   const begun: { webhook: number; slot: number }[] = []
   using scheduler = createScheduler({
+    rate,
     ledger,
     limits: createLimits({ ...numbers, total: 6, perAccount: 100 }),
     receiverOf: () => ({ account: 'a', isOpen: true }),
