@@ -16,7 +16,13 @@ export type CredentialVerdict = 'ok' | 'unknown' | 'wrong' | 'expired' | 'revoke
 export type CredentialBook = AsyncDisposable & {
   /** Of what is in memory: no I/O, and it takes as long for a wrong secret as for a right one. */
   readonly check: (id: string, secret: string) => CredentialVerdict
+  /** Until when a secret that is `ok` will be, ms since the epoch; undefined: until it is replaced. */
+  readonly untilMs: (id: string, secret: string) => number | undefined
+  /** Whoever signed in before its last change may stay: no secret ended with it. */
+  readonly mayStay: (id: string) => boolean
   readonly size: () => number
+  readonly ids: () => Iterable<string>
+  readonly has: (id: string) => boolean
   /** Calls back with the id whenever a credential was made, changed or deleted. */
   readonly onChange: (listener: (id: string) => void) => () => void
   /** Resolves when memory holds everything that was written before the call. */
@@ -41,7 +47,20 @@ export async function openCredentialBook(
       const credential = bucket.get(id)
       return credential === undefined ? 'unknown' : verdictOf(credential, secret, nowMs())
     },
+    untilMs: (id, secret) => {
+      const { hash, previous } = bucket.get(id) ?? {}
+      return previous === undefined || hash === hashOfSecret(secret)
+        ? undefined
+        : Date.parse(previous.until)
+    },
+    mayStay: (id) => {
+      const credential = bucket.get(id)
+      if (credential === undefined || credential.revoked_at !== undefined) return false
+      return Date.parse(credential.previous?.until ?? '') > nowMs()
+    },
     size: bucket.size,
+    ids: () => Array.from(bucket.entries(), ([id]) => id),
+    has: (id) => bucket.get(id) !== undefined,
     onChange: (listener) => bucket.onChange(({ key }) => listener(key)),
     barrier: bucket.barrier,
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),

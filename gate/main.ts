@@ -1,5 +1,6 @@
 import { sensorIdRules } from '../core/sensor-id.ts'
 import { openAdmin } from '../runtime/admin.ts'
+import { openInstance } from '../runtime/instance-id.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
@@ -9,8 +10,11 @@ import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
 import { gateMetrics } from './metrics.ts'
+import { openCallout } from './open-callout.ts'
+import { openSeenBook } from './seen-book.ts'
 
 export const run: ProcessMain = async (context) => {
   try {
@@ -20,8 +24,9 @@ export const run: ProcessMain = async (context) => {
   }
 }
 
-const work: ProcessMain = async ({ config, log, stop }) => {
+const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
+  const { callout } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
   await ensureStreams(nc)
@@ -32,8 +37,19 @@ const work: ProcessMain = async ({ config, log, stop }) => {
     await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
   )
   const book = opened.use(await openCredentialBook(nc))
+  const seen = opened.use(
+    await openSeenBook(nc, {
+      onFailure: (error) => log.debug({ err: error }, 'what was seen is written later'),
+    }),
+  )
   metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
   metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
+  if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')
+  else {
+    const { id: holder } = openInstance(config.dataFolder, 'gate')
+    const options = { nc, config, callout, rules, sensors, book, seen, metrics, holder, log, stop }
+    opened.use(await openCallout(options))
+  }
   opened.use(
     await openAdmin({
       ...config.admin,

@@ -5,13 +5,28 @@ export type GateMetrics = ReturnType<typeof gateMetrics>
 /** What an operator watches of the sensors' door. */
 export function gateMetrics(registry: Registry) {
   const registers = [registry]
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers })
   return {
-    signIns: new Counter({
-      name: 'airproof_gate_sign_ins_total',
-      help: 'Sign-ins over NATS and MQTT by verdict: ok, or why not',
-      labelNames: ['protocol', 'verdict'],
-      registers,
-    }),
+    signIns: counter(
+      'airproof_gate_sign_ins_total',
+      'Sign-ins over NATS and MQTT by verdict: ok, or why not',
+      'protocol',
+      'verdict',
+    ),
+    denied: counter(
+      'airproof_gate_denied_total',
+      'Publishes and subscriptions beyond what is the sensor’s own, as the server tells them',
+    ),
+    closed: counter(
+      'airproof_gate_closed_total',
+      'Connections closed, by why: revoked (or its device changed), flood, too_many',
+      'why',
+    ),
+    failures: counter(
+      'airproof_gate_failures_total',
+      'What a server did not answer in time, and is asked again',
+    ),
     gauge: (name: string, help: string, collect: () => number): Gauge =>
       new Gauge({
         name,

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { defaultIdPrefix } from '../core/sensor-id.ts'
 import { codeOf, WrongUsage } from './exit.ts'
+import type { NatsLogin } from './nats.ts'
 import { readRunningInstance } from './running-instance.ts'
 import { type Environment, readSettings, type SettingsSource } from './settings.ts'
 
@@ -27,6 +28,10 @@ export type SharedConfig = {
   readonly natsUrl: string | undefined
   /** A NATS credentials file. */
   readonly natsCreds: string | undefined
+  /** As whom to sign in to NATS; undefined: as nobody. */
+  readonly natsLogin?: NatsLogin | undefined
+  /** The NATS server's own certificate: it and no other is trusted. */
+  readonly natsPinFile?: string | undefined
   readonly store: StoreSettings
   /** What every sensor id starts with, `NGR-LOS` for Lagos. */
   readonly idPrefix: string
@@ -48,10 +53,9 @@ export function environment(envFile = '.env'): Environment {
 export function readSharedConfig(source: SettingsSource): SharedConfig {
   const settings = readSettings(source)
   const dataFolder = resolve(settings.text('AIRPROOF_DATA', { default: '.airproof' }))
-  const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
   return Object.freeze({
     dataFolder,
-    natsUrl: natsUrl ?? readRunningInstance(dataFolder)?.nats,
+    ...readNatsSettings(source, dataFolder),
     natsCreds: settings.text('NATS_CREDS'),
     store: readStoreSettings(source, dataFolder),
     idPrefix: readIdPrefix(source),
@@ -62,6 +66,38 @@ export function readSharedConfig(source: SettingsSource): SharedConfig {
     },
     logLevel: settings.choice('AIRPROOF_LOG', logLevels, 'info'),
   })
+}
+
+/** What is said, or the instance that runs on the folder, which its operator signs in to. */
+function readNatsSettings(
+  source: SettingsSource,
+  dataFolder: string,
+): Pick<SharedConfig, 'natsUrl' | 'natsLogin' | 'natsPinFile'> {
+  const settings = readSettings(source)
+  const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
+  const said = readLogin(source, 'NATS')
+  const natsPinFile = settings.text('NATS_PIN_FILE')
+  if (natsUrl !== undefined) return { natsUrl, natsLogin: said, natsPinFile }
+  const running = readRunningInstance(dataFolder)
+  return {
+    natsUrl: running?.nats,
+    natsLogin: said ?? running?.nats_operator,
+    natsPinFile: natsPinFile ?? running?.nats_pin,
+  }
+}
+
+/** `<prefix>_USER` and `<prefix>_PASSWORD` or `<prefix>_PASSWORD_FILE`. @throws WrongUsage for half of it */
+export function readLogin(source: SettingsSource, prefix: string): NatsLogin | undefined {
+  const settings = readSettings(source)
+  const user = settings.text(`${prefix}_USER`)
+  const password = settings.secret(`${prefix}_PASSWORD`)
+  if (user === undefined && password === undefined) return undefined
+  if (user !== undefined && password !== undefined) return { user, password }
+  throw new WrongUsage(
+    user === undefined
+      ? `${prefix}_PASSWORD is set, so ${prefix}_USER is needed too`
+      : `${prefix}_USER is set, so ${prefix}_PASSWORD or ${prefix}_PASSWORD_FILE is needed too`,
+  )
 }
 
 function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {

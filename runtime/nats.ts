@@ -7,7 +7,12 @@ export type NatsSettings = {
   /** One address or several with commas. */
   readonly natsUrl: string | undefined
   readonly natsCreds?: string | undefined
+  readonly natsLogin?: NatsLogin | undefined
+  /** File of the server's own certificate; its name need not fit, and no other is trusted. */
+  readonly natsPinFile?: string | undefined
 }
+
+export type NatsLogin = { readonly user: string; readonly password: string }
 
 type ConnectOptions = {
   /** Who we are, in the server's lists. */
@@ -25,7 +30,7 @@ type ConnectOptions = {
  * @throws MustAct where no address is known
  */
 export async function connectNats(
-  { natsUrl, natsCreds }: NatsSettings,
+  { natsUrl, natsCreds, natsLogin, natsPinFile }: NatsSettings,
   { name, log, stop, once = false }: ConnectOptions,
 ): Promise<NatsConnection> {
   if (natsUrl === undefined)
@@ -43,6 +48,8 @@ export async function connectNats(
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
+    ...(natsLogin && { user: natsLogin.user, pass: natsLogin.password }),
+    ...(natsPinFile !== undefined && { tls: pinned(natsPinFile) }),
     ...(natsCreds === undefined
       ? {}
       : { authenticator: credsAuthenticator(readFileSync(natsCreds)) }),
@@ -51,6 +58,13 @@ export async function connectNats(
   if (log) void logStatus(connection, log)
   return connection
 }
+
+/** Read again at each connect, so that a renewed certificate is trusted as soon as it is used. */
+const pinned = (caFile: string) => ({
+  caFile,
+  allowPartialTrustChain: true,
+  checkServerIdentity: () => undefined,
+})
 
 /** The promise's value, or the signal's reason as soon as it is aborted. */
 async function unlessAborted(

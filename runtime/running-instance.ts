@@ -11,6 +11,14 @@ export type RunningInstance = {
   readonly api: string
   readonly dashboard?: string
   readonly nats: string
+  /** As whom the command line signs in to a NATS of our own. */
+  readonly nats_operator?: { readonly user: string; readonly password: string }
+  /** File of its certificate, where it speaks TLS. */
+  readonly nats_pin?: string
+  /** Where MQTT devices sign in. */
+  readonly mqtt?: string
+  /** Where firmware posts to over HTTP. */
+  readonly push?: string
   /** A node of the chain, and the contract there; absent: nothing is anchored. */
   readonly rpc?: string
   readonly contract?: string

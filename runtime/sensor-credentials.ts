@@ -5,6 +5,7 @@ import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import type { Credential } from '../schemas/credential.ts'
 import { MustAct, TryAgain } from './exit.ts'
+import { putUnlessChanged } from './put-unless-changed.ts'
 import { isWrongRevision } from './wrong-revision.ts'
 
 /**
@@ -67,8 +68,7 @@ async function changeCredential(
     const isThere = found?.operation === 'PUT'
     const changed = JSON.stringify(change(isThere ? found.json<Credential>() : undefined))
     try {
-      // 0: there must be none yet
-      await kv.update(id, changed, found?.revision ?? 0)
+      await putUnlessChanged(kv, id, changed, found)
       return
     } catch (error) {
       if (!isWrongRevision(error)) throw error

@@ -10,9 +10,15 @@ import type { Logger } from '../log.ts'
 import type { Environment } from '../settings.ts'
 import type { NatsServerEngine } from './find-nats-server.ts'
 import { natsConfig } from './nats-config.ts'
+import { copyCertificate, type DoorSettings, writeDoor } from './nats-door.ts'
 import { endOrphan } from './orphan.ts'
 
-export type NatsServer = Child & { readonly url: string; readonly port: number }
+export type NatsServer = Child & {
+  readonly url: string
+  readonly port: number
+  /** Reads its certificate again, and goes on with who is connected. */
+  readonly reload: () => void
+}
 
 type StartOptions = {
   readonly engine: NatsServerEngine
@@ -21,11 +27,24 @@ type StartOptions = {
   readonly port: number
   readonly env: Environment
   readonly syncAlways?: boolean
+  /** The address it listens on; by default this machine alone reaches it. */
+  readonly host?: string
+  /** Sensors sign in, over NATS and MQTT; absent: everybody may do everything. */
+  readonly door?: DoorSettings
   /** The whole configuration file, instead of ours; it must listen on the port. */
   readonly config?: string
   /** Called for each line that says that a message was not stored for want of space. */
   readonly onNoRoom?: () => void
+  /** Called for each thing that somebody who is signed in may not do. */
+  readonly onDenied?: (denied: Denied) => void
   readonly log?: Logger
+}
+
+export type Denied = {
+  /** User over NATS, client id over MQTT. */
+  readonly who: string
+  readonly what: 'publish' | 'subscribe'
+  readonly subject: string
 }
 
 const loopback = '127.0.0.1'
@@ -34,23 +53,26 @@ const readyWithinMs = 120_000
 
 /** Resolves when the server takes connections. @throws MustAct with its last words */
 export async function startNatsServer(options: StartOptions): Promise<NatsServer> {
-  const { engine, folder, port, env, syncAlways = true, onNoRoom, log } = options
+  const { engine, folder, port, env, syncAlways = true, door, onNoRoom, onDenied, log } = options
+  const { host = loopback } = options
   const configFile = join(folder, 'nats.conf')
   const pidFile = join(folder, 'nats-server.pid')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await endLeftNatsServer({ engine, folder, ...(log && { log }) })
 
   const isInDocker = engine.kind === 'docker'
+  const seenAs = isInDocker ? '/data' : folder
   const ours = {
-    host: isInDocker ? '0.0.0.0' : loopback,
+    host: isInDocker ? '0.0.0.0' : host,
     port,
-    storeFolder: isInDocker ? '/data/streams' : join(folder, 'streams'),
+    storeFolder: join(seenAs, 'streams'),
     syncAlways,
+    ...(door && { door: writeDoor(door, folder, seenAs) }),
   }
   writeFileSync(configFile, options.config ?? natsConfig(ours), { mode: 0o600 })
   const lastWords: string[] = []
   const child = await startChild({
-    ...commandFor(engine, { folder, port, configFile, pidFile }),
+    ...commandFor(engine, { folder, host, ports: portsOf(options), configFile, pidFile }),
     env,
     onLine: (line) => {
       lastWords.push(line)
@@ -58,18 +80,34 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
       const isNoRoom = saysNoRoom(line)
       if (isNoRoom) onNoRoom?.()
       // Whoever listens says it once; the server says it for every message.
-      if (isNoRoom && onNoRoom) log?.debug(line)
+      const denied = readDenied(line)
+      if (denied) onDenied?.(denied)
+      if ((isNoRoom && onNoRoom) || (denied && onDenied)) log?.debug(line)
       else logLine(line, log)
     },
   })
   try {
-    await untilReady(child, port)
+    await untilReady(child, { host: reachedAt(host), port })
   } catch (cause) {
     await child.stop()
     throw new MustAct(`nats-server did not start: ${lastWords.join(' | ')}`, { cause })
   }
-  return { ...child, port, url: `nats://${loopback}:${port}` }
+  return {
+    ...child,
+    port,
+    url: `nats://${reachedAt(host)}:${port}`,
+    reload: () => {
+      if (door?.tls) copyCertificate(door.tls, folder)
+      child.kill('SIGHUP')
+    },
+  }
 }
+
+/** How we reach a server that listens there: on every address means on this one too. */
+const reachedAt = (host: string): string => (['0.0.0.0', '::'].includes(host) ? loopback : host)
+
+const portsOf = ({ port, door }: StartOptions): readonly number[] =>
+  door === undefined ? [port] : [port, door.mqttPort]
 
 type LeftServer = Pick<StartOptions, 'engine' | 'folder' | 'log'>
 
@@ -89,22 +127,34 @@ const containerOf = (folder: string): string =>
 export const saysNoRoom = (line: string): boolean =>
   /\[(WRN|ERR|FTL)\] .*(no space left on device|JetStream out of \w+ resources)/.test(line)
 
+/** `[ERR] 127.0.0.1:5 - cid:9 - "v3:nats.js" - "AIR/user:X" - Publish Violation - Subject "y"` */
+export function readDenied(line: string): Denied | undefined {
+  const [, who = '', kind = '', subject = ''] =
+    / - "?(?:[\w-]+\/(?:user:)?)?([^"\s]+)"? - (Publish|Subscription) Violation - .*?"([^"]*)"/.exec(
+      line,
+    ) ?? []
+  if (kind === '') return undefined
+  return { who, what: kind === 'Publish' ? 'publish' : 'subscribe', subject }
+}
+
 type Places = {
   readonly folder: string
-  readonly port: number
+  readonly host: string
+  readonly ports: readonly number[]
   readonly configFile: string
   readonly pidFile: string
 }
 
 function commandFor(
   engine: NatsServerEngine,
-  { folder, port, configFile, pidFile }: Places,
+  { folder, host, ports, configFile, pidFile }: Places,
 ): { command: string; args: string[] } {
   if (engine.kind === 'program')
     return { command: engine.file, args: ['-c', configFile, '-P', pidFile] }
   const { docker: command, image } = engine
   const user = process.getuid ? ['--user', `${process.getuid()}:${process.getgid?.()}`] : []
-  const places = ['-p', `${loopback}:${port}:${port}`, '-v', `${folder}:/data`]
+  const published = ports.flatMap((port) => ['-p', `${host}:${port}:${port}`])
+  const places = [...published, '-v', `${folder}:/data`]
   return {
     command,
     args: [
@@ -122,18 +172,20 @@ function commandFor(
 }
 
 /** The server greets whoever connects as soon as its streams are read. */
-async function untilReady(child: Child, port: number): Promise<void> {
+async function untilReady(child: Child, at: Address): Promise<void> {
   const deadlineMs = performance.now() + readyWithinMs
-  while (!(await greets(port))) {
+  while (!(await greets(at))) {
     if (!child.isAlive()) throw new Error(exitInWords(await child.exited))
     if (performance.now() > deadlineMs) throw new Error(`silent for ${readyWithinMs} ms`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
-const greets = (port: number): Promise<boolean> =>
+type Address = { readonly host: string; readonly port: number }
+
+const greets = ({ host, port }: Address): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, loopback)
+    const socket = connect(port, host)
     const done = (isUp: boolean): void => {
       socket.destroy()
       resolve(isUp)

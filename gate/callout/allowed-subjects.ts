@@ -1,0 +1,21 @@
+import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { ackSubject, rawSubject } from '../../schemas/subjects.ts'
+
+export type AllowedSubjects = {
+  readonly publish: readonly string[]
+  readonly subscribe: readonly string[]
+}
+
+/**
+ * What a sensor may do, and nothing else. Mappings come before permissions, so it is the mapped
+ * subject that must be allowed, and only it: with `air.raw.<id>` alone a publish fails, with
+ * `air.raw.*.<id>` it could store into every partition.
+ * @param deviceSubjects those that its firmware fixes, exact
+ */
+export const allowedSubjects = (
+  id: SensorId,
+  deviceSubjects: readonly string[] = [],
+): AllowedSubjects => ({
+  publish: [rawSubject(partitionOf(id), id), ...deviceSubjects],
+  subscribe: [`_INBOX_${id}.>`, ackSubject(id)],
+})

@@ -1,0 +1,62 @@
+/** What a NATS server asks when somebody signs in that its own file does not name. */
+import { claimsOf } from './nats-jwt.ts'
+
+export type AuthRequest = {
+  readonly serverId: string
+  /** The key that the server made for this connection; the answer must name it. */
+  readonly userKey: string
+  /** What was given as user and password; empty where nothing was. */
+  readonly user: string
+  readonly password: string
+  readonly protocol: 'nats' | 'mqtt' | 'websocket'
+  /** Of an MQTT connection. */
+  readonly mqttId: string | undefined
+  readonly address: string
+  /** What the client says it is: its library and version. */
+  readonly client: string | undefined
+}
+
+/** @returns undefined where it is no such request */
+export function readAuthRequest(token: string): AuthRequest | undefined {
+  try {
+    const { nats } = asRecord(claimsOf(token))
+    const {
+      server_id: server,
+      user_nkey: userKey,
+      client_info: info,
+      connect_opts: said,
+    } = asRecord(nats)
+    const { id: serverId } = asRecord(server)
+    if (typeof serverId !== 'string' || typeof userKey !== 'string') return undefined
+    const { host, type, mqtt_id: mqttId } = asRecord(info)
+    const { user, pass, lang, version } = asRecord(said)
+    return {
+      serverId,
+      userKey,
+      user: textOr(user, ''),
+      password: textOr(pass, ''),
+      protocol: type === 'mqtt' || type === 'websocket' ? type : 'nats',
+      mqttId: typeof mqttId === 'string' ? mqttId : undefined,
+      address: textOr(host, ''),
+      client: clientOf(lang, version),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** A device may say anything here: what is kept of it is short and printable. */
+function clientOf(lang: unknown, version: unknown): string | undefined {
+  const said = [lang, version].filter((part) => typeof part === 'string' && part !== '').join(' ')
+  const kept = said.replace(/[^\x20-\x7e]/g, '').slice(0, 60)
+  return kept === '' ? undefined : kept
+}
+
+const textOr = (value: unknown, otherwise: string): string =>
+  typeof value === 'string' ? value : otherwise
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value))
+    : {}
+}

@@ -1,0 +1,68 @@
+import { clientIdsOf } from '../../core/device-topics.ts'
+import type { SensorIdRules } from '../../core/sensor-id.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { CredentialBook } from '../credential-book.ts'
+import type { SeenBook } from '../seen-book.ts'
+import { allowedSubjects } from './allowed-subjects.ts'
+import type { AuthRequest } from './auth-request.ts'
+import type { SignIn } from './responder.ts'
+
+export type DoorOptions = {
+  readonly rules: SensorIdRules
+  readonly book: Pick<CredentialBook, 'check' | 'untilMs'>
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  /** Resolves when memory holds what was written to the registry and the credentials. */
+  readonly catchUp: () => Promise<void>
+  /** Subjects that the sensor's firmware fixes. */
+  readonly deviceSubjects: (sensor: RegisteredSensor) => readonly string[]
+  readonly isPaused: (id: string) => boolean
+  readonly seen: Pick<SeenBook, 'heard' | 'refused'>
+  readonly count: (protocol: AuthRequest['protocol'], verdict: string) => void
+}
+
+/**
+ * Judges a sign-in. Reasons, besides those of a credential: `unknown` (also: no sensor's name),
+ * `unregistered` (a credential without a sensor), `client_id` (MQTT: it must be the sensor's id or
+ * the one that its entry names, as a second client of the same id closes the first one's connection), `paused` (it flooded).
+ */
+export function createDoor(options: DoorOptions): (request: AuthRequest) => Promise<SignIn> {
+  const { rules, sensorOf, catchUp, seen, count } = options
+  return async (request) => {
+    const { user, protocol, address, client } = request
+    let signIn = judge(request, options)
+    // made a moment ago, perhaps
+    if ('denied' in signIn && mayBeNews.has(signIn.denied) && rules.parse(user) !== undefined) {
+      await catchUp()
+      signIn = judge(request, options)
+    }
+    if ('denied' in signIn) {
+      count(protocol, signIn.denied)
+      if (sensorOf(user) !== undefined) seen.refused(user, signIn.denied)
+    } else {
+      count(protocol, 'ok')
+      seen.heard(user, { protocol, address, client })
+    }
+    return signIn
+  }
+}
+
+const mayBeNews = new Set(['unknown', 'unregistered', 'wrong'])
+
+function judge(
+  { user, password, protocol, mqttId }: AuthRequest,
+  { rules, book, sensorOf, deviceSubjects, isPaused }: DoorOptions,
+): SignIn {
+  const id = rules.parse(user)
+  if (id === undefined) return { denied: 'unknown' }
+  const verdict = book.check(id, password)
+  if (verdict !== 'ok') return { denied: verdict }
+  const sensor = sensorOf(id)
+  if (sensor === undefined) return { denied: 'unregistered' }
+  if (protocol === 'mqtt' && !clientIdsOf(id, sensor.device).includes(mqttId ?? ''))
+    return { denied: 'client_id' }
+  if (isPaused(id)) return { denied: 'paused' }
+  return {
+    allowed: allowedSubjects(id, deviceSubjects(sensor)),
+    untilMs: book.untilMs(id, password),
+  }
+}

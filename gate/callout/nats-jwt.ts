@@ -1,0 +1,78 @@
+/**
+ * The tokens that a NATS server and the gate exchange: JWTs signed with an account key (ed25519).
+ * Signed by Node's own crypto: the library's pure JavaScript takes 300 times as long.
+ */
+import { createPrivateKey, randomBytes, sign } from 'node:crypto'
+import { fromSeed } from '@nats-io/nkeys'
+import { MustAct } from '../../runtime/exit.ts'
+
+export type JwtSigner = {
+  /** Public key of the account, `A…`: the server's configuration names it as issuer. */
+  readonly issuer: string
+  /** @returns the whole token; `iss`, `iat` and `jti` are added */
+  readonly sign: (claims: Claims, nowMs: number) => string
+}
+
+type Claims = {
+  readonly sub: string
+  readonly aud: string
+  readonly name?: string
+  /** Seconds since the epoch. */
+  readonly exp?: number
+  readonly nats: object
+}
+
+/** @param seed of an account key, `SA…` @throws MustAct where it is none */
+export function openJwtSigner(seed: string): JwtSigner {
+  const issuer = issuerOf(seed)
+  const key = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, rawSeedOf(seed)]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  const head = encode({ typ: 'JWT', alg: 'ed25519-nkey' })
+  return {
+    issuer,
+    sign: (claims, nowMs) => {
+      const jti = randomBytes(12).toString('base64url')
+      const body = encode({ ...claims, iss: issuer, iat: Math.floor(nowMs / 1_000), jti })
+      const text = `${head}.${body}`
+      return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`
+    },
+  }
+}
+
+/** The claims of a token that came from where only a NATS server can publish: not verified. */
+export function claimsOf(token: string): unknown {
+  const [, body = ''] = token.split('.')
+  return JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
+}
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** What stands before the 32 bytes of an ed25519 key in PKCS #8. */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+function issuerOf(seed: string): string {
+  try {
+    const issuer = fromSeed(new TextEncoder().encode(seed)).getPublicKey()
+    if (issuer.startsWith('A')) return issuer
+  } catch (cause) {
+    throw new MustAct(notASeed, { cause })
+  }
+  throw new MustAct(notASeed)
+}
+
+const notASeed =
+  'AIRPROOF_CALLOUT_SEED is no seed of a NATS account key (SA…): `airproof access` makes one'
+
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** Of the decoded seed: two bytes say what it is, 32 are the key, two are the checksum. */
+function rawSeedOf(seed: string): Buffer {
+  const bits = Array.from(seed)
+    .map((letter) => base32.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('')
+  const bytes = bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []
+  return Buffer.from(bytes.slice(2, 34))
+}

@@ -1,0 +1,89 @@
+/**
+ * Answers the servers' question who may come in: NATS's auth callout. Each answer is one token for
+ * the server that holds another one for the user. Several gates share the questions (queue group);
+ * with none, connections live on and new ones wait.
+ */
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import { airAccount } from '../../runtime/engines/nats-users.ts'
+import type { AllowedSubjects } from './allowed-subjects.ts'
+import { type AuthRequest, readAuthRequest } from './auth-request.ts'
+import type { JwtSigner } from './nats-jwt.ts'
+
+export type SignIn =
+  | {
+      readonly allowed: AllowedSubjects
+      /** When the server shall end the connection, ms since the epoch; undefined: never. */
+      readonly untilMs: number | undefined
+    }
+  /** Why not: a word for metrics and for whoever looks the sensor up. */
+  | { readonly denied: string }
+
+type Options = {
+  /** Signed in to the callout's account. */
+  readonly nc: NatsConnection
+  readonly signer: JwtSigner
+  readonly judge: (request: AuthRequest) => SignIn | Promise<SignIn>
+  readonly nowMs: () => number
+  readonly onError: (error: unknown) => void
+}
+
+const questionSubject = '$SYS.REQ.USER.AUTH'
+const queueGroup = 'gate'
+
+export type Responder = AsyncDisposable
+
+/** Resolves when the server knows that we answer. */
+export async function openResponder(options: Options): Promise<Responder> {
+  const { nc, onError } = options
+  const subscription = nc.subscribe(questionSubject, {
+    queue: queueGroup,
+    callback: (error, message) => {
+      if (error) onError(error)
+      else void answer(message, options).catch(onError)
+    },
+  })
+  await nc.flush()
+  return {
+    // what was asked already is answered
+    [Symbol.asyncDispose]: async () => {
+      if (!nc.isClosed()) await subscription.drain()
+    },
+  }
+}
+
+async function answer(
+  message: Msg,
+  { signer, judge, nowMs }: Pick<Options, 'signer' | 'judge' | 'nowMs'>,
+): Promise<void> {
+  const request = readAuthRequest(message.string())
+  if (request === undefined) return
+  const { user, userKey, serverId } = request
+  const signIn = await judge(request)
+  const now = nowMs()
+  const said =
+    'denied' in signIn
+      ? { error: `sign-in of a sensor: ${signIn.denied}` }
+      : { jwt: signer.sign(userClaims(user, userKey, signIn), now) }
+  const nats = { ...said, type: 'authorization_response', version: 2 }
+  message.respond(signer.sign({ sub: userKey, aud: serverId, nats }, now))
+}
+
+const userClaims = (
+  name: string,
+  sub: string,
+  { allowed, untilMs }: Exclude<SignIn, { denied: string }>,
+) => ({
+  sub,
+  aud: airAccount,
+  name,
+  ...(untilMs === undefined ? {} : { exp: Math.floor(untilMs / 1_000) }),
+  nats: {
+    pub: { allow: allowed.publish },
+    sub: { allow: allowed.subscribe },
+    subs: -1,
+    data: -1,
+    payload: -1,
+    type: 'user',
+    version: 2,
+  },
+})

@@ -1,0 +1,37 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { OpenConnection } from '../../schemas/open-connection.ts'
+import { connectionsSubject } from '../../schemas/subjects.ts'
+import type { Connection, Connections } from './connections.ts'
+
+/** Tells whoever asks which connections a sensor has open: only the gate sees the servers' lists. */
+export function answerConnections(
+  nc: NatsConnection,
+  connections: Pick<Connections, 'of'>,
+): Disposable {
+  const subscription = nc.subscribe(connectionsSubject('*'), {
+    queue: 'gate',
+    callback: (error, message) => {
+      if (error) return
+      const id = message.subject.slice(connectionsSubject('').length)
+      void Array.fromAsync(connections.of(id), told).then(
+        (open) => message.respond(JSON.stringify(open)),
+        // whoever asks is told by the silence
+        () => undefined,
+      )
+    },
+  })
+  return {
+    [Symbol.dispose]: () => {
+      if (!nc.isClosed()) subscription.unsubscribe()
+    },
+  }
+}
+
+const told = ({
+  protocol,
+  address,
+  client,
+  since,
+  lastActivity,
+  messages,
+}: Connection): OpenConnection => ({ protocol, address, client, since, lastActivity, messages })

@@ -1,0 +1,60 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import type { SensorIdRules } from '../../core/sensor-id.ts'
+import { airAccount } from '../../runtime/engines/nats-users.ts'
+import { deniedSubject } from '../../schemas/subjects.ts'
+import type { GateMetrics } from '../metrics.ts'
+import type { SeenBook } from '../seen-book.ts'
+
+type Options = {
+  /** In the system account. */
+  readonly system: NatsConnection
+  readonly nc: NatsConnection
+  readonly rules: SensorIdRules
+  readonly seen: Pick<SeenBook, 'left' | 'denied'>
+  readonly metrics: Pick<GateMetrics, 'denied'>
+}
+
+/** Notes when a sensor's connection ended, and what a server denied to it. */
+export function followServers({ system, nc, rules, seen, metrics }: Options): Disposable {
+  const isSensor = (user: unknown): user is string =>
+    typeof user === 'string' && rules.parse(user) !== undefined
+  // several gates share the work
+  const queue = 'gate'
+  const ends = system.subscribe(`$SYS.ACCOUNT.${airAccount}.DISCONNECT`, {
+    queue,
+    callback: (error, message) => {
+      if (error) return
+      const { client, reason } = jsonOf(message)
+      const user = typeof client === 'object' && client !== null && 'user' in client && client.user
+      if (isSensor(user)) seen.left(user, String(reason))
+    },
+  })
+  const denials = nc.subscribe(deniedSubject, {
+    queue,
+    callback: (error, message) => {
+      if (error) return
+      for (const [id, count] of Object.entries(jsonOf(message))) {
+        if (typeof count !== 'number' || !isSensor(id)) continue
+        metrics.denied.inc(count)
+        seen.denied(id, count)
+      }
+    },
+  })
+  return {
+    [Symbol.dispose]: () => {
+      if (!system.isClosed()) ends.unsubscribe()
+      if (!nc.isClosed()) denials.unsubscribe()
+    },
+  }
+}
+
+function jsonOf(message: Msg): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = message.json()
+    return typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value))
+      : {}
+  } catch {
+    return {}
+  }
+}

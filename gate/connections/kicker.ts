@@ -1,0 +1,68 @@
+/**
+ * Sends sensors away: a revoked credential, a changed device or a flood ends connections that are
+ * open already. The servers ask the gate only at sign-in, so their connections are looked up and
+ * closed; a sign-in that was under way meanwhile is caught by a second look.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection, Connections } from './connections.ts'
+
+export type Kicker = AsyncDisposable & {
+  /** Closes what the sensor has open; resolves after the first look. */
+  readonly kick: (id: string, why: string) => Promise<void>
+}
+
+type Options = {
+  readonly connections: Connections
+  readonly onKicked: (connection: Connection, why: string) => void
+  readonly onFailure: (error: unknown) => void
+}
+
+const secondLookMs = 1_000
+/** A look goes through all connections of a server: 6 ms for each 5,000. */
+const mostAtOnce = 4
+
+export function openKicker({ connections, onKicked, onFailure }: Options): Kicker {
+  const ending = new AbortController()
+  const under = new Set<Promise<void>>()
+  const queue: (() => void)[] = []
+  let running = 0
+
+  const turn = async (): Promise<void> => {
+    if (running >= mostAtOnce) await new Promise<void>((resolve) => queue.push(resolve))
+    else running += 1
+  }
+  const done = (): void => {
+    const next = queue.shift()
+    if (next) next()
+    else running -= 1
+  }
+  const look = async (id: string, why: string): Promise<void> => {
+    await turn()
+    try {
+      for await (const connection of connections.of(id)) {
+        await connections.close(connection)
+        onKicked(connection, why)
+      }
+    } catch (error) {
+      onFailure(error)
+    } finally {
+      done()
+    }
+  }
+  const lookAgain = async (id: string, why: string): Promise<void> => {
+    await sleep(secondLookMs, undefined, { signal: ending.signal }).catch(() => undefined)
+    if (!ending.signal.aborted) await look(id, why)
+  }
+  return {
+    kick: async (id, why) => {
+      await look(id, why)
+      const again = lookAgain(id, why)
+      under.add(again)
+      void again.finally(() => under.delete(again))
+    },
+    [Symbol.asyncDispose]: async () => {
+      ending.abort()
+      await Promise.all(under)
+    },
+  }
+}

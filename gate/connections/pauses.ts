@@ -1,0 +1,47 @@
+/** Who is not let in for a while, as every gate knows it. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { pauseSubject } from '../../schemas/subjects.ts'
+
+export type Pauses = Disposable & {
+  readonly isPaused: (id: string) => boolean
+  /** Told to every gate that runs. */
+  readonly pause: (id: string, untilMs: number) => void
+}
+
+type Options = {
+  readonly nowMs: () => number
+  readonly onPause: (id: string, untilMs: number) => void
+}
+
+/** More sensors than this do not pause at once; the oldest pause is let go. */
+const mostPauses = 100_000
+
+/** @param nc as user `gate` */
+export function openPauses(nc: NatsConnection, { nowMs, onPause }: Options): Pauses {
+  const untilMs = new Map<string, number>()
+  const subscription = nc.subscribe(pauseSubject('*'), {
+    callback: (error, message) => {
+      if (error) return
+      const id = message.subject.slice(pauseSubject('').length)
+      const until = Number(message.string())
+      if (!Number.isFinite(until)) return
+      untilMs.delete(id)
+      untilMs.set(id, until)
+      if (untilMs.size > mostPauses) untilMs.delete(untilMs.keys().next().value ?? '')
+      onPause(id, until)
+    },
+  })
+  return {
+    isPaused: (id) => {
+      const until = untilMs.get(id)
+      if (until === undefined) return false
+      if (nowMs() < until) return true
+      untilMs.delete(id)
+      return false
+    },
+    pause: (id, until) => nc.publish(pauseSubject(id), String(until)),
+    [Symbol.dispose]: () => {
+      if (!nc.isClosed()) subscription.unsubscribe()
+    },
+  }
+}

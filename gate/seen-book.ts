@@ -1,0 +1,127 @@
+/**
+ * Notes what is seen of each sensor in bucket `seen`: gathered in memory, written a little later,
+ * at most so many entries a second, so that a storm of sign-ins does not become one of writes. Two
+ * gates may note the same sensor: counts are added by CAS.
+ */
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
+import { putUnlessChanged } from '../runtime/put-unless-changed.ts'
+import { isWrongRevision } from '../runtime/wrong-revision.ts'
+import { parseSeen, type Seen } from '../schemas/seen.ts'
+import { buckets } from '../schemas/subjects.ts'
+
+export type Heard = {
+  readonly protocol: NonNullable<Seen['heard']>['protocol']
+  readonly address: string
+  /** Library or firmware and version. */
+  readonly client?: string | undefined
+}
+
+export type SeenBook = AsyncDisposable & {
+  /** It signed in, or pushed: an entry that says nothing else is written once a minute at most. */
+  readonly heard: (id: string, heard: Heard) => void
+  readonly left: (id: string, reason: string) => void
+  /** A sign-in of a known sensor was refused. */
+  readonly refused: (id: string, reason: string) => void
+  /** So many publishes or subscriptions were denied. */
+  readonly denied: (id: string, count: number) => void
+  readonly paused: (id: string, untilMs: number) => void
+}
+
+type Options = {
+  readonly nowMs?: () => number
+  readonly onFailure: (error: unknown) => void
+}
+
+const roundMs = 1_000
+const mostWritesARound = 500
+const atOnce = 50
+const heardEveryMs = 60_000
+/** Beyond it the oldest notes are let go: more sensors than a city has. */
+const mostPending = 200_000
+
+export async function openSeenBook(
+  nc: NatsConnection,
+  { nowMs = Date.now, onFailure }: Options,
+): Promise<SeenBook> {
+  const kv = await new Kvm(nc).open(buckets.seen)
+  const pending = new Map<string, Seen>()
+  const heardAtMs = new Map<string, number>()
+  let writing: Promise<void> = Promise.resolve()
+
+  const note = (id: string, what: (at: string) => Seen): void => {
+    if (!pending.has(id) && pending.size >= mostPending) {
+      const [oldest = ''] = pending.keys()
+      pending.delete(oldest)
+    }
+    pending.set(id, merged(pending.get(id) ?? {}, what(formatIso(nowMs()))))
+  }
+  const failed = (error: unknown): false => {
+    onFailure(error)
+    return false
+  }
+  const write = async (): Promise<void> => {
+    const round = [...pending].slice(0, mostWritesARound)
+    for (let from = 0; from < round.length; from += atOnce) {
+      await Promise.all(
+        round.slice(from, from + atOnce).map(async ([id, what]) => {
+          // what is noted meanwhile is of the next round
+          pending.delete(id)
+          const isWritten = await add(kv, id, what).catch(failed)
+          if (!isWritten) pending.set(id, merged(what, pending.get(id) ?? {}))
+        }),
+      )
+    }
+  }
+  const round = (): void => {
+    writing = writing.then(write).catch(onFailure)
+  }
+  const timer = setInterval(round, roundMs)
+  return {
+    heard: (id, heard) => {
+      const now = nowMs()
+      if (now - (heardAtMs.get(id) ?? 0) < heardEveryMs && !pending.has(id)) return
+      heardAtMs.set(id, now)
+      const { client, ...rest } = heard
+      note(id, (at) => ({ heard: { at, ...rest, ...(client === undefined ? {} : { client }) } }))
+    },
+    left: (id, reason) => {
+      heardAtMs.delete(id)
+      note(id, (at) => ({ left: { at, reason } }))
+    },
+    refused: (id, reason) => note(id, (at) => ({ refused: { at, reason, count: 1 } })),
+    denied: (id, count) => note(id, (at) => ({ denied: { at, count } })),
+    paused: (id, untilMs) => note(id, () => ({ paused_until: formatIso(untilMs) })),
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer)
+      round()
+      await writing
+    },
+  }
+}
+
+/** The later word counts, counts are added. */
+const merged = (was: Seen, now: Seen): Seen => ({
+  ...was,
+  ...now,
+  ...(now.refused && {
+    refused: { ...now.refused, count: now.refused.count + (was.refused?.count ?? 0) },
+  }),
+  ...(now.denied && {
+    denied: { ...now.denied, count: now.denied.count + (was.denied?.count ?? 0) },
+  }),
+})
+
+/** @returns false where somebody else was faster: the next round adds it to theirs */
+async function add(kv: KV, id: string, what: Seen): Promise<boolean> {
+  const found = await kv.get(id)
+  const was = (found?.operation === 'PUT' ? parseSeen(found.json()) : undefined) ?? {}
+  try {
+    await putUnlessChanged(kv, id, JSON.stringify(merged(was, what)), found)
+    return true
+  } catch (error) {
+    if (isWrongRevision(error)) return false
+    throw error
+  }
+}

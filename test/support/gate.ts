@@ -1,0 +1,188 @@
+/** A real nats-server that sensors sign in to, and a gate beside it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type KV, Kvm } from '@nats-io/kv'
+import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { run as gateMain } from '../../gate/main.ts'
+import { environment, readSharedConfig } from '../../runtime/config.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import type { OwnUser } from '../../runtime/engines/nats-users.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { openLog } from '../../runtime/log.ts'
+import { connectNats, type NatsLogin } from '../../runtime/nats.ts'
+import { newNatsAccess, usersFileOf } from '../../runtime/nats-access.ts'
+import { issueCredential } from '../../runtime/sensor-credentials.ts'
+import { createSensor, newEntry, openRegistry } from '../../runtime/sensor-registry.ts'
+import { ensureStreams, type StreamOptions } from '../../runtime/streams.ts'
+import type { SensorEntry } from '../../schemas/sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { eventually } from './eventually.ts'
+
+export type Guarded = AsyncDisposable & {
+  readonly url: string
+  readonly mqttUrl: string
+  readonly server: NatsServer
+  readonly denied: readonly Denied[]
+  readonly login: (user: OwnUser) => NatsLogin
+  /** As one of our own processes. */
+  readonly as: (user: OwnUser) => Promise<NatsConnection>
+  /** The operator's connection, closed with the rest. */
+  readonly nc: NatsConnection
+  readonly credentials: KV
+  /** Registers it and gives it a credential. */
+  readonly addSensor: (id: string, more?: Partial<SensorEntry>) => Promise<string>
+  /** Connects as a sensor does; closed with the rest. Rejects at the first refusal. */
+  readonly sensor: (
+    id: string,
+    secret: string,
+    options?: ConnectionOptions,
+  ) => Promise<NatsConnection>
+  readonly startGate: (settings?: Readonly<Record<string, string>>) => Promise<TestGate>
+}
+
+export type TestGate = AsyncDisposable & {
+  readonly adminUrl: string
+  readonly metric: (name: string, labels?: string) => Promise<number>
+}
+
+type Options = StreamOptions & {
+  readonly maxConnections?: number
+  readonly tls?: { readonly certFile: string; readonly keyFile: string }
+}
+
+export async function guardedNats({
+  maxConnections = 20_000,
+  tls,
+  ...streams
+}: Options = {}): Promise<Guarded> {
+  await using opened = new AsyncDisposableStack()
+  const env = environment()
+  const folder = mkdtempSync(join(tmpdir(), 'airproof-gate-'))
+  opened.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const access = newNatsAccess()
+  const [port, mqttPort] = [await freePort(), await freePort()]
+  const denied: Denied[] = []
+  const server = await startNatsServer({
+    engine: await findNatsServer({ env }),
+    folder,
+    port,
+    env,
+    syncAlways: false,
+    door: { users: usersFileOf(access), mqttPort, maxConnections, ...(tls && { tls }) },
+    onDenied: (one) => void denied.push(one),
+  })
+  opened.defer(async () => void (await server.stop()))
+  const pin = tls && { natsPinFile: tls.certFile }
+  const login = (user: OwnUser): NatsLogin => ({ user, password: access.passwords[user] })
+  const as = async (user: OwnUser): Promise<NatsConnection> => {
+    const settings = { natsUrl: server.url, natsLogin: login(user), ...pin }
+    const nc = await connectNats(settings, { name: user, once: true })
+    opened.defer(() => nc.close())
+    return nc
+  }
+  const nc = await as('operator')
+  await ensureStreams(nc, streams)
+  const registry = await openRegistry(nc, sensorIdRules())
+  const credentials = await new Kvm(nc).open(buckets.credentials)
+
+  const startGate: Guarded['startGate'] = async (settings = {}) => {
+    const stop = new AbortController()
+    const adminPort = await freePort()
+    const gateEnv = {
+      NATS_URL: server.url,
+      NATS_USER: 'gate',
+      NATS_PASSWORD: access.passwords.gate,
+      NATS_CALLOUT_USER: 'callout',
+      NATS_CALLOUT_PASSWORD: access.passwords.callout,
+      NATS_SYSTEM_USER: 'system',
+      NATS_SYSTEM_PASSWORD: access.passwords.system,
+      AIRPROOF_CALLOUT_SEED: access.issuerSeed,
+      AIRPROOF_DATA: join(folder, 'gate'),
+      AIRPROOF_ADMIN_PORT: String(adminPort),
+      AIRPROOF_PUSH_PORT: '0',
+      ...(tls && { NATS_PIN_FILE: tls.certFile }),
+      ...settings,
+    }
+    const source = { env: gateEnv, flags: {} }
+    const log = openLog({ name: 'gate', level: 'silent' })
+    const running = gateMain({
+      config: readSharedConfig(source),
+      ...source,
+      log,
+      stop: stop.signal,
+    })
+    running.catch(() => undefined)
+    const adminUrl = `http://127.0.0.1:${adminPort}`
+    const get = (path: string): Promise<Response> =>
+      fetch(adminUrl + path, { headers: { connection: 'close' } })
+    await Promise.race([
+      running,
+      eventually('the gate is ready', async () => {
+        const answer = await get('/ready').catch(() => undefined)
+        await answer?.text()
+        return answer?.ok
+      }),
+    ])
+    return {
+      adminUrl,
+      metric: async (name, labels = '') =>
+        valueOf(await (await get('/metrics')).text(), name, labels),
+      [Symbol.asyncDispose]: async () => {
+        stop.abort('test')
+        await running
+      },
+    }
+  }
+  const closing = opened.move()
+  return {
+    url: server.url,
+    mqttUrl: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${mqttPort}`,
+    server,
+    denied,
+    login,
+    as,
+    nc,
+    credentials,
+    addSensor: async (id, more = {}) => {
+      const entry = newEntry({
+        id,
+        area: 'Ikeja',
+        lat: 6.6,
+        lon: 3.35,
+        address: '',
+        cadenceSeconds: 60,
+        fromMs: 0,
+        nowMs: Date.now(),
+      })
+      await createSensor(registry, { ...entry, ...more })
+      return await issueCredential(credentials, id, { nowMs: Date.now() })
+    },
+    sensor: async (id, secret, options = {}) => {
+      const connection = await connect({
+        servers: server.url,
+        user: id,
+        pass: secret,
+        inboxPrefix: `_INBOX_${id}`,
+        reconnect: false,
+        timeout: 15_000,
+        ...options,
+      })
+      closing.defer(() => connection.close())
+      return connection
+    },
+    startGate,
+    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** The sum of a metric over the lines whose labels hold all that is said. */
+function valueOf(text: string, name: string, labels: string): number {
+  const wanted = labels.split(',').filter(Boolean)
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && wanted.every((label) => line.includes(label)))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+}
