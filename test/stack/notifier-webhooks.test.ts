@@ -1,4 +1,5 @@
 /** One notifier process over a real server: what becomes of deliveries as webhooks change. */
+import type { ServerResponse } from 'node:http'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
@@ -236,6 +237,34 @@ test('a paused webhook gets nothing until it is resumed, then everything', async
   expect(receiver.received).toHaveLength(0)
   await changeWebhook(nc, webhook, { paused: false })
   await count(receiver, 3)
+})
+
+test('a webhook paused with an attempt under way: that one ends as it ends, the others wait', async () => {
+  const sensor_id = newSensor()
+  const held: ServerResponse[] = []
+  await using receiver = await startReceiver({ answer: (response) => void held.push(response) })
+  const webhook = await putWebhook(nc, { url: receiver.url, filters: { sensor_id } })
+  for (let i = 0; i < 3; i++) await publishEvent(nc, rise(100, 180, sensor_id))
+  await count(receiver, 1)
+  await changeWebhook(nc, webhook, { paused: true })
+  // changes are heard in their order: once the next webhook is known, so is the pause
+  const known = (await notifier.metric('airproof_webhooks')) ?? 0
+  await putWebhook(nc, { filters: { sensor_id: newSensor() } })
+  await eventually('the pause is known', async () => {
+    return ((await notifier.metric('airproof_webhooks')) ?? 0) > known
+  })
+  held.shift()?.writeHead(200).end()
+  const list = { op: 'list', webhook: webhook.id, state: 'pending', limit: 10 } as const
+  await eventually('the first is done', async () => {
+    const reply = await ask(list)
+    return reply.ok && reply.op === 'list' && reply.total === 2
+  })
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = (response) => void response.writeHead(200).end()
+  await changeWebhook(nc, webhook, { paused: false })
+  await count(receiver, 3)
+  const ids = new Set(receiver.received.map(({ id }) => id))
+  expect([ids.size, receiver.received.length]).toEqual([3, 3])
 })
 
 test('a webhook deleted with an attempt under way gets nothing more, and nothing is left of it', async () => {
