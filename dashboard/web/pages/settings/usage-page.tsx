@@ -1,1 +1,94 @@
-export const UsagePage = () => <h1>Usage</h1>
+import { getJson } from '../../data.ts'
+import { Failed, Loading } from '../../parts/states.tsx'
+import { Table } from '../../parts/table.tsx'
+import { useAsked } from '../../parts/use-asked.ts'
+import { When } from '../../parts/when.tsx'
+import './settings.css'
+import { UsageChart } from './usage-chart.tsx'
+
+type Burst = { readonly limit: number; readonly used: number }
+export type Day = { /** UTC */ readonly date: string; readonly used: number }
+type Usage = {
+  readonly tier: 'free' | 'premium'
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
+  readonly reset: string
+  readonly burst: Burst
+  /** Newest first. */
+  readonly days: readonly Day[]
+}
+
+export function UsagePage() {
+  const asked = useAsked((signal) => getJson<Usage>('/data/v1/usage', { signal }), [])
+  return (
+    <div class="stack">
+      <div class="row between">
+        <h1>Usage</h1>
+        <button type="button" onClick={asked.again} disabled={asked.isAsking}>
+          Look again
+        </button>
+      </div>
+      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
+      {asked.value === undefined && asked.error === undefined && <Loading />}
+      {asked.value !== undefined && <Shown usage={asked.value} />}
+    </div>
+  )
+}
+
+const Shown = ({ usage }: { readonly usage: Usage }) => (
+  <>
+    <section class="card stack" aria-label="Today">
+      <div>
+        <h2>Today</h2>
+        <p class="big number">
+          {usage.used.toLocaleString()}{' '}
+          <span class="muted">of {usage.limit.toLocaleString()} requests</span>
+        </p>
+        <progress
+          class={barClass(usage.used, usage.limit)}
+          max={usage.limit}
+          value={Math.min(usage.used, usage.limit)}
+          aria-label={`${usage.used} of ${usage.limit} requests of today are used`}
+        />
+      </div>
+      <p>
+        {usage.remaining === 0 ? 'Nothing is left: requests are refused with 429 until' : 'Resets'}{' '}
+        <When at={usage.reset} as="ago" /> (<When at={usage.reset} />
+        ), at midnight UTC.
+      </p>
+      <p class="muted">
+        At most {usage.burst.limit.toLocaleString()} requests a minute; {usage.burst.used} in the
+        running one. All keys of the account count together. Refused requests and what these pages
+        ask do not count.
+      </p>
+      {usage.tier === 'free' && (
+        <p class="muted">
+          This account is free. Premium has 10,000 requests a day and webhooks, unless this
+          network’s operator has set other limits: ask them to change your account.
+        </p>
+      )}
+    </section>
+    <section class="card stack" aria-label="The last 30 days">
+      <h2>The last 30 days</h2>
+      <UsageChart days={usage.days.toReversed()} limit={usage.limit} />
+      <details>
+        <summary>As a table</summary>
+        <Table
+          caption="Requests of each day, UTC"
+          columns={[
+            { name: 'Day (UTC)', cell: (day: Day) => day.date },
+            { name: 'Requests', isNumber: true, cell: (day) => day.used.toLocaleString() },
+          ]}
+          rows={usage.days}
+          keyOf={(day) => day.date}
+        />
+      </details>
+    </section>
+  </>
+)
+
+function barClass(used: number, limit: number): string {
+  if (used >= limit) return 'bar full'
+  return used >= 0.8 * limit ? 'bar warn' : 'bar'
+}

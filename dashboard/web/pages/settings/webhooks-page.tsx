@@ -1,1 +1,154 @@
-export const WebhooksPage = () => <h1>Webhooks</h1>
+import { useState } from 'preact/hooks'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Snippets } from '../../parts/snippets.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { useAsked } from '../../parts/use-asked.ts'
+import { When } from '../../parts/when.tsx'
+import { go } from '../../router.ts'
+import { Badge } from './badge.tsx'
+import { Secret } from './secret.tsx'
+import './settings.css'
+import { VerifyHelp } from './verify-help.tsx'
+import { createWebhook, listWebhooks, type Made, type Webhook } from './webhook-data.ts'
+import { WebhookForm } from './webhook-form.tsx'
+import { webhookState, whyNotSending } from './webhook-words.ts'
+
+export function WebhooksPage() {
+  const asked = useAsked(async (signal) => ({ webhooks: await listWebhooks(signal) }), [])
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<Made>()
+  const create = (
+    <button type="button" class="primary" onClick={() => setMaking(true)}>
+      New webhook
+    </button>
+  )
+  const webhooks = asked.value?.webhooks ?? []
+  const isPremium = asked.value?.webhooks !== undefined
+  return (
+    <div class="stack">
+      <div class="row between">
+        <h1>Webhooks</h1>
+        {webhooks.length > 0 && create}
+      </div>
+      <p class="muted">
+        A webhook is told what happens, by a signed POST to your address, within seconds.
+      </p>
+      {made !== undefined && !isMaking && (
+        <div class="notice warn row between" role="status">
+          <span>
+            The secret of your new webhook is still here, until you say that it is stored.
+          </span>
+          <button type="button" onClick={() => setMaking(true)}>
+            Show it again
+          </button>
+        </div>
+      )}
+      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
+      {asked.value === undefined && asked.error === undefined && <Loading />}
+      {asked.value !== undefined && !isPremium && <PremiumOnly />}
+      {isPremium && webhooks.length === 0 && (
+        <Empty title="No webhook yet">
+          <p>
+            Name an address of yours, and it hears when the air gets bad or a sensor falls silent.
+          </p>
+          <div class="actions">{create}</div>
+        </Empty>
+      )}
+      {webhooks.length > 0 && (
+        <ul class="items">
+          {webhooks.map((webhook) => (
+            <Item key={webhook.id} of={webhook} />
+          ))}
+        </ul>
+      )}
+      <Dialog
+        title={made === undefined ? 'New webhook' : 'Its signing secret'}
+        isOpen={isMaking}
+        close={() => setMaking(false)}
+      >
+        {made === undefined ? (
+          <WebhookForm
+            label="Create"
+            save={async (wanted) => {
+              setMade(await createWebhook(wanted))
+              asked.again()
+            }}
+          />
+        ) : (
+          <Created
+            made={made}
+            done={() => {
+              setMade(undefined)
+              setMaking(false)
+              go(`/settings/webhooks/${made.id}`)
+            }}
+          />
+        )}
+      </Dialog>
+    </div>
+  )
+}
+
+type CreatedProps = { readonly made: Made; readonly done: () => void }
+
+const Created = ({ made, done }: CreatedProps) => (
+  <div class="stack">
+    <Secret text={made.secret} what="secret" />
+    {!made.armed_now && (
+      <p class="notice">
+        The index of some sensor is above your threshold already: you are told of it after it has
+        fallen and risen again.
+      </p>
+    )}
+    <VerifyHelp />
+    <div class="actions">
+      <button type="button" class="primary" onClick={done}>
+        I have stored it
+      </button>
+    </div>
+  </div>
+)
+
+const Item = ({ of: webhook }: { readonly of: Webhook }) => {
+  const why = whyNotSending(webhook)
+  return (
+    <li class="card item">
+      <div class="row">
+        <h2>
+          <a href={`/settings/webhooks/${webhook.id}`}>{webhook.description ?? webhook.url}</a>
+        </h2>
+        <Badge of={webhookState(webhook)} />
+      </div>
+      <dl class="details wide">
+        {webhook.description !== null && (
+          <div>
+            <dt>Address</dt>
+            <dd class="mono">{webhook.url}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Events</dt>
+          <dd>{webhook.events.join(', ')}</dd>
+        </div>
+        <div>
+          <dt>Made</dt>
+          <dd>
+            <When at={webhook.created_at} />
+          </dd>
+        </div>
+      </dl>
+      {why !== undefined && <p class="wide muted">{why}</p>}
+    </li>
+  )
+}
+
+const PremiumOnly = () => (
+  <Empty title="Webhooks belong to premium accounts">
+    <p>
+      With them your own program hears at once when the index of a sensor crosses a line, or when a
+      sensor falls silent. Ask the operator of this network to change your account; until then ask{' '}
+      <code>/v1/sensors</code> now and then:
+    </p>
+    <Snippets path="/v1/sensors?status=offline" />
+  </Empty>
+)

@@ -1,0 +1,70 @@
+import type { ComponentChildren, ComponentProps } from 'preact'
+import { useId } from 'preact/hooks'
+
+type FieldProps = {
+  readonly label: string
+  readonly hint?: ComponentChildren
+  readonly error?: string | undefined
+  readonly value: string
+  readonly onValue: (value: string) => void
+  readonly input?: ComponentProps<'input'>
+}
+
+/** One line of a form: label, input, hint, and what is wrong with it, tied together for screen readers. */
+export function Field({ label, hint, error, value, onValue, input = {} }: FieldProps) {
+  const id = useId()
+  const told = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`]
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        {...input}
+        id={id}
+        value={value}
+        aria-invalid={error !== undefined}
+        aria-describedby={told.join(' ').trim() || undefined}
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      {hint !== undefined && (
+        <span id={`${id}-hint`} class="hint">
+          {hint}
+        </span>
+      )}
+      {error !== undefined && (
+        <span id={`${id}-error`} class="error">
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}
+
+type ChoiceProps<T extends string> = {
+  readonly label: string
+  readonly value: T
+  readonly choices: readonly (readonly [T, string])[]
+  readonly onValue: (value: T) => void
+}
+
+export function Choice<T extends string>({ label, value, choices, onValue }: ChoiceProps<T>) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        onChange={({ currentTarget }) => {
+          const found = choices.find(([one]) => one === currentTarget.value)
+          if (found !== undefined) onValue(found[0])
+        }}
+      >
+        {choices.map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}

@@ -1,0 +1,181 @@
+/** `/data/v1/webhooks…`: what is asked and answered there, as docs/api.md has it. */
+import { AskError, getJson, sendJson } from '../../data.ts'
+
+export const eventKinds = [
+  ['aqi.high', 'The index rises above your threshold'],
+  ['aqi.critical', 'The index rises above 300'],
+  ['sensor.offline', 'A sensor falls silent'],
+  ['sensor.online', 'A sensor comes back'],
+  ['reading.new', 'Every new reading: many'],
+] as const
+export type EventKind = (typeof eventKinds)[number][0]
+
+export type Filters = {
+  readonly sensor_id?: string
+  readonly area?: string
+  readonly aqi_threshold?: number
+}
+
+export type Webhook = {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly events: readonly EventKind[]
+  readonly filters: Filters
+  readonly active: boolean
+  readonly paused: boolean
+  /** Its account is not premium any more. */
+  readonly suspended?: boolean
+  readonly disabled: {
+    readonly reason: 'gone' | 'failing' | 'operator'
+    readonly at: string
+    readonly detail?: string
+  } | null
+  /** During a rotation: until when the secret before signs too. */
+  readonly previous_secret_until: string | null
+  readonly created_at: string
+}
+
+export type Made = Webhook & { readonly secret: string; readonly armed_now: boolean }
+export type Rotated = Webhook & { readonly secret: string }
+
+export type Outcome = 'delivered' | 'retry' | 'dead' | 'disabled' | 'cancelled'
+type Headers = readonly (readonly [string, string])[]
+
+/** A row of the log. */
+export type Tried = {
+  readonly id: string
+  readonly key: string
+  readonly event: EventKind
+  readonly trigger: string
+  readonly attempt: number
+  readonly at: string
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly error_detail: string | null
+  readonly next_attempt_at: string | null
+  readonly response_status: number | null
+  readonly duration_ms: number | null
+}
+
+/** A row of what waits, or was given up. */
+export type Waiting = {
+  readonly id: string | null
+  readonly key: string
+  readonly event: EventKind
+  readonly trigger: string
+  readonly state: 'pending' | 'in_flight' | 'dead'
+  readonly attempts: number
+  readonly due_at: string | null
+}
+
+type Page<Row> = { readonly deliveries: readonly Row[]; readonly next_cursor: string | null }
+type WaitingPage = Page<Waiting> & { readonly total: number; readonly is_behind: boolean }
+
+export type Attempt = Omit<Tried, 'id' | 'key' | 'event' | 'response_status' | 'duration_ms'> & {
+  readonly request: {
+    readonly url: string
+    readonly address: string | null
+    readonly headers: Headers
+    readonly body_bytes: number
+    readonly body: string
+  }
+  readonly response: {
+    readonly status: number
+    readonly headers: Headers
+    readonly body: string
+    readonly body_encoding: 'utf8' | 'base64'
+    readonly truncated: boolean
+  } | null
+  readonly timings_ms: Readonly<
+    Record<'resolve' | 'connect' | 'first_byte' | 'total', number | null>
+  >
+}
+
+export type Delivery = {
+  readonly id: string | null
+  readonly key: string
+  readonly event: EventKind
+  readonly state: 'pending' | 'in_flight' | 'delivered' | 'dead' | 'disabled' | 'cancelled'
+  readonly due_at: string | null
+  readonly attempts: readonly Attempt[]
+}
+
+const root = '/data/v1/webhooks'
+const at = (id: string, rest = ''): string => `${root}/${encodeURIComponent(id)}${rest}`
+const deliveryAt = (id: string, delivery: string, rest = ''): string =>
+  at(id, `/deliveries/${encodeURIComponent(delivery)}${rest}`)
+
+/** @returns undefined where webhooks are not part of the account's tier */
+export async function listWebhooks(signal: AbortSignal): Promise<readonly Webhook[] | undefined> {
+  try {
+    return (await getJson<{ webhooks: readonly Webhook[] }>(root, { signal })).webhooks
+  } catch (error) {
+    if (error instanceof AskError && error.code === 'premium_required') return undefined
+    throw error
+  }
+}
+
+export type Wanted = {
+  readonly url: string
+  readonly description?: string | null
+  readonly events: readonly EventKind[]
+  readonly filters: Readonly<Record<keyof Filters, string | number | null>> | Filters
+}
+
+export const showWebhook = async (id: string, signal: AbortSignal): Promise<Webhook> =>
+  (await getJson<{ webhook: Webhook }>(at(id), { signal })).webhook
+
+export const createWebhook = async (wanted: Wanted): Promise<Made> =>
+  (await sendJson<{ webhook: Made }>('POST', root, wanted)).webhook
+
+export const changeWebhook = async (id: string, change: Partial<Wanted>): Promise<Webhook> =>
+  (await sendJson<{ webhook: Webhook }>('PATCH', at(id), change)).webhook
+
+export const deleteWebhook = (id: string): Promise<unknown> => sendJson('DELETE', at(id))
+
+export const switchWebhook = async (id: string, to: 'pause' | 'resume'): Promise<Webhook> =>
+  (await sendJson<{ webhook: Webhook }>('POST', at(id, `/${to}`))).webhook
+
+export const rotateSecret = async (id: string, overlapSeconds: number): Promise<Rotated> =>
+  (
+    await sendJson<{ webhook: Rotated }>('POST', at(id, '/rotate'), {
+      overlap_seconds: overlapSeconds,
+    })
+  ).webhook
+
+export const testWebhook = (
+  id: string,
+  event: EventKind,
+): Promise<{ readonly delivery: string; readonly attempt: Attempt }> =>
+  sendJson('POST', at(id, '/test'), { event })
+
+export const listTried = (
+  id: string,
+  { outcome, cursor }: { readonly outcome: Outcome | ''; readonly cursor: string | null },
+  signal?: AbortSignal,
+): Promise<Page<Tried>> => {
+  const query = new URLSearchParams({ limit: '25' })
+  if (outcome !== '') query.set('outcome', outcome)
+  if (cursor !== null) query.set('cursor', cursor)
+  return getJson(at(id, `/deliveries?${query}`), signal === undefined ? {} : { signal })
+}
+
+export const listWaiting = (
+  id: string,
+  state: 'pending' | 'dead',
+  signal: AbortSignal,
+): Promise<WaitingPage> => getJson(at(id, `/deliveries?state=${state}&limit=50`), { signal })
+
+export const showDelivery = async (
+  id: string,
+  delivery: string,
+  signal: AbortSignal,
+): Promise<Delivery> =>
+  (await getJson<{ delivery: Delivery }>(deliveryAt(id, delivery), { signal })).delivery
+
+export const replayDelivery = (id: string, delivery: string): Promise<unknown> =>
+  sendJson('POST', deliveryAt(id, delivery, '/replay'))
+
+export const recoverSince = (id: string, since: string): Promise<unknown> =>
+  sendJson('POST', at(id, '/recover'), { since })
