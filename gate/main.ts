@@ -14,7 +14,9 @@ import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
 import { gateMetrics } from './metrics.ts'
 import { openCallout } from './open-callout.ts'
+import { openPush } from './push/open-push.ts'
 import { openSeenBook } from './seen-book.ts'
+import { openTopics } from './topics/open-topics.ts'
 
 export const run: ProcessMain = async (context) => {
   try {
@@ -26,7 +28,7 @@ export const run: ProcessMain = async (context) => {
 
 const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const { callout } = readGateConfig({ env, flags })
+  const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
   await ensureStreams(nc)
@@ -44,12 +46,16 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   )
   metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
   metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
+  const { id: holder } = openInstance(config.dataFolder, 'gate')
+  opened.use(await openTopics({ nc, sensors, holder, log, metrics: registry }))
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')
   else {
-    const { id: holder } = openInstance(config.dataFolder, 'gate')
     const options = { nc, config, callout, rules, sensors, book, seen, metrics, holder, log, stop }
     opened.use(await openCallout(options))
   }
+  const { dataFolder, earliestMs } = config
+  const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
+  opened.use(await openPush({ ...push, ...judging, registry, log }))
   opened.use(
     await openAdmin({
       ...config.admin,
