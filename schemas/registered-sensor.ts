@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { areaFault } from '../core/area.ts'
+import { serialFault } from '../core/device-topics.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
@@ -34,6 +35,8 @@ export function entryFault(value: unknown, rules: SensorIdRules): string | undef
     return `${first?.instancePath || 'the entry'} ${first?.message ?? 'is not valid'}`
   }
   if (rules.parse(value.id) === undefined) return `the id is not ${rules.format}: ${value.id}`
+  const serial = value.device && serialFault(value.device)
+  if (serial !== undefined) return serial
   const bad = value.sites.find(({ from }) => !('timeMs' in parseIso(from)))
   if (bad) return `a site's "from" is not an ISO time with an offset: ${bad.from}`
   return value.sites.map(({ area }) => areaFault(area)).find((fault) => fault !== undefined)

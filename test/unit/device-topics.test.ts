@@ -8,6 +8,9 @@ import {
   topicKinds,
   topicsOf,
 } from '../../core/device-topics.ts'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { entryFault } from '../../schemas/registered-sensor.ts'
+import { entryOf } from '../support/pipeline.ts'
 
 /** As NATS does: `*` one token, `>` one or more. */
 function matches(pattern: string, subject: string): boolean {
@@ -62,6 +65,15 @@ describe('a device that fixes its own topics', () => {
         expect(serialFault({ kind, serial })).toMatch(/^the serial of a device of kind/)
       }
     expect(serialFault({ kind: 'airgradient', serial: 'AABBCCDDEEFF' })).toMatch(/lower-case/)
+  })
+
+  it('is refused by the registry with such a serial', () => {
+    const entry = entryOf('NGR-LOS-IKJ-001', { device: { kind: 'airgradient', serial: 'AABB' } })
+    expect(entryFault(entry, sensorIdRules())).toMatch(
+      /^the serial of a device of kind airgradient/,
+    )
+    const device = { kind: 'airgradient', serial: 'aabbccddeeff' } as const
+    expect(entryFault({ ...entry, device }, sensorIdRules())).toBeUndefined()
   })
 
   it('names itself and no wildcard before its own name, whatever its serial', () => {

@@ -1,0 +1,237 @@
+/** Devices that fix their own MQTT topics, against a real server that asks the gate who may in. */
+import { connectAsync, type MqttClient } from 'mqtt'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { partitionOf } from '../../core/sensor-id.ts'
+import { lastMessage, nextMessage, type Stored } from '../../runtime/stored-message.ts'
+import type { RawReading } from '../../schemas/raw-reading.ts'
+import type { Device } from '../../schemas/sensor.ts'
+import { rawStream, rawSubject, topicsStream } from '../../schemas/subjects.ts'
+import airgradient from '../fixtures/devices-mqtt/airgradient.json' with { type: 'json' }
+import esphome from '../fixtures/devices-mqtt/esphome.json' with { type: 'json' }
+import tasmota from '../fixtures/devices-mqtt/tasmota.json' with { type: 'json' }
+import fahrenheit from '../fixtures/devices-mqtt/tasmota-fahrenheit.json' with { type: 'json' }
+import zigbee from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
+import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+let nats: Guarded
+let gate: TestGate
+beforeAll(async () => {
+  nats = await guardedNats()
+  gate = await nats.startGate()
+})
+afterAll(async () => {
+  await gate[Symbol.asyncDispose]()
+  await nats[Symbol.asyncDispose]()
+})
+
+const clients: MqttClient[] = []
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)))
+})
+
+/** Signs in over MQTT 3.1.1, as such firmware does. */
+async function device(id: string, fixed: Device, { clientId = id } = {}): Promise<MqttClient> {
+  const password = await nats.addSensor(id, { device: fixed })
+  const client = await connectAsync(nats.mqttUrl, {
+    protocolVersion: 4,
+    username: id,
+    password,
+    clientId,
+    reconnectPeriod: 0,
+  })
+  clients.push(client)
+  return client
+}
+
+/** What RAW holds of a sensor. */
+async function rawOf(id: string): Promise<readonly RawReading[]> {
+  const partition = partitionOf(id)
+  const found: RawReading[] = []
+  for (let from = 1; ; ) {
+    const one = await nextMessage(nats.nc, rawStream(partition), rawSubject(partition, id), from)
+    if (one === undefined) return found
+    found.push(JSON.parse(new TextDecoder().decode(one.data)) as RawReading)
+    from = one.seq + 1
+  }
+}
+
+const firstOf = (id: string): Promise<RawReading> =>
+  eventually(`a reading of ${id}`, async () => (await rawOf(id))[0])
+const isRecent = ({ timestamp }: RawReading): boolean =>
+  Math.abs(Date.parse(timestamp) - Date.now()) < 60_000
+
+describe('a device that fixes its own topics', () => {
+  it('AirGradient: signs in with its own client id, and its values come as they are', async () => {
+    const id = 'NGR-LOS-DEV-001'
+    const own = { client_id: 'ESP32_ddEEFF' }
+    const monitor = await device(
+      id,
+      { kind: 'airgradient', serial: 'aabbccddeeff', options: own },
+      { clientId: own.client_id },
+    )
+    await monitor.publishAsync(airgradient.topic, JSON.stringify(airgradient.body))
+    const reading = await firstOf(id)
+    expect(reading).toMatchObject({ ...airgradient.fields, time_assigned: true })
+    expect(isRecent(reading)).toBe(true)
+  })
+
+  it('Tasmota: °C as they are, °F converted, and the zoned time kept', async () => {
+    const [celsiusId, fahrenheitId] = ['NGR-LOS-DEV-002', 'NGR-LOS-DEV-003']
+    const one = await device(celsiusId, { kind: 'tasmota', serial: 'tasmota_0A1B2C' })
+    const other = await device(fahrenheitId, { kind: 'tasmota', serial: 'tasmota_0A1B2D' })
+    await one.publishAsync(tasmota.topic, JSON.stringify(tasmota.body))
+    await other.publishAsync(fahrenheit.topic, JSON.stringify(fahrenheit.body))
+    const reading = await firstOf(celsiusId)
+    expect(reading).toMatchObject({ ...tasmota.fields, time_assigned: true })
+    expect(isRecent(reading)).toBe(true)
+    expect(await firstOf(fahrenheitId)).toEqual({
+      ...fahrenheit.fields,
+      timestamp: fahrenheit.time,
+    })
+  })
+
+  it('ESPHome: its numbers, retained as it sends them, become one reading', async () => {
+    const id = 'NGR-LOS-DEV-004'
+    const node = await device(id, {
+      kind: 'esphome',
+      serial: 'yard-air',
+      options: esphome.options,
+    })
+    for (const { topic, body } of esphome.messages)
+      await node.publishAsync(topic, body, { retain: true })
+    // the next round of the same device closes the reading before its window does
+    const [first] = esphome.messages
+    await node.publishAsync(first?.topic ?? '', '99', { retain: true })
+    expect(await firstOf(id)).toMatchObject({ ...esphome.fields, time_assigned: true })
+    expect(await rawOf(id)).toHaveLength(1)
+  })
+
+  it('Zigbee2MQTT: one sign-in of the bridge speaks for the sensors it carries', async () => {
+    const [bridgeId, otherId] = ['NGR-LOS-DEV-005', 'NGR-LOS-DEV-006']
+    await nats.addSensor(otherId, { device: { kind: 'zigbee2mqtt', serial: 'roof' } })
+    const bridge = await device(bridgeId, {
+      kind: 'zigbee2mqtt',
+      serial: '0x00158d0001dc126a',
+      options: { carries: 'roof' },
+    })
+    await bridge.publishAsync('zigbee2mqtt/bridge/state', '{"state":"online"}', { retain: true })
+    await bridge.publishAsync(zigbee.topic, JSON.stringify(zigbee.body))
+    await bridge.publishAsync('zigbee2mqtt/roof', JSON.stringify({ ...zigbee.body, pm25: 18 }))
+    expect(await firstOf(bridgeId)).toEqual({ ...zigbee.fields, timestamp: zigbee.time })
+    expect(await firstOf(otherId)).toMatchObject({ pm25: 18 })
+    // what it says about itself is allowed, and kept by nobody
+    expect(nats.denied.filter(({ who }) => who === bridgeId)).toEqual([])
+  })
+
+  it('says nothing in the name of another, on its topics or on those of a plain sensor', async () => {
+    const [id, victim] = ['NGR-LOS-DEV-007', 'NGR-LOS-DEV-008']
+    await nats.addSensor(victim, { device: { kind: 'tasmota', serial: 'tasmota_victim' } })
+    const rogue = await device(id, { kind: 'tasmota', serial: 'tasmota_rogue' })
+    const body = JSON.stringify(tasmota.body)
+    const topics = [
+      'tele/tasmota_victim/SENSOR',
+      'tele/+/SENSOR'.replace('+', '*'),
+      'airgradient/readings/aabbccddeeff',
+      'esphome/yard-air/sensor/pm25/state',
+      `air/raw/${victim}`,
+      `air/raw/${partitionOf(victim)}/${victim}`,
+    ]
+    // an acknowledgement says nothing: the server sends it for what it denies
+    for (const topic of topics) await rogue.publishAsync(topic, body, { qos: 1 })
+    await rogue.publishAsync('tele/tasmota_rogue/SENSOR', body, { qos: 1 })
+    expect(await firstOf(id)).toMatchObject(tasmota.fields)
+    expect(await rawOf(victim)).toEqual([])
+    await eventually('each denial is named', () => {
+      const denied = nats.denied.filter(({ who, what }) => who === id && what === 'publish')
+      return denied.length === topics.length
+    })
+  })
+
+  it('hears nothing of what it subscribes to, and stays connected', async () => {
+    const id = 'NGR-LOS-DEV-009'
+    const plug = await device(id, { kind: 'tasmota', serial: 'tasmota_0A1B2E' })
+    const topics = ['cmnd/tasmota_0A1B2E/#', 'cmnd/tasmotas/#', 'tele/#', '#']
+    for (const topic of topics) {
+      // 0x80 in the SUBACK
+      await expect(plug.subscribeAsync(topic)).rejects.toThrow(/Unspecified error/)
+    }
+    await plug.publishAsync('tele/tasmota_0A1B2E/SENSOR', JSON.stringify(tasmota.body))
+    expect(await firstOf(id)).toMatchObject(tasmota.fields)
+  })
+
+  it('is nobody’s where two sensors claim it, and says so in a count', async () => {
+    const [id, other] = ['NGR-LOS-DEV-010', 'NGR-LOS-DEV-011']
+    const twice: Device = { kind: 'airgradient', serial: '001122334455' }
+    await nats.addSensor(other, { device: twice })
+    const monitor = await device(id, twice)
+    const before = await gate.metric('airproof_gate_topic_messages_total', 'ambiguous_device')
+    const body = JSON.stringify({ ...airgradient.body, serialno: twice.serial })
+    await monitor.publishAsync('airgradient/readings/001122334455', body)
+    await eventually('it is counted', async () => {
+      const now = await gate.metric('airproof_gate_topic_messages_total', 'ambiguous_device')
+      return now === before + 1
+    })
+    expect([...(await rawOf(id)), ...(await rawOf(other))]).toEqual([])
+  })
+})
+
+describe('what a device said while no gate was there', () => {
+  it('becomes a reading of the time it was said, once, when one comes back', async () => {
+    const id = 'NGR-LOS-DEV-012'
+    const monitor = await device(id, { kind: 'airgradient', serial: 'a0a1a2a3a4a5' })
+    const body = { ...airgradient.body, serialno: 'a0a1a2a3a4a5' }
+    const topic = 'airgradient/readings/a0a1a2a3a4a5'
+    await monitor.publishAsync(topic, JSON.stringify({ ...body, pm02: 1 }), { retain: true })
+    await firstOf(id)
+    await gate[Symbol.asyncDispose]()
+    await monitor.publishAsync(topic, JSON.stringify({ ...body, pm02: 2 }), { retain: true })
+    const kept = (): Promise<Stored | undefined> =>
+      lastMessage(nats.nc, topicsStream, topic.replaceAll('/', '.'))
+    const waiting = await eventually('it waits', kept)
+    gate = await nats.startGate()
+    await eventually('both are there', async () => (await rawOf(id)).length === 2)
+    const [, missed] = await rawOf(id)
+    expect(missed).toMatchObject({ pm25: 2, time_assigned: true })
+    // the broker's time of the message, to the ms, not that of the gate
+    expect(Date.parse(missed?.timestamp ?? '')).toBe(waiting.timeMs)
+    await eventually('nothing is left', async () => (await kept()) === undefined)
+    // what the server retains is not told again to a gate that comes back
+    expect(await rawOf(id)).toHaveLength(2)
+  })
+
+  it('is taken over by a second gate when the first ends', async () => {
+    const id = 'NGR-LOS-DEV-013'
+    using folder = temporaryFolder()
+    await using second = await nats.startGate({ AIRPROOF_DATA: folder.path })
+    const plug = await device(id, { kind: 'tasmota', serial: 'tasmota_0A1B2F' })
+    const topic = 'tele/tasmota_0A1B2F/SENSOR'
+    await plug.publishAsync(topic, JSON.stringify(tasmota.body))
+    await firstOf(id)
+    await gate[Symbol.asyncDispose]()
+    await plug.publishAsync(topic, JSON.stringify({ ...tasmota.body, SDS0X1: { PM10: 5 } }))
+    await eventually('the second works', async () => (await rawOf(id)).length === 2)
+    expect(await second.metric('airproof_gate_topic_messages_total', 'stored')).toBe(1)
+    gate = await nats.startGate()
+  })
+})
+
+describe('a Zigbee bridge that starts again', () => {
+  it('tells old states, which are no news', async () => {
+    const id = 'NGR-LOS-DEV-014'
+    const bridge = await device(id, { kind: 'zigbee2mqtt', serial: 'balcony' })
+    const say = (last_seen: string, pm25: number): Promise<unknown> =>
+      bridge.publishAsync(
+        'zigbee2mqtt/balcony',
+        JSON.stringify({ ...zigbee.body, pm25, last_seen }),
+        { retain: true },
+      )
+    await say('2026-01-31T06:00:00Z', 17)
+    await say('2026-01-31T06:00:00Z', 17)
+    await say('2026-01-31T05:00:00Z', 12)
+    await say('2026-01-31T06:05:00Z', 19)
+    await eventually('the last is there', async () => (await rawOf(id)).some((r) => r.pm25 === 19))
+    expect((await rawOf(id)).map(({ pm25 }) => pm25)).toEqual([17, 19])
+  })
+})
