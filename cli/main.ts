@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { environment } from '../runtime/config.ts'
 import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
@@ -22,6 +23,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args
   try {
     if (['--help', '-h', 'help'].includes(name)) return await printOverview()
+    if (['--version', '-v', 'version'].includes(name)) {
+      print(version())
+      return exitCodes.done
+    }
     const load = commands[name]
     if (!load || !Object.hasOwn(commands, name)) throw new WrongUsage(unknownCommand(name))
     return await runCommand(name, await load(), rest)
@@ -68,6 +73,13 @@ function unknownCommand(name: string): string {
   return `there is no command "${name}": ${hint}`
 }
 
+/** As package.json says, which lies beside every installation. */
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
+  return (JSON.parse(text) as { version: string }).version
+}
+
 async function printOverview(): Promise<number> {
   const rows = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => {
@@ -75,7 +87,9 @@ async function printOverview(): Promise<number> {
       return `  ${name.padEnd(10)} ${summary}`
     }),
   )
-  print(`usage: airproof COMMAND [flags]   (airproof COMMAND --help says more)\n`)
+  print(
+    `usage: airproof COMMAND [flags]   (airproof COMMAND --help says more, airproof --version which this is)\n`,
+  )
   for (const row of rows) print(row)
   print(`\n${sharedHelp}`)
   return exitCodes.done

@@ -40,10 +40,13 @@ export async function importInto(registry: Registry, options: ImportOptions): Pr
 
 async function entriesOf(options: ImportOptions): Promise<readonly SensorEntry[]> {
   const { format, paths } = options
-  if (isArchiveFormatName(format)) return await fromArchive(archiveFormats[format], options)
+  if (isArchiveFormatName(format) && format !== 'ndjson')
+    return await fromArchive(archiveFormats[format], options)
+  // ndjson says no places: its readings are of sensors that are registered already
+  const names = archiveFormatNames.filter((name) => name !== 'ndjson')
   if (format !== undefined && format !== 'csv' && format !== 'geojson')
     throw new WrongUsage(
-      `--format must be one of csv, geojson, ${archiveFormatNames.join(', ')}, and is "${format}"`,
+      `--format must be one of csv, geojson, ${names.join(', ')}, and is "${format}"`,
     )
   const lists = await Promise.all(paths.map((file) => fromList(file, options)))
   return lists.flat()

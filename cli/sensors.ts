@@ -39,7 +39,7 @@ first. A sensor that moves gets a new site from a time on; its older readings st
   --cadence 5m        how often it measures; silent for three times as long, it is offline
   --from TIME         since when it stands there, such as 2026-01-31T00:00:00Z (default: now)
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
-                      sensors-africa, sensor-community, ndjson; then folders and .gz are fine too
+                      sensors-africa, sensor-community; then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
   --area AREA         the area's name; archives: default Archive
   --json              print data as JSON

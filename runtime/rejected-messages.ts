@@ -10,6 +10,7 @@ import {
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { type Refused, refusalReasons } from '../core/log-message.ts'
+import { refusalWords } from '../core/refusal-words.ts'
 import { rejectedHeaders, rejectedStream, spokenSubject } from '../schemas/subjects.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
@@ -49,11 +50,12 @@ export function readRejected(seq: number, subject: string, headers: MsgHdrs | un
   const id = subject.slice(prefix.length)
   const header = (name: keyof typeof rejectedHeaders): string =>
     headers?.get(rejectedHeaders[name]) ?? ''
+  const [reason = ''] = id.split('.')
   return {
     id,
-    reason: id.split('.')[0] ?? '',
+    reason,
     sensor: header('sensor'),
-    why: header('why'),
+    why: header('why') || refusalWords(reason),
     arrived: formatIso(Number(header('arrived'))),
     length: Number(header('length')),
     sha256: header('sha256'),

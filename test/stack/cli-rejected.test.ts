@@ -4,7 +4,12 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { partitionOf } from '../../core/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import { listRejected, needRejected, replayRejected } from '../../runtime/rejected-messages.ts'
+import {
+  listRejected,
+  needRejected,
+  rejectedReasons,
+  replayRejected,
+} from '../../runtime/rejected-messages.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import {
   rawStream,
@@ -35,11 +40,11 @@ let rawSeq = 0
 async function refuse(
   reason: string,
   body: Uint8Array | string,
-  { on = sensor, length = Buffer.byteLength(body) } = {},
+  { on = sensor, length = Buffer.byteLength(body), why = 'for a reason' } = {},
 ): Promise<string> {
   const head = headers()
   head.set(rejectedHeaders.sensor, on)
-  head.set(rejectedHeaders.why, 'for a reason')
+  head.set(rejectedHeaders.why, why)
   head.set(rejectedHeaders.arrived, String(Date.UTC(2026, 0, 1)))
   head.set(rejectedHeaders.length, String(length))
   head.set(rejectedHeaders.sha256, createHash('sha256').update(body).digest('hex'))
@@ -65,6 +70,16 @@ describe('rejected list', () => {
   it('lists nothing where nothing was refused', async () => {
     await empty()
     expect(await listRejected(nc, any, 10)).toEqual([])
+  })
+
+  it('has words for every reason, also where the pipeline had none', async () => {
+    await empty()
+    for (const reason of rejectedReasons) await refuse(reason, '{}', { why: '' })
+    const listed = await listRejected(nc, any, 100)
+    expect(new Set(listed.map(({ why }) => why)).size).toBe(rejectedReasons.length)
+    for (const { why } of listed) expect(why.length).toBeGreaterThan(5)
+    const exact = await refuse('future', '{}', { why: '400 s ahead' })
+    expect((await needRejected(nc, exact)).why).toBe('400 s ahead')
   })
 
   it('lists the newest first, by reason and by sensor, however far back they lie', async () => {

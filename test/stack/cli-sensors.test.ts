@@ -125,6 +125,13 @@ describe('sensors add, show, move, remove', () => {
 })
 
 describe('sensors import', () => {
+  it('refuses a format that says no places', async () => {
+    const lines = file('kept.ndjson', '{"sensor_id":"NGR-LOS-IKJ-017"}\n')
+    await expect(run(sensors, `import ${lines}`, { format: 'ndjson' })).rejects.toThrow(
+      /--format must be one of csv, geojson, sensors-africa, sensor-community, and is "ndjson"/,
+    )
+  })
+
   it('reads CSV with quotes, defaults and a column order of its own', async () => {
     const csv = file(
       'sensors.csv',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
@@ -29,6 +29,11 @@ test.each(Object.keys(commands))('%s --help teaches with an example', async (nam
   expect(code).toBe(0)
   expect(out).toContain(`airproof ${name}`)
   expect(out).toContain('example')
+})
+
+test.each(['--version', '-v', 'version'])('%s says which version this is', async (word) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  expect(await airproof(word)).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
 
 test('a command that is not there is wrong usage, with the one that was meant', async () => {

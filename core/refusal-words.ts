@@ -1,0 +1,24 @@
+/** Each reason of REJECTED for a person, where the pipeline has no more exact words. */
+import type { Refused } from './log-message.ts'
+
+const words = {
+  not_json: 'no JSON',
+  schema: 'not of the form of a reading',
+  too_large: 'the message is too long',
+  too_many: 'too many readings in one message',
+  empty: 'a list without a reading',
+  unknown_sensor: 'the sensor is not registered',
+  sensor_mismatch: 'the body names another sensor than the subject',
+  wrong_partition: 'the sensor belongs to another partition',
+  no_offset: 'its time has no offset from UTC, such as Z or +01:00',
+  too_old: 'older than AIRPROOF_EARLIEST',
+  future: 'its time lies ahead of the time it arrived',
+  out_of_range: 'no value lies in the range that its quantity can have',
+  conflict: 'another reading of this sensor and time was accepted before',
+  partial: 'accepted, but for the values outside the range that their quantity can have',
+} as const satisfies Record<Refused['reason'], string>
+
+const byReason = new Map<string, string>(Object.entries(words))
+
+/** @returns '' for a reason of another version */
+export const refusalWords = (reason: string): string => byReason.get(reason) ?? ''
