@@ -5,6 +5,7 @@ export type Account = {
   readonly id: string
   readonly email: string
   readonly name: string
+  readonly organization?: string
   readonly tier: 'free' | 'premium'
   readonly role: 'user' | 'operator'
 }

@@ -1,0 +1,35 @@
+import type { Again } from './operator-data.ts'
+
+const words: Readonly<Record<string, string>> = {
+  not_json: 'It is no JSON.',
+  schema: 'It is JSON, but no reading.',
+  too_large: 'Its body is longer than 128 KiB.',
+  too_many: 'It holds more than 500 readings.',
+  empty: 'It is a list of no readings.',
+  unknown_sensor: 'The sensor is not in the registry: add it, then send these again.',
+  sensor_mismatch: 'The reading names another sensor than the subject it came on.',
+  wrong_partition: 'It came on the subject of another partition.',
+  no_offset: 'Its time has no offset, so nobody knows when it was.',
+  too_old: 'Its time is before the earliest that is believed: a broken clock.',
+  future: 'Its time is more than five minutes after it arrived: a clock that runs ahead.',
+  out_of_range: 'None of its values can be.',
+  conflict: 'There is another reading of that sensor and time with other values.',
+  partial: 'Accepted, but a value out of range was dropped; the original is kept.',
+}
+
+/** As the pipeline names them. */
+export const reasons = Object.keys(words)
+
+export const reasonWords = (reason: string): string => words[reason] ?? reason
+
+/** What became of those that were sent again. */
+export function againWords({ replayed, truncated, unsendable, gone }: Again): string {
+  return [
+    `${replayed} sent again`,
+    truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
+    unsendable > 0 ? `${unsendable} not: their sensor is no name to publish to` : '',
+    gone > 0 ? `${gone} gone meanwhile` : '',
+  ]
+    .filter((part) => part !== '')
+    .join('; ')
+}
