@@ -4,6 +4,7 @@ import { freePort } from '../runtime/free-port.ts'
 import type { Service } from '../runtime/keep-alive.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Environment } from '../runtime/settings.ts'
+import { askHealth } from '../runtime/watch-silence.ts'
 
 /** One of our own processes, as the supervisor starts it. */
 export type ProcessSpec = {
@@ -67,6 +68,7 @@ export function processService(options: Options): ProcessService {
     name,
     start,
     lastWords: () => lastWords,
+    ...(hasAdmin ? { hear: (withinMs) => askHealth(adminPort, withinMs) } : {}),
     whyNotReady: async () => (hasAdmin ? await askReady(adminPort) : undefined),
   }
 }

@@ -1,16 +1,19 @@
 /**
- * One service under supervision: started, started again whenever it ends, given up when it keeps
- * ending. Whoever disposes stops it; then its end is no failure.
+ * One service under supervision: started, started again whenever it ends or is frozen, given up when
+ * it keeps ending. Whoever disposes stops it; then its end is no failure.
  */
 import { type Child, type Exit, exitInWords } from './child.ts'
 import { exitCodes, inWords, MustAct } from './exit.ts'
 import type { Logger } from './log.ts'
+import { type Heard, type SilenceBound, silenceBound, watchSilence } from './watch-silence.ts'
 
 export type Service = {
   readonly name: string
   readonly start: () => Promise<Child>
   /** What it said last, for the person who must act. */
   readonly lastWords?: () => string | undefined
+  /** Asks whether it still does anything. */
+  readonly hear?: (withinMs: number) => Promise<Heard>
 }
 
 export type Kept = AsyncDisposable & {
@@ -27,6 +30,7 @@ type KeepOptions = {
   /** So many ends within that time and it is given up. */
   readonly bound?: { readonly ends: number; readonly withinMs: number }
   readonly firstPauseMs?: number
+  readonly silence?: SilenceBound
   /** Told when it runs again, with another pid. */
   readonly onRestart?: () => void
 }
@@ -34,6 +38,7 @@ type KeepOptions = {
 /** @throws what the first start throws: only a service that once ran is started again */
 export async function keepAlive(service: Service, options: KeepOptions): Promise<Kept> {
   const { log, bound = { ends: 5, withinMs: 60_000 }, firstPauseMs = 200, onRestart } = options
+  const { silence = silenceBound } = options
   const { name } = service
   const stopping = new AbortController()
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
@@ -73,7 +78,20 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
       if (!stopping.signal.aborted) await startAgain()
     }
   }
-  const watching = watch().catch(fail)
+  const { hear } = service
+  const listening =
+    hear &&
+    watchSilence({
+      ask: hear,
+      bound: silence,
+      stop: stopping.signal,
+      onFrozen: () => {
+        log.warn({ service: name, pid: child.pid }, `${name} is frozen: ending it`)
+        // it hears nothing else
+        child.kill('SIGKILL')
+      },
+    })
+  const watching = Promise.all([watch().catch(fail), listening])
   return {
     name,
     pid: () => child.pid,

@@ -10,6 +10,7 @@ import { keepAlive } from '../../runtime/keep-alive.ts'
 import { listenOn } from '../../runtime/listen.ts'
 import { openLog } from '../../runtime/log.ts'
 import { readRunningInstance } from '../../runtime/running-instance.ts'
+import { type Heard, watchSilence } from '../../runtime/watch-silence.ts'
 import { eventually } from '../support/eventually.ts'
 import { standIn } from '../support/stand-ins/spec.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -144,6 +145,51 @@ test('a process that keeps ending is given up with its last words', async () => 
     'tired ended 3 times within 60 s, last with exit code 75: tired has no reason to live',
   )
   expect(readLines(journal)).toHaveLength(3)
+})
+
+test('a process that is frozen is ended and started again; one that is busy for a while is not', async () => {
+  using folder = temporaryFolder()
+  const journal = join(folder.path, 'journal')
+  const service = processService({ ...standIn('frozen', journal), env, log, output: { write } })
+  const silence = { everyMs: 20, answerWithinMs: 300, unanswered: 8 }
+  await using kept = await keepAlive(service, { log, firstPauseMs: 1, silence })
+  await eventually('it is ready', async () => (await service.whyNotReady()) === undefined)
+  const first = kept.pid()
+  // two or three of eight
+  process.kill(first, 'SIGSTOP')
+  expect(await service.hear?.(600)).toBe('silent')
+  process.kill(first, 'SIGCONT')
+  await eventually('it answers', async () => (await service.hear?.(5_000)) === 'answered')
+  expect(kept.pid()).toBe(first)
+  process.kill(first, 'SIGSTOP')
+  await eventually('another one runs', () => kept.pid() !== first)
+  await eventually('that one is ready', async () => (await service.whyNotReady()) === undefined)
+  expect(isRunning(first)).toBe(false)
+})
+
+test('only what takes a question and never answers is frozen, and only several times in a row', async () => {
+  const told: Heard[] = [
+    'silent',
+    'answered',
+    'silent',
+    'not listening',
+    'silent',
+    'silent',
+    'silent',
+  ]
+  const stop = new AbortController()
+  const frozenAfter: number[] = []
+  let asked = 0
+  await watchSilence({
+    ask: async () => {
+      if (asked === told.length) stop.abort()
+      return told[asked++] ?? 'answered'
+    },
+    bound: { everyMs: 1, answerWithinMs: 1, unanswered: 2 },
+    onFrozen: () => frozenAfter.push(asked),
+    stop: stop.signal,
+  })
+  expect(frozenAfter).toEqual([6])
 })
 
 test('a process that says it was called wrongly is not started again', async () => {
