@@ -11,6 +11,8 @@ export type DashboardConfig = {
   readonly publicUrl: string
   /** The API as this process reaches it, without a slash at its end. */
   readonly apiUrl: string
+  /** The API as programs of others reach it. */
+  readonly publicApiUrl: string
   /** How many proxies of ours stand before us: so many entries of X-Forwarded-For are believed. */
   readonly proxies: number
   /** Where the built pages are; undefined: where `npm run build` puts them. */
@@ -41,6 +43,10 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
     port,
     publicUrl: originOf('AIRPROOF_DASHBOARD_URL', publicUrl),
     apiUrl: originOf('AIRPROOF_API_URL', apiUrl),
+    publicApiUrl: originOf(
+      'AIRPROOF_PUBLIC_URL',
+      settings.url('AIRPROOF_PUBLIC_URL', web, { default: apiUrl }),
+    ),
     proxies: settings.int('AIRPROOF_DASHBOARD_PROXIES', { default: 0, max: 10 }),
     pages: settings.text('AIRPROOF_DASHBOARD_PAGES'),
     mail: {

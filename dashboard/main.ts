@@ -1,9 +1,11 @@
 import { openAccountBook } from '../runtime/account-book.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { startHttpServer } from '../runtime/http-server.ts'
+import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
+import { openSecretBox } from '../runtime/secret-key.ts'
 import { orTryAgain } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
@@ -11,13 +13,17 @@ import { watchBucket } from '../runtime/watched-bucket.ts'
 import type { Account } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readDashboardConfig } from './config.ts'
+import { openKeyReminders } from './mail/key-reminders.ts'
+import { openMailSender } from './mail/mail-sender.ts'
+import { filePost, smtpPost } from './mail/post.ts'
 import { openAccountApi } from './server/account-api/account-api.ts'
 import { openAudit } from './server/account-api/audit.ts'
 import { createApp, longestUrl } from './server/app.ts'
 import { dataProxy } from './server/data-proxy.ts'
 import { openInternalKey } from './server/internal-key.ts'
-import { me } from './server/me.ts'
-import { countRequests } from './server/metrics.ts'
+import { me, pageConfig } from './server/me.ts'
+import { countMails, countRequests } from './server/metrics.ts'
+import { openPeople } from './server/people/open-people.ts'
 import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
 import { openWebFiles } from './server/web-files.ts'
@@ -32,6 +38,7 @@ export const run: ProcessMain = async (context) => {
 
 const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const settings = readDashboardConfig({ env, flags }, config.dataFolder)
+  const { publicUrl, proxies, apiUrl } = settings
   const files = openWebFiles(settings.pages)
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
@@ -42,31 +49,59 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   opened.defer(() => nc.close())
   await ensureStreams(nc)
   const book = await openAccountBook(nc)
-  // written by our own commands and this process alone, so taken as it is
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const accounts = opened.use(await watchBucket(nc, buckets.accounts, (value) => value as Account))
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
   const internalKey = opened.use(await openInternalKey({ keys: book.keys, nowMs, onFailure }))
-  const audit = openAudit(nc, { proxies: settings.proxies, nowMs })
+  const audit = openAudit(nc, { proxies, nowMs })
   const accountApi = opened.use(
     await openAccountApi({ nc, book, accounts, idPrefix: config.idPrefix, audit, nowMs, clockMs }),
   )
   const metrics = openMetrics('dashboard')
+  const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
+  const mails = openMailQueue(nc, box)
+  const { smtpUrl, from, folder } = settings.mail
+  opened.use(
+    await openMailSender({
+      nc,
+      box,
+      accounts: book.accounts,
+      post: opened.use(smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl)),
+      from,
+      dashboard: publicUrl,
+      log,
+      count: countMails(metrics),
+      nowMs,
+    }),
+  )
+  opened.use(await openKeyReminders({ nc, mails, nowMs, onFailure }))
+  const people = await openPeople({
+    nc,
+    book,
+    sessions,
+    mails,
+    audit,
+    publicUrl,
+    proxies,
+    nowMs,
+    clockMs,
+  })
 
   const app = createApp({
     files,
     sessions,
     views,
-    publicUrl: settings.publicUrl,
+    publicUrl,
     log,
     observe: countRequests(metrics),
     routes: [
       me,
+      pageConfig(settings.publicApiUrl),
+      ...people,
       ...accountApi.routes,
       ...dataProxy({
-        apiUrl: settings.apiUrl,
+        apiUrl,
         key: internalKey.current,
-        proxies: settings.proxies,
+        proxies,
         clockMs,
         stop,
       }),
@@ -91,6 +126,10 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
       ready: [{ name: 'nats', check: async () => void (await nc.rtt()) }],
     }),
   )
-  log.info({ url: server.url, people: settings.publicUrl }, 'answering')
+  log.info({ url: server.url, people: publicUrl }, 'answering')
   await stopped(stop)
 }
+
+/** Written by our own commands and this process alone, so taken as it is. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const asAccount = (value: unknown): Account => value as Account

@@ -1,5 +1,6 @@
 /** Accounts and API keys: made, found and changed, whoever asks for it. */
 import { createHash, randomBytes } from 'node:crypto'
+import { domainToASCII } from 'node:url'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/api-key.ts'
@@ -38,12 +39,21 @@ export async function openAccountBook(nc: NatsConnection): Promise<AccountBook> 
   return { nc, accounts, emails, keys }
 }
 
-/** One spelling for an address, however it was typed. @throws WrongUsage where it is none */
+/**
+ * One spelling for an address, however it was typed: characters that look alike by design are one
+ * (NFKC), and so are capitals; the domain is as DNS has it. Mail goes to this spelling, never to
+ * what was typed. @throws WrongUsage where it is none
+ */
 export function normaliseEmail(text: string): string {
-  const email = text.trim().normalize('NFC').toLowerCase()
-  if (email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email))
-    throw new WrongUsage(`"${text}" is no e-mail address`)
-  return email
+  const folded = text.trim().normalize('NFKC').toLowerCase().normalize('NFKC')
+  const [, local = '', typedDomain = ''] = /^([^@]{1,64})@([^@]+)$/.exec(folded) ?? []
+  const domain = domainToASCII(typedDomain)
+  const isFit =
+    /^[^\s\p{C}<>()[\]\\,;:"]+$/u.test(local) &&
+    domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
+    local.length + domain.length < 254
+  if (!isFit) throw new WrongUsage(`"${text}" is no e-mail address`)
+  return `${local}@${domain}`
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -56,6 +66,9 @@ export type NewAccount = {
   readonly name: string
   readonly tier: Account['tier']
   readonly nowMs: number
+  readonly organization?: string
+  /** Whoever made it has shown that the address is theirs. */
+  readonly isConfirmed?: boolean
 }
 
 /**
@@ -65,11 +78,21 @@ export type NewAccount = {
  */
 export async function createAccount(
   { accounts, emails }: AccountBook,
-  { name, tier, nowMs, ...rest }: NewAccount,
+  { name, tier, nowMs, organization, isConfirmed = false, ...rest }: NewAccount,
 ): Promise<Account> {
   const email = normaliseEmail(rest.email)
   const id = await takeAddress(emails, email, `acc_${randomBytes(10).toString('hex')}`)
-  const account: Account = { id, email, name, tier, role: 'user', created_at: formatIso(nowMs) }
+  const at = formatIso(nowMs)
+  const account: Account = {
+    id,
+    email,
+    name,
+    ...(organization === undefined ? {} : { organization }),
+    tier,
+    role: 'user',
+    created_at: at,
+    ...(isConfirmed ? { confirmed_at: at } : {}),
+  }
   if (await tryCreate(accounts, id, account)) return account
   throw new MustAct(`${email} has an account already: ${id}`)
 }
@@ -139,6 +162,43 @@ async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Pro
     }
   }
   throw new TryAgain(`${key} is being changed by somebody else all the time`)
+}
+
+/**
+ * Gives an account another address: the new one is taken before the old one is free. Called again
+ * after a crash it does the rest.
+ * @param from what the account's address must be  @param to both normalised
+ * @returns false where the new address is another account's, or the account's own is not `from`
+ */
+export async function moveAddress(
+  { accounts, emails }: AccountBook,
+  id: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<boolean> {
+  const holder = await takeAddress(emails, to, id)
+  if (holder !== id) return false
+  const moved = await changeByCas<Account>(accounts, id, (account) =>
+    account.email === from ? { ...account, email: to } : account,
+  )
+  if (moved.email !== to) {
+    await emails.delete(emailKey(to))
+    return false
+  }
+  const former = await emails.get(emailKey(from))
+  if (former?.operation === 'PUT' && former.json<string>() === id && from !== to)
+    await emails.delete(emailKey(from), { previousSeq: former.revision })
+  return true
+}
+
+/** Frees its address; what else belongs to it is the caller's to remove. */
+export async function removeAccount(
+  { accounts, emails }: AccountBook,
+  account: Account,
+): Promise<void> {
+  await accounts.delete(account.id)
+  const lock = await emails.get(emailKey(account.email))
+  if (lock?.operation === 'PUT' && lock.json<string>() === account.id)
+    await emails.delete(emailKey(account.email), { previousSeq: lock.revision })
 }
 
 /** Oldest first. */

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import type { Logger } from '../../runtime/log.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
 import { cookieLine, readCookie } from './cookies.ts'
 import { writeRefusal } from './error-answer.ts'
-import { Refusal } from './refusal.ts'
+import { away, Refusal } from './refusal.ts'
 import { checkCsrf, checkOrigin } from './request-guard.ts'
 import type { DashboardRoute, Session } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -105,6 +106,7 @@ const routeOf = (ctx: Context): string => (ctx.state as State).route
 
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
+  if (isServerAway(thrown)) return away('nats_away', 'this cannot be done right now', thrown)
   return new Refusal(500, 'internal', 'something went wrong on our side', { cause: thrown })
 }
 

@@ -12,3 +12,11 @@ export const me: DashboardRoute = {
     return { account: { id, email, name, organization, tier, role }, csrf: session.csrf }
   },
 }
+
+/** What the pages in the browser need to know of the installation. @param api where programs reach it */
+export const pageConfig = (api: string): DashboardRoute => ({
+  method: 'GET',
+  path: '/config.json',
+  needs: 'nobody',
+  handle: () => ({ api }),
+})

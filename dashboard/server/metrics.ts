@@ -10,3 +10,14 @@ export function countRequests(registry: Registry): Observe {
   })
   return ({ route, status }) => requests.inc({ route, status })
 }
+
+/** @returns to be told of each mail what became of it */
+export function countMails(registry: Registry): (kind: string, outcome: string) => void {
+  const mails = new Counter({
+    name: 'airproof_dashboard_mails_total',
+    help: 'Mails by kind and what became of them',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+  })
+  return (kind, outcome) => mails.inc({ kind, outcome })
+}

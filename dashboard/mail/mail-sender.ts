@@ -1,0 +1,179 @@
+/**
+ * Takes mails from stream MAIL and posts them. Several processes share one durable consumer. A
+ * mail is acknowledged when the server has it: killed in between, it is sent again, under the same
+ * Message-ID. While the server is away mails wait in the stream, each for its own time.
+ */
+import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { dayMs, minuteMs, secondMs } from '../../core/time.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { sealedMail } from '../../runtime/mail-queue.ts'
+import type { SecretBox } from '../../runtime/seal-secret.ts'
+import type { Account } from '../../schemas/account.ts'
+import type { Mail, MailKind } from '../../schemas/mail.ts'
+import { mailStream, mailSubject } from '../../schemas/subjects.ts'
+import { composeMail } from './compose.ts'
+import { letterOf } from './letter.ts'
+import type { Post } from './post.ts'
+
+export type MailOutcome = 'sent' | 'refused' | 'later' | 'nobody' | 'stale' | 'unreadable'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly box: SecretBox
+  /** Bucket `accounts`. */
+  readonly accounts: KV
+  readonly post: Post
+  readonly from: string
+  readonly dashboard: string
+  readonly log: Logger
+  readonly count: (kind: MailKind | 'unknown', outcome: MailOutcome) => void
+  readonly nowMs: () => number
+  /** The first pause after a failure, ms; it doubles up to a hundredfold. */
+  readonly pauseMs?: number
+}
+
+const consumerName = 'mailer'
+/** Longer than a server may take over all steps of one mail. */
+const ackWaitMs = 3 * minuteMs
+/** One slow address must not hold up the others. */
+const atOnce = 4
+
+/** Works until disposed; what is being posted then is posted. */
+export async function openMailSender(options: Options): Promise<AsyncDisposable> {
+  const { nc, log } = options
+  const manager = await jetstreamManager(nc)
+  // the same settings again change nothing
+  await manager.consumers.add(mailStream, {
+    durable_name: consumerName,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: ackWaitMs * 1_000_000,
+    max_ack_pending: 256,
+    filter_subject: mailSubject,
+  })
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const ended = (async () => {
+    while (!signal.aborted) {
+      try {
+        await consume(options, signal)
+      } catch (error) {
+        log.debug({ err: error }, 'mails: trying again')
+      }
+      await pause(secondMs, signal)
+    }
+  })()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort()
+      await ended
+    },
+  }
+}
+
+async function consume(options: Options, stop: AbortSignal): Promise<void> {
+  const consumer = await jetstream(options.nc).consumers.get(mailStream, consumerName)
+  const messages = await consumer.consume({ max_messages: atOnce })
+  const end = (): void => messages.stop()
+  stop.addEventListener('abort', end, { once: true })
+  const running = new Set<Promise<void>>()
+  try {
+    if (stop.aborted) end()
+    for await (const message of messages) {
+      // what was pulled and not begun comes to the next process at once
+      if (stop.aborted) {
+        message.nak()
+        continue
+      }
+      const work = handle(message, options).finally(() => running.delete(work))
+      running.add(work)
+      if (running.size >= atOnce) await Promise.race(running)
+    }
+  } finally {
+    stop.removeEventListener('abort', end)
+    await Promise.all(running)
+  }
+}
+
+async function handle(message: JsMsg, options: Options): Promise<void> {
+  const { log, count, pauseMs = 5 * secondMs } = options
+  let kind: MailKind | 'unknown' = 'unknown'
+  try {
+    const mail = openMail(message, options.box)
+    kind = mail?.kind ?? kind
+    const told = await deliver(message, mail, options)
+    count(kind, told.outcome)
+    switch (told.outcome) {
+      case 'sent':
+        log.info({ kind, where: told.why }, 'mail sent')
+        break
+      case 'nobody':
+        break
+      case 'refused':
+      case 'stale':
+      case 'unreadable':
+        log.warn({ kind, why: told.why }, `mail given up: ${told.outcome}`)
+        break
+      case 'later':
+        log.warn({ kind, why: told.why }, 'mail not sent yet: trying again')
+        message.nak(pauseMs * Math.min(100, 2 ** (message.info.deliveryCount - 1)))
+        return
+    }
+    await message.ackAck()
+  } catch (error) {
+    // NATS or the disk is away: it comes again
+    log.warn({ err: error, kind }, 'mail not sent yet: trying again')
+    message.nak(pauseMs)
+  }
+}
+
+type Told = { readonly outcome: MailOutcome; readonly why: string }
+
+async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Told> {
+  const { post, from, dashboard, nowMs } = options
+  if (mail === undefined) return { outcome: 'unreadable', why: 'it was sealed with another key' }
+  const letter = letterOf(mail, dashboard)
+  const ageMs = nowMs() - message.time.getTime()
+  if (letter.isForADay === true && ageMs > dayMs)
+    return { outcome: 'stale', why: 'its link is too old' }
+  const to = await addressOf(mail, options.accounts)
+  if (to === undefined) return { outcome: 'nobody', why: '' }
+  const id = message.headers?.get('Nats-Msg-Id') || String(message.seq)
+  const posted = await post.send(composeMail(letter, { id, from, to, dashboard }))
+  return {
+    outcome: posted.outcome,
+    why: posted.outcome === 'sent' ? posted.where : posted.why,
+  }
+}
+
+function openMail(message: JsMsg, box: SecretBox): Mail | undefined {
+  try {
+    // written by our own processes alone, and sealed: taken as it is
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(box.open(message.string(), sealedMail)) as Mail
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns undefined where the account is no more */
+async function addressOf({ to }: Mail, accounts: KV): Promise<string | undefined> {
+  if (to.email !== undefined) return to.email
+  if (to.account === undefined) return undefined
+  const entry = await accounts.get(to.account)
+  return entry?.operation === 'PUT' ? entry.json<Account>().email : undefined
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stop.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    stop.addEventListener('abort', end)
+  })
+}

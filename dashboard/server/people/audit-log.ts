@@ -1,0 +1,44 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { secondMs } from '../../../core/time.ts'
+import { auditStream, auditSubject } from '../../../schemas/subjects.ts'
+import { away } from '../refusal.ts'
+
+/** The stream keeps at most 1,000 of an account; each answer holds so many. */
+const pageSize = 250
+const answerWithinMs = 2 * secondMs
+
+/** Newest first. @throws Refusal 503 */
+export async function readAudit(nc: NatsConnection, account: string): Promise<readonly unknown[]> {
+  const events: unknown[] = []
+  let from = 1
+  for (;;) {
+    const page = await readPage(nc, auditSubject(account), from)
+    events.push(...page.map(({ event }) => event))
+    const last = page.at(-1)
+    if (last === undefined || page.length < pageSize) return events.toReversed()
+    from = last.seq + 1
+  }
+}
+
+type Stored = { readonly seq: number; readonly event: unknown }
+
+/** nats-server ADR-31: a batch of messages asked for directly; 204 ends it, 404 says there are none. */
+async function readPage(
+  nc: NatsConnection,
+  subject: string,
+  seq: number,
+): Promise<readonly Stored[]> {
+  const question = JSON.stringify({ seq, next_by_subj: subject, batch: pageSize })
+  const answers = await nc.requestMany(`$JS.API.DIRECT.GET.${auditStream}`, question, {
+    strategy: 'sentinel',
+    maxWait: answerWithinMs,
+  })
+  const page: Stored[] = []
+  for await (const message of answers) {
+    const status = message.headers?.code ?? 0
+    if (status === 204 || status === 404) return page
+    if (status !== 0) break
+    page.push({ seq: Number(message.headers?.get('Nats-Sequence')), event: message.json() })
+  }
+  throw away('events_unavailable', 'the events cannot be read right now')
+}

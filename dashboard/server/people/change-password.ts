@@ -1,0 +1,68 @@
+import type { Context } from 'koa'
+import { formatIso } from '../../../core/iso-time.ts'
+import { html } from '../html.ts'
+import { writePassword } from '../password-store.ts'
+import type { DashboardRoute, Session } from '../route.ts'
+import { sentText } from '../sent-body.ts'
+import { passwordProblem } from './ask-password.ts'
+import { judgePassword } from './fields.ts'
+import { type Problems, sendForm } from './form-page.ts'
+import { type People, seeOther, signIn } from './people.ts'
+
+export const passwordRoutes = (people: People): readonly DashboardRoute[] => [
+  {
+    method: 'GET',
+    path: '/account/password',
+    needs: 'session',
+    handle: (ctx, session) => show(ctx, session),
+  },
+  {
+    method: 'POST',
+    path: '/account/password',
+    needs: 'session',
+    handle: (ctx, session) => take(people, ctx, session),
+  },
+]
+
+const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
+  sendForm(ctx, session, {
+    title: 'Change the password',
+    intro: html`<p>Every other browser that is signed in will be signed out.</p>`,
+    action: '/account/password',
+    fields: [
+      {
+        name: 'current',
+        label: 'Password now',
+        type: 'password',
+        autocomplete: 'current-password',
+      },
+      {
+        name: 'password',
+        label: 'New password',
+        type: 'password',
+        autocomplete: 'new-password',
+        hint: '8 to 128 characters; a few words make a good one',
+      },
+    ],
+    button: 'Change it',
+    problems,
+  })
+
+async function take(people: People, ctx: Context, session: Session): Promise<void> {
+  const { id, email } = session.account
+  const judged = judgePassword(sentText(ctx, 'password'), email)
+  if ('problem' in judged) return show(ctx, session, { password: judged.problem })
+  const wrong = await passwordProblem(people, session, sentText(ctx, 'current'))
+  if (wrong !== undefined) return show(ctx, session, { current: wrong })
+  await writePassword(people.passwords, id, await people.work.hash(judged.value))
+  await people.sessions.endAll(id)
+  await signIn(people, ctx, id)
+  await people.audit(id, 'password_changed', ctx, { by: 'account' })
+  const at = formatIso(people.nowMs())
+  await people.mails.send(`password_changed.${id}.${at}`, {
+    kind: 'password_changed',
+    to: { account: id },
+    data: { at, link: `${people.publicUrl}/forgot` },
+  })
+  seeOther(ctx, '/account')
+}

@@ -1,0 +1,52 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { AccountBook } from '../../../runtime/account-book.ts'
+import type { MailQueue } from '../../../runtime/mail-queue.ts'
+import type { TellAudit } from '../account-api/audit.ts'
+import { openPasswords } from '../password-store.ts'
+import { passwordWork } from '../password-work.ts'
+import type { DashboardRoute } from '../route.ts'
+import type { Sessions } from '../sessions.ts'
+import { accountRoutes } from './account-page.ts'
+import { emailRoutes } from './change-email.ts'
+import { passwordRoutes } from './change-password.ts'
+import { createLimits } from './limits.ts'
+import { openLinkTokens } from './link-tokens.ts'
+import type { People } from './people.ts'
+import { resetRoutes } from './reset.ts'
+import { signInRoutes } from './sign-in.ts'
+import { signUpRoutes } from './sign-up.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly book: AccountBook
+  readonly sessions: Sessions
+  readonly mails: MailQueue
+  readonly audit: TellAudit
+  readonly publicUrl: string
+  readonly proxies: number
+  readonly nowMs: () => number
+  readonly clockMs: () => number
+}
+
+/** The pages for people that work without JavaScript. */
+export async function openPeople({
+  clockMs,
+  ...options
+}: Options): Promise<readonly DashboardRoute[]> {
+  const { nc, nowMs } = options
+  const people: People = {
+    ...options,
+    passwords: await openPasswords(nc),
+    links: await openLinkTokens(nc, nowMs),
+    work: passwordWork(),
+    limits: createLimits(clockMs),
+  }
+  return [
+    ...signUpRoutes(people),
+    ...signInRoutes(people),
+    ...resetRoutes(people),
+    ...passwordRoutes(people),
+    ...emailRoutes(people),
+    ...accountRoutes(people),
+  ]
+}

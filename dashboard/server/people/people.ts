@@ -1,0 +1,74 @@
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Context } from 'koa'
+import { type AccountBook, emailKey } from '../../../runtime/account-book.ts'
+import type { MailQueue } from '../../../runtime/mail-queue.ts'
+import type { Account } from '../../../schemas/account.ts'
+import type { TellAudit } from '../account-api/audit.ts'
+import { clientNetwork } from '../client-address.ts'
+import { cookieLine, readCookie } from '../cookies.ts'
+import type { PasswordWork } from '../password-work.ts'
+import type { Sessions } from '../sessions.ts'
+import type { Limits } from './limits.ts'
+import type { LinkTokens } from './link-tokens.ts'
+
+/** What the pages for people work with. */
+export type People = {
+  readonly nc: NatsConnection
+  readonly book: AccountBook
+  /** Bucket `passwords`. */
+  readonly passwords: KV
+  readonly work: PasswordWork
+  readonly sessions: Sessions
+  readonly links: LinkTokens
+  readonly mails: MailQueue
+  readonly audit: TellAudit
+  readonly limits: Limits
+  /** What links in mails begin with: never what a request says of itself. */
+  readonly publicUrl: string
+  readonly proxies: number
+  readonly nowMs: () => number
+}
+
+/** No account has this id: what is done for it costs the same and comes to nothing. */
+export const nobody = 'acc_nobody'
+
+export type Holder = { readonly id: string; readonly account: Account | undefined }
+
+/** Whose an address is, with the same questions whether anybody's or not. @param email normalised */
+export async function holderOf({ book }: People, email: string): Promise<Holder> {
+  const lock = await book.emails.get(emailKey(email))
+  const id = lock?.operation === 'PUT' ? lock.json<string>() : nobody
+  const entry = await book.accounts.get(id)
+  const account = entry?.operation === 'PUT' ? entry.json<Account>() : undefined
+  // an address that was given up is nobody's, though its entry may outlive a crash
+  return account?.email === email ? { id, account } : { id: nobody, account: undefined }
+}
+
+/** Signs the browser in under a new token; what it came with is void from now on. */
+export async function signIn(
+  { sessions, proxies }: People,
+  ctx: Context,
+  account: string,
+): Promise<void> {
+  const former = readCookie(ctx.req, 'session')
+  const old = former === undefined ? undefined : sessions.find(former)
+  if (old !== undefined) await sessions.end(old.account.id, old.id)
+  const visitor = { agent: ctx.get('user-agent'), address: clientNetwork(ctx.req, proxies) }
+  const token = await sessions.start(account, visitor)
+  setCookies(ctx, cookieLine('session', token), cookieLine('visit', undefined))
+}
+
+export const signOut = (ctx: Context): void => setCookies(ctx, cookieLine('session', undefined))
+
+/** Instead of whatever was about to be set. */
+function setCookies(ctx: Context, ...lines: readonly string[]): void {
+  ctx.set('set-cookie', [...lines])
+}
+
+/** After a form was done: the browser goes on with a GET. */
+export function seeOther(ctx: Context, path: string): void {
+  ctx.status = 303
+  ctx.set('location', path)
+  ctx.body = ''
+}

@@ -1,0 +1,171 @@
+/** A forgotten password. Whether an address is known is told by nothing but a mail to it. */
+import type { Context } from 'koa'
+import { clientNetwork } from '../client-address.ts'
+import { hashOfToken } from '../cookies.ts'
+import { html } from '../html.ts'
+import { readPassword, writePassword } from '../password-store.ts'
+import type { DashboardRoute, Session } from '../route.ts'
+import { sentText } from '../sent-body.ts'
+import { judgeEmail, judgePassword } from './fields.ts'
+import { type Problems, sendForm, sendNote } from './form-page.ts'
+import { sendGone } from './gone.ts'
+import type { Found } from './link-tokens.ts'
+import { holderOf, type People, signOut } from './people.ts'
+
+export function resetRoutes(people: People): readonly DashboardRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/forgot',
+      needs: 'nobody',
+      handle: (ctx, session) => showForgot(ctx, session),
+    },
+    {
+      method: 'POST',
+      path: '/forgot',
+      needs: 'nobody',
+      handle: (ctx, session) => takeForgot(people, ctx, session),
+    },
+    {
+      method: 'GET',
+      path: '/reset',
+      needs: 'nobody',
+      handle: async (ctx, session) => {
+        const token = String(ctx.query['token'] ?? '')
+        const found = await lookUp(people, token)
+        if (found === undefined) return sendGone(ctx, session, askAgain)
+        showReset(ctx, session, { token, email: found.use.email })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/reset',
+      needs: 'nobody',
+      handle: (ctx, session) => takeReset(people, ctx, session),
+    },
+  ]
+}
+
+const askAgain = html`<p><a href="/forgot">Ask for another link</a></p>`
+
+function showForgot(ctx: Context, session: Session | undefined, problems: Problems = {}): void {
+  sendForm(ctx, session, {
+    title: 'Set a new password',
+    intro: html`<p>We mail you a link that lets you choose one.</p>`,
+    action: '/forgot',
+    fields: [
+      {
+        name: 'email',
+        label: 'E-mail address',
+        type: 'email',
+        autocomplete: 'email',
+        value: sentText(ctx, 'email'),
+      },
+    ],
+    button: 'Send the link',
+    problems,
+    after: html`<p><a href="/login">Sign in</a></p>`,
+  })
+}
+
+async function takeForgot(
+  people: People,
+  ctx: Context,
+  session: Session | undefined,
+): Promise<void> {
+  const { links, limits, mails, passwords, publicUrl, audit } = people
+  const judged = judgeEmail(sentText(ctx, 'email'))
+  if ('problem' in judged) return showForgot(ctx, session, { email: judged.problem })
+  limits.asking.take(clientNetwork(ctx.req, people.proxies))
+  const email = judged.value
+  const { id, account } = await holderOf(people, email)
+  const kept = await readPassword(passwords, id)
+  const token = await links.make({
+    kind: 'reset',
+    account: id,
+    email,
+    revision: kept?.revision ?? 0,
+  })
+  // for nobody's address a mail is queued too: it has no recipient, and comes to nothing
+  if (limits.mailing.tryTake(email))
+    await mails.send(`reset.${hashOfToken(token)}`, {
+      kind: 'reset',
+      to: { account: id },
+      data: { link: `${publicUrl}/reset?token=${token}` },
+    })
+  if (account !== undefined && limits.telling.tryTake(id))
+    void audit(id, 'password_reset_asked', ctx, {}).catch(() => undefined)
+  sendNote(ctx, session, {
+    title: 'Look into your mail',
+    body: html`<p>If <strong>${email}</strong> has an account, a mail with a link, good for 24 hours, is on its way to it.</p>
+<p><a href="/login">Sign in</a></p>`,
+  })
+}
+
+/** @returns undefined too where the password or the address is another one by now */
+async function lookUp(people: People, token: string): Promise<Found<'reset'> | undefined> {
+  const found = await people.links.look(token, 'reset')
+  if (found === undefined) return undefined
+  const { account: id, email, revision } = found.use
+  const holder = await holderOf(people, email)
+  const kept = await readPassword(people.passwords, id)
+  const isValid = holder.account?.id === id && (kept?.revision ?? 0) === revision
+  return isValid ? found : undefined
+}
+
+type Showing = { readonly token: string; readonly email: string; readonly problems?: Problems }
+
+const showReset = (
+  ctx: Context,
+  session: Session | undefined,
+  { token, email, problems = {} }: Showing,
+): void =>
+  sendForm(ctx, session, {
+    title: 'Choose a new password',
+    intro: html`<p>For <strong>${email}</strong>. Every browser that is signed in will be signed out.</p>`,
+    action: '/reset',
+    hidden: { token },
+    fields: [
+      {
+        name: 'password',
+        label: 'New password',
+        type: 'password',
+        autocomplete: 'new-password',
+        hint: '8 to 128 characters; a few words make a good one',
+      },
+    ],
+    button: 'Set the password',
+    problems,
+  })
+
+async function takeReset(
+  people: People,
+  ctx: Context,
+  session: Session | undefined,
+): Promise<void> {
+  const { links, work, passwords, sessions, limits, mails, audit } = people
+  const token = sentText(ctx, 'token')
+  const found = await lookUp(people, token)
+  if (found === undefined) return sendGone(ctx, session, askAgain)
+  const { account, email } = found.use
+  const judged = judgePassword(sentText(ctx, 'password'), email)
+  if ('problem' in judged)
+    return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
+  const phc = await work.hash(judged.value)
+  // whoever loses here had the same link: one of both has set a password
+  if (!(await links.consume(token, found.revision))) return sendGone(ctx, session, askAgain)
+  await writePassword(passwords, account, phc)
+  await sessions.endAll(account)
+  limits.email.forget(email)
+  await audit(account, 'password_changed', ctx, { by: 'mail' })
+  await mails.send(`password_changed.${hashOfToken(token)}`, {
+    kind: 'password_changed',
+    to: { account },
+    data: { at: new Date(people.nowMs()).toISOString(), link: `${people.publicUrl}/forgot` },
+  })
+  signOut(ctx)
+  sendNote(ctx, undefined, {
+    title: 'The password is set',
+    body: html`<p><a class="button primary" href="/login">Sign in</a></p>`,
+  })
+}
