@@ -31,6 +31,8 @@ export type RawPublisherOptions = {
   /** The streams are full, or nobody answers: what was sent is kept and tried again. */
   readonly onHeld?: (why: string) => void
   readonly stop?: AbortSignal | undefined
+  /** Of the subjects that answers come to, where only one's own may be listened to. */
+  readonly inboxPrefix?: string
 }
 
 type Sent = {
@@ -52,9 +54,10 @@ export function openRawPublisher(
     patienceMs = 60 * secondMs,
     onHeld,
     stop,
+    inboxPrefix,
   }: RawPublisherOptions = {},
 ): RawPublisher {
-  const inbox = createInbox()
+  const inbox = createInbox(inboxPrefix)
   const idPrefix = inbox.slice(-22)
   const sent = new Map<number, Sent>()
   const held = new Map<number, Sent>()

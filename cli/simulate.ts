@@ -1,6 +1,11 @@
+import { Kvm } from '@nats-io/kv'
+import { type NatsConnection, NoRespondersError, RequestError } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
-import { readSharedConfig } from '../runtime/config.ts'
+import { readSharedConfig, type SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { connectNats } from '../runtime/nats.ts'
+import { issueCredential } from '../runtime/sensor-credentials.ts'
+import { buckets, connectionsSubject } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { type CityOptions, runCity } from './simulate/run-city.ts'
@@ -42,15 +47,45 @@ examples:
   run: async (context) => {
     exactWords(context.words)
     const options = cityOptions(context, readSharedConfig(context).idPrefix)
-    return await withInstance(context, async (nc) => {
+    return await withInstance(context, async (nc, config) => {
       const { sensors, cadenceMs } = options
       context.note(`${sensors} simulated sensors, each every ${cadenceMs / secondMs} s`)
-      const report = await runCity(nc, options)
+      const connectAs = await signingIn(nc, config, context.stop)
+      const report = await runCity(nc, { ...options, connectAs })
       if (context.flags['json'] === true) context.print(JSON.stringify(report))
       else context.note(`${report.registered} sensors registered, ${report.messages} messages sent`)
       return exitCodes.done
     })
   },
+}
+
+/** After an outage all come back within this. */
+const jitterMs = 5 * secondMs
+
+/** Where a gate lets sensors in, each signs in with a credential that is made for this run. */
+async function signingIn(
+  nc: NatsConnection,
+  { natsUrl, natsPinFile, natsLogin }: SharedConfig,
+  stop: AbortSignal,
+): Promise<CityOptions['connectAs']> {
+  if (natsLogin === undefined || !(await hasGate(nc))) return undefined
+  const credentials = await new Kvm(nc).open(buckets.credentials)
+  return async (id) => {
+    const password = await issueCredential(credentials, id, { nowMs: Date.now() })
+    const settings = { natsUrl, natsPinFile, natsLogin: { user: id, password } }
+    return await connectNats(settings, { name: id, inboxPrefix: `_INBOX_${id}`, jitterMs, stop })
+  }
+}
+
+async function hasGate(nc: NatsConnection): Promise<boolean> {
+  try {
+    await nc.request(connectionsSubject('any'), '', { timeout: 5 * secondMs })
+    return true
+  } catch (error) {
+    const cause = error instanceof RequestError ? error.cause : error
+    if (cause instanceof NoRespondersError) return false
+    throw error
+  }
 }
 
 const mostSensors = 200_000

@@ -7,11 +7,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { openDataFolder } from '../runtime/data-folder.ts'
+import { reachedAt } from '../runtime/engines/nats-server.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { freePort } from '../runtime/free-port.ts'
 import { type Kept, keepAlive, type Service } from '../runtime/keep-alive.ts'
 import { type Logger, standardOutput } from '../runtime/log.ts'
-import { connectNats } from '../runtime/nats.ts'
+import { connectNats, type NatsLogin, type NatsSettings } from '../runtime/nats.ts'
 import {
   forgetRunningInstance,
   type RunningInstance,
@@ -19,9 +20,13 @@ import {
 } from '../runtime/running-instance.ts'
 import type { Environment } from '../runtime/settings.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { natsService } from './up-nats.ts'
+import type { TlsFiles } from '../runtime/tls-files.ts'
+import { loginFor } from './up-access.ts'
+import { openDenials } from './up-denials.ts'
+import { keptPort } from './up-kept-port.ts'
+import { type OwnNats, ownNats } from './up-nats.ts'
 import { type ProcessService, type ProcessSpec, processService } from './up-process.ts'
-import { type RoomWatch, watchRoom } from './up-room.ts'
+import { watchRoom } from './up-room.ts'
 
 export type Identity = Pick<RunningInstance, 'account' | 'key'>
 
@@ -45,8 +50,17 @@ export type CityOptions = {
   /** Somebody else's NATS; undefined: our own. */
   readonly natsUrl: string | undefined
   readonly natsCreds: string | undefined
+  /** As whom to sign in to somebody else's NATS. */
+  readonly natsLogin?: NatsLogin | undefined
   /** Of our own NATS. 0: any free one; undefined: the one of the last start. */
   readonly natsPort?: number | undefined
+  /** The same for its MQTT listener, and for the gate's HTTP. */
+  readonly mqttPort?: number | undefined
+  readonly pushPort?: number | undefined
+  /** The address that everything listens on; by default this machine alone reaches it. */
+  readonly listen?: string | undefined
+  /** Of our own NATS and of the gate's HTTP. */
+  readonly tls?: TlsFiles | undefined
   /** 0: any free one. */
   readonly apiPort: number
   /** 0: any free one; undefined: there is no dashboard among the processes. */
@@ -70,6 +84,7 @@ export type City = AsyncDisposable & {
   readonly untilStop: () => Promise<void>
 }
 
+const loopback = '127.0.0.1'
 /** A process that is not ready by then never will be without a person. */
 const readyWithinMs = 120_000
 
@@ -79,6 +94,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   await using opened = new AsyncDisposableStack()
   opened.use(openDataFolder(dataFolder))
   forgetRunningInstance(dataFolder)
+  const host = options.listen ?? loopback
   const port = await freePort(apiPort, 'AIRPROOF_API_PORT')
   const dashboard = await dashboardOf(options, `http://127.0.0.1:${port}`)
 
@@ -97,26 +113,54 @@ export async function openCity(options: CityOptions): Promise<City> {
     await kept.find(({ name }) => name === 'nats-server')?.restart()
   const room = opened.use(watchRoom({ folder: dataFolder, log, restart: restartNats }))
 
-  const natsUrl = options.natsUrl ?? (await startNats(options, { keep, room }))
-  const { identity, chain } = await prepare(natsUrl, options, keep)
+  const denials = opened.use(openDenials({ log }))
+  const own =
+    options.natsUrl === undefined
+      ? await ownNats({
+          ...options,
+          host,
+          port: options.natsPort,
+          mqttPort: options.mqttPort,
+          tls: options.tls,
+          onNoRoom: room.noRoom,
+          onDenied: denials.note,
+        })
+      : undefined
+  if (own) await keep(own.service)
+  const settings = settingsOf(own, options)
+  const nats = await connectNats(settings, { name: 'airproof up', log, stop })
+  opened.defer(() => nats.close())
+  denials.tellTo(nats)
+  const identity = await options.identify(nats)
+  const chain = await options.openChain?.({ nats, keep })
+  const push = processes.some(({ name }) => name === 'gate')
+    ? await pushOf(options, host)
+    : undefined
   const childEnv = {
     ...env,
     ...chain?.env,
     AIRPROOF_DATA: dataFolder,
     AIRPROOF_API_PORT: String(port),
+    ...hostsFor(host),
     ...dashboard?.env,
-    NATS_URL: natsUrl,
+    ...push?.env,
+    ...(own?.pinFile === undefined ? {} : { NATS_PIN_FILE: own.pinFile }),
+    NATS_URL: settings.natsUrl,
   }
   const output = standardOutput()
   for (const spec of [...(chain ? [chain.anchor] : []), ...processes]) {
-    const service = processService({ ...spec, env: childEnv, log, output })
+    const login = own ? loginFor(spec.name, own.access) : {}
+    const service = processService({ ...spec, env: { ...childEnv, ...login }, log, output })
     await keep(service)
     await Promise.race([untilReady(service, stop), failed.promise])
   }
   const instance = (): RunningInstance => ({
-    api: `http://127.0.0.1:${port}`,
+    api: `http://${reachedAt(host)}:${port}`,
     ...(dashboard ? { dashboard: dashboard.url } : {}),
-    nats: natsUrl,
+    nats: settings.natsUrl,
+    ...(own && { nats_operator: operatorOf(own), mqtt: own.mqtt }),
+    ...(own?.pinFile === undefined ? {} : { nats_pin: own.pinFile }),
+    ...(push && { push: push.url }),
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
     pids: { up: process.pid, ...pids() },
@@ -150,26 +194,40 @@ async function dashboardOf(
   }
 }
 
-async function startNats(
-  { dataFolder, natsPort: port, env, log, note }: CityOptions,
-  { keep, room }: { keep: (service: Service) => Promise<void>; room: RoomWatch },
-): Promise<string> {
-  const onNoRoom = room.noRoom
-  const service = await natsService({ dataFolder, port, onNoRoom, env, log, note })
-  await keep(service)
-  return service.url
+/** Where the gate listens for what firmware pushes. */
+const usualPushPort = 8082
+
+async function pushOf(
+  { dataFolder, pushPort: chosen, tls, note }: CityOptions,
+  host: string,
+): Promise<{ readonly url: string; readonly env: Environment }> {
+  const setting = 'AIRPROOF_PUSH_PORT'
+  const port = String(
+    await keptPort({ dataFolder, name: 'push', setting, chosen, first: usualPushPort, note }),
+  )
+  return {
+    url: `${tls ? 'https' : 'http'}://${reachedAt(host)}:${port}`,
+    env: { AIRPROOF_PUSH_PORT: port },
+  }
 }
 
-async function prepare(
-  natsUrl: string,
-  { natsCreds, identify, openChain, stop, log }: CityOptions,
-  keep: (service: Service) => Promise<void>,
-): Promise<{ readonly identity: Identity; readonly chain: CityChain | undefined }> {
-  await using resources = new AsyncDisposableStack()
-  const nats = await connectNats({ natsUrl, natsCreds }, { name: 'airproof up', log, stop })
-  resources.defer(() => nats.close())
-  const identity = await identify(nats)
-  return { identity, chain: await openChain?.({ nats, keep }) }
+const hostsFor = (host: string): Environment =>
+  host === loopback
+    ? {}
+    : { AIRPROOF_API_HOST: host, AIRPROOF_DASHBOARD_HOST: host, AIRPROOF_PUSH_HOST: host }
+
+const operatorOf = ({ access }: OwnNats): NatsLogin => ({
+  user: 'operator',
+  password: access.passwords.operator,
+})
+
+/** How we sign in ourselves: to our own NATS as its operator, to another one as we are told. */
+function settingsOf(
+  own: OwnNats | undefined,
+  { natsUrl = '', natsCreds, natsLogin }: CityOptions,
+): NatsSettings & { readonly natsUrl: string } {
+  if (own === undefined) return { natsUrl, natsCreds, natsLogin }
+  return { natsUrl: own.url, natsLogin: operatorOf(own), natsPinFile: own.pinFile }
 }
 
 async function untilReady({ name, whyNotReady }: ProcessService, stop: AbortSignal): Promise<void> {

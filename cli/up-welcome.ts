@@ -3,8 +3,8 @@ import type { RunningInstance } from '../runtime/running-instance.ts'
 
 /** What a person sees when everything answers: where it is, and lines that work as printed. */
 export function printWelcome(
-  { api, dashboard, nats, rpc, contract, key, account }: RunningInstance,
-  dataFolder: string,
+  { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
+  { dataFolder, listen }: { readonly dataFolder: string; readonly listen: string | undefined },
   print: (line: string) => void,
 ): void {
   const near = relative('.', dataFolder) || '.'
@@ -17,10 +17,16 @@ export function printWelcome(
     ...(dashboard === undefined ? [] : [`  pages    ${dashboard}`]),
     `  API      ${api}/v1`,
     `  NATS     ${nats}`,
+    ...(mqtt === undefined ? [] : [`  MQTT     ${mqtt}`]),
+    ...(push === undefined ? [] : [`  push     ${push}/push/…`]),
     ...(rpc === undefined ? [] : [`  chain    ${rpc} (contract ${contract})`]),
     `  key      ${key}`,
     `  account  ${account.email} (its password is in ${join(folder, 'demo.json')})`,
     `  data     ${folder}`,
+    '',
+    listen === undefined
+      ? 'All of it listens on this machine alone; --listen ADDRESS lets sensors in from outside.'
+      : `All of it listens on ${listen}.`,
     '',
     'Try:',
     curl('/v1/sensors?limit=3'),

@@ -1,8 +1,9 @@
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { openLog } from '../runtime/log.ts'
-import { readSettings, type SettingsSource } from '../runtime/settings.ts'
+import { type Environment, readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
+import { openTlsFiles, type TlsFiles } from '../runtime/tls-files.ts'
 import { ensureBuiltPages } from './built-pages.ts'
 import type { Command, CommandContext } from './command.ts'
 import { ensureDemoAccount } from './demo-account.ts'
@@ -17,13 +18,15 @@ export const command: Command = {
   summary: 'everything on this machine, under one supervisor',
   help: `\
 usage: airproof up [--demo N] [--data DIR] [--api-port N] [--nats-port N]
-                   [--dashboard-port N] [--watch]
+                   [--dashboard-port N] [--mqtt-port N] [--push-port N]
+                   [--listen ADDRESS] [--tls-cert-file FILE --tls-key-file FILE] [--watch]
 
 Starts a NATS server (or uses NATS_URL), a chain to anchor to (anvil, or CHAIN_RPC_URL), the
-pipeline, the anchor, the API and the dashboard, and starts again what dies.
+pipeline, the anchor, the gate (sensors' sign-in, MQTT and HTTP), the API and the dashboard, and
+starts again what dies.
 When everything answers it writes ready.json into the data folder and prints the addresses, an
 API key and lines to try. Ctrl-C stops all of it in order; the next start goes on with the same
-data. Everything listens on this machine alone.
+data. Everything listens on this machine alone, unless --listen says otherwise.
 
   --demo N            N simulated sensors of Lagos that publish over NATS like any sensor
   --data DIR          where the data live (default .airproof)
@@ -31,6 +34,12 @@ data. Everything listens on this machine alone.
   --nats-port N       of the NATS server it starts; default the one of the last start on this
                       data folder, a free one at the first; 0: any free port
   --dashboard-port N  default 8081; 0: any free port
+  --mqtt-port N       where MQTT devices sign in; default 1883, or any free port where that is
+                      taken; 0: any free port; kept for the next start, as the next one
+  --push-port N       where firmware posts to over HTTP; default 8082, in the same way
+  --listen ADDRESS    listen there, 0.0.0.0 for every address, instead of on this machine alone
+  --tls-cert-file F, --tls-key-file F
+                      NATS, MQTT and the HTTP push speak TLS; read again when they change
   --watch             start the processes again when a source file changes
 
 examples:
@@ -42,6 +51,11 @@ examples:
     'api-port': { type: 'string' },
     'nats-port': { type: 'string' },
     'dashboard-port': { type: 'string' },
+    'mqtt-port': { type: 'string' },
+    'push-port': { type: 'string' },
+    listen: { type: 'string' },
+    'tls-cert-file': { type: 'string' },
+    'tls-key-file': { type: 'string' },
     watch: { type: 'boolean' },
   },
   run,
@@ -51,14 +65,17 @@ async function run(context: CommandContext): Promise<number> {
   const { env, flags, words, print, note, stop } = context
   if (words.length > 0)
     throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
-  const { dataFolder, natsCreds, logLevel } = readSharedConfig({ env, flags })
+  const { dataFolder, natsCreds, natsLogin, logLevel } = readSharedConfig({ env, flags })
   const settings = readUpSettings({ env, flags })
   const log = openLog({ name: 'up', level: logLevel })
   try {
     await ensureBuiltPages({ env, note })
+    using tls = openTlsFiles({ env, flags })
     await using city = await openCity({
       dataFolder,
       natsCreds,
+      natsLogin,
+      tls,
       ...settings,
       processes: processesFor(settings.demoSensors),
       identify: async (nats) => {
@@ -67,12 +84,12 @@ async function run(context: CommandContext): Promise<number> {
       },
       openChain: (opening) =>
         openUpChain({ ...opening, ...settings, dataFolder, env, log, note, stop }),
-      env: withFlags(env, flags),
+      env: { ...withFlags(env, flags), ...tlsEnvironment(tls) },
       log,
       note,
       stop,
     })
-    printWelcome(city.instance, dataFolder, print)
+    printWelcome(city.instance, { dataFolder, listen: settings.listen }, print)
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
     await city.untilStop()
     log.info({ on: stop.reason }, 'stopping')
@@ -88,6 +105,9 @@ function readUpSettings(source: SettingsSource): {
   readonly apiPort: number
   readonly dashboardPort: number
   readonly natsPort: number | undefined
+  readonly mqttPort: number | undefined
+  readonly pushPort: number | undefined
+  readonly listen: string | undefined
   readonly demoSensors: number
   readonly rpcUrl: string | undefined
 } {
@@ -98,13 +118,26 @@ function readUpSettings(source: SettingsSource): {
     apiPort: settings.port('AIRPROOF_API_PORT', { default: 8080 }),
     dashboardPort: settings.port('AIRPROOF_DASHBOARD_PORT', { default: 8081 }),
     natsPort: settings.port('AIRPROOF_NATS_PORT'),
+    mqttPort: settings.port('AIRPROOF_MQTT_PORT'),
+    pushPort: settings.port('AIRPROOF_PUSH_PORT'),
+    listen: settings.text('AIRPROOF_LISTEN'),
     rpcUrl: settings.url('CHAIN_RPC_URL', ['http:', 'https:'])?.split(',')[0]?.trim(),
     demoSensors: settings.int('AIRPROOF_DEMO', { default: 0, min: 0, max: 10_000 }),
   }
 }
 
+const tlsEnvironment = (tls: TlsFiles | undefined): Environment =>
+  tls === undefined
+    ? {}
+    : {
+        AIRPROOF_TLS_CERT_FILE: tls.files.certFile,
+        AIRPROOF_TLS_KEY_FILE: tls.files.keyFile,
+      }
+
 function processesFor(demoSensors: number): ProcessSpec[] {
-  const processes = ['pipeline', 'notifier', 'api', 'dashboard'].map((name) => ourProcess(name))
+  const processes = ['pipeline', 'notifier', 'gate', 'api', 'dashboard'].map((name) =>
+    ourProcess(name),
+  )
   if (demoSensors === 0) return processes
   const sensors = ourProcess('simulate', '--demo', String(demoSensors))
   return [...processes, { ...sensors, hasAdmin: false }]

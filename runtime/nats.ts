@@ -22,6 +22,10 @@ type ConnectOptions = {
   readonly stop?: AbortSignal
   /** Rejects at once where no server answers, for a command that somebody waits for. */
   readonly once?: boolean
+  /** Of the subjects that answers come to, where only one's own may be listened to. */
+  readonly inboxPrefix?: string
+  /** Many come back at once after an outage: each waits up to so much longer. */
+  readonly jitterMs?: number
 }
 
 /**
@@ -31,7 +35,7 @@ type ConnectOptions = {
  */
 export async function connectNats(
   { natsUrl, natsCreds, natsLogin, natsPinFile }: NatsSettings,
-  { name, log, stop, once = false }: ConnectOptions,
+  { name, log, stop, once = false, inboxPrefix, jitterMs }: ConnectOptions,
 ): Promise<NatsConnection> {
   if (natsUrl === undefined)
     throw new MustAct('no NATS to talk to: start `airproof up`, or set NATS_URL')
@@ -48,6 +52,8 @@ export async function connectNats(
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
+    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+    ...(jitterMs === undefined ? {} : { reconnectJitter: jitterMs, reconnectJitterTLS: jitterMs }),
     ...(natsLogin && { user: natsLogin.user, pass: natsLogin.password }),
     ...(natsPinFile !== undefined && { tls: pinned(natsPinFile) }),
     ...(natsCreds === undefined

@@ -13,11 +13,11 @@ import {
   openRegistry,
   type Registry,
 } from '../../runtime/sensor-registry.ts'
-import { openRawPublisher, type RawPublisher } from '../raw-publisher.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity } from './city.ts'
 import { openCityLife } from './city-life.ts'
+import { type Fleet, openFleet } from './fleet.ts'
 
 export type CityOptions = {
   readonly sensors: number
@@ -29,6 +29,8 @@ export type CityOptions = {
   readonly hasFaults: boolean
   /** How long to publish; undefined: until stopped. */
   readonly forMs?: number | undefined
+  /** Gives the sensor a credential and signs in with it; absent: there is no sign-in. */
+  readonly connectAs?: ((id: string) => Promise<NatsConnection>) | undefined
   readonly nowMs: () => number
   readonly note: (line: string) => void
   readonly stop: AbortSignal
@@ -50,7 +52,9 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
   const city = planCity({ ...options, rules })
   const startMs = nowMs()
   const created = await register(await openRegistry(nc, rules), nc, city, { ...options, startMs })
-  await using publisher = openRawPublisher(nc, {
+  await using publisher = await openFleet(nc, {
+    ids: city.map(({ id }) => id),
+    connectAs: options.connectAs,
     // A sensor keeps its reading for as long as nobody takes it.
     patienceMs: Number.POSITIVE_INFINITY,
     onHeld: (why) => note(`readings are held and sent again: ${why}`),
@@ -102,7 +106,7 @@ async function register(
 
 async function sendPast(
   sensors: readonly CitySensor[],
-  publisher: RawPublisher,
+  publisher: Fleet,
   startMs: number,
   { seed }: CityOptions,
 ): Promise<void> {
@@ -113,7 +117,7 @@ async function sendPast(
 
 async function live(
   city: readonly CitySensor[],
-  publisher: RawPublisher,
+  publisher: Fleet,
   startMs: number,
   options: CityOptions,
 ): Promise<void> {

@@ -15,6 +15,8 @@ export type Connection = {
   readonly client: string | undefined
   /** Messages that came in on it, those denied among them. */
   readonly messages: number
+  /** How long it is open. */
+  readonly ageMs: number
   /** ISO 8601. */
   readonly since: string
   readonly lastActivity: string
@@ -59,6 +61,7 @@ export function openConnections(nc: NatsConnection): Connections {
 type Answer = {
   readonly server?: { readonly id?: string }
   readonly data?: {
+    readonly now?: string
     readonly connections?: readonly {
       readonly cid: number
       readonly type?: string
@@ -83,6 +86,8 @@ function readAnswer({ server, data }: Answer): readonly Connection[] {
     address: one.ip ?? '',
     client: [one.lang, one.version].filter(Boolean).join(' ') || undefined,
     messages: one.in_msgs ?? 0,
+    // both by the server's clock, whatever ours says
+    ageMs: Date.parse(data?.now ?? '') - Date.parse(one.start ?? ''),
     since: one.start ?? '',
     lastActivity: one.last_activity ?? '',
   }))

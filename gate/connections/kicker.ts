@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Connections } from './connections.ts'
 
 export type Kicker = AsyncDisposable & {
-  /** Closes what the sensor has open; resolves after the first look. */
+  /** Closes what the sensor has opened until now; resolves after the first look. */
   readonly kick: (id: string, why: string) => Promise<void>
 }
 
@@ -36,10 +36,12 @@ export function openKicker({ connections, onKicked, onFailure }: Options): Kicke
     if (next) next()
     else running -= 1
   }
-  const look = async (id: string, why: string): Promise<void> => {
+  const look = async (id: string, why: string, untilMs: number): Promise<void> => {
     await turn()
     try {
       for await (const connection of connections.of(id)) {
+        // one that was opened since was judged by what holds now
+        if (performance.now() - connection.ageMs > untilMs) continue
         await connections.close(connection)
         onKicked(connection, why)
       }
@@ -49,14 +51,15 @@ export function openKicker({ connections, onKicked, onFailure }: Options): Kicke
       done()
     }
   }
-  const lookAgain = async (id: string, why: string): Promise<void> => {
+  const lookAgain = async (id: string, why: string, untilMs: number): Promise<void> => {
     await sleep(secondLookMs, undefined, { signal: ending.signal }).catch(() => undefined)
-    if (!ending.signal.aborted) await look(id, why)
+    if (!ending.signal.aborted) await look(id, why, untilMs)
   }
   return {
     kick: async (id, why) => {
-      await look(id, why)
-      const again = lookAgain(id, why)
+      const untilMs = performance.now()
+      await look(id, why, untilMs)
+      const again = lookAgain(id, why, untilMs)
       under.add(again)
       void again.finally(() => under.delete(again))
     },

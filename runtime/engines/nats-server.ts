@@ -104,7 +104,8 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
 }
 
 /** How we reach a server that listens there: on every address means on this one too. */
-const reachedAt = (host: string): string => (['0.0.0.0', '::'].includes(host) ? loopback : host)
+export const reachedAt = (host: string): string =>
+  ['0.0.0.0', '::'].includes(host) ? loopback : host
 
 const portsOf = ({ port, door }: StartOptions): readonly number[] =>
   door === undefined ? [port] : [port, door.mqttPort]

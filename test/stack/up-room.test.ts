@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { natsPort } from '../../cli/up-nats-port.ts'
+import { keptPort } from '../../cli/up-kept-port.ts'
 import { watchRoom } from '../../cli/up-room.ts'
 import { environment } from '../../runtime/config.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
@@ -72,7 +72,8 @@ test('the NATS port of a data folder stays, unless another is chosen or somebody
   await using resources = new AsyncDisposableStack()
   const notes: string[] = []
   const note = (line: string) => void notes.push(line)
-  const port = (chosen?: number) => natsPort({ dataFolder: folder.path, chosen, note })
+  const port = (chosen?: number) =>
+    keptPort({ dataFolder: folder.path, name: 'NATS', setting: 'AIRPROOF_NATS_PORT', chosen, note })
   const first = await port()
   expect(await port()).toBe(first)
   const chosen = await freePort()
