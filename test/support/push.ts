@@ -55,6 +55,8 @@ export type TestPush = AsyncDisposable & {
   ) => Promise<Answered>
   /** What RAW holds of a sensor, oldest first. */
   readonly rawOf: (id: string) => Promise<readonly unknown[]>
+  /** Empties the stream that a sensor's readings go to. */
+  readonly purge: (id: string) => Promise<void>
   /** The sum over the lines of a metric that have the label. */
   readonly metric: (name: string, label?: string) => Promise<number>
   /** Everything that was logged. */
@@ -64,6 +66,8 @@ export type TestPush = AsyncDisposable & {
 type Options = Partial<Pick<PushOptions, 'spoolMaxBytes' | 'limits' | 'seen'>> & {
   readonly streams?: StreamOptions
   readonly nats?: TestNats
+  /** Another than its own. */
+  readonly dataFolder?: string
 }
 
 export const basic = ({ id, secret }: Caller): string =>
@@ -112,7 +116,8 @@ export async function testPush({
   ...rest
 }: Options = {}): Promise<TestPush> {
   await using opened = new AsyncDisposableStack()
-  const { path: dataFolder } = opened.use(temporaryFolder())
+  const { path } = opened.use(temporaryFolder())
+  const dataFolder = rest.dataFolder ?? path
   const nats = rest.nats ?? opened.use(await testNats())
   const nc = await nats.connect()
   opened.defer(() => nc.close())
@@ -172,6 +177,9 @@ export async function testPush({
     dataFolder,
     post,
     rawOf,
+    purge: async (id) => {
+      await manager.streams.purge(rawStream(partitionOf(id)))
+    },
     logged: () => lines.join(''),
     sensor: async (id, entry = {}) => {
       await registered.put(id, JSON.stringify(entryOf(id, entry)))
