@@ -1,0 +1,115 @@
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openSpool, type Spool } from '../../gate/push/spool.ts'
+import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const big = 1024 * 1024
+const waiting = (number: number) => ({ sensor: 'NGR-LOS-IKJ-001', body: `{"pm25":${number}}` })
+const logsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .toSorted()
+
+async function drain(spool: Spool) {
+  const bodies: string[] = []
+  let damaged = 0
+  for (let found = await spool.oldest(); found !== undefined; found = await spool.oldest()) {
+    bodies.push(...found.waiting.map(({ body }) => body))
+    damaged += found.damaged
+    await spool.remove(found)
+  }
+  return { bodies, damaged }
+}
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => waiting(i).body)
+
+test('what was appended comes back in order, over many segments and a restart', async () => {
+  using folder = temporaryFolder()
+  const options = { folder: folder.path, maxBytes: big, segmentBytes: 200, nowMs: () => 1_000 }
+  const first = await openSpool(options)
+  for (let i = 0; i < 20; i++) expect(await first.append(waiting(i))).toBe(true)
+  expect(first.sinceMs()).toBe(1_000)
+  await first[Symbol.asyncDispose]()
+  expect(logsIn(folder.path).length).toBeGreaterThan(3)
+  await using second = await openSpool({ ...options, nowMs: () => 5 })
+  for (let i = 20; i < 25; i++) await second.append(waiting(i))
+  expect(await drain(second)).toEqual({ bodies: numbered(25), damaged: 0 })
+  expect(second.bytes()).toBe(0)
+  expect(second.sinceMs()).toBeUndefined()
+  expect(logsIn(folder.path)).toEqual([])
+})
+
+test('those that wait at the same moment share a write, and none is lost', async () => {
+  using folder = temporaryFolder()
+  await using spool = await openSpool({ folder: folder.path, maxBytes: big })
+  const appended = await Promise.all(
+    Array.from({ length: 500 }, (_, i) => spool.append(waiting(i))),
+  )
+  expect(appended.every(Boolean)).toBe(true)
+  expect(await drain(spool)).toEqual({ bodies: numbered(500), damaged: 0 })
+})
+
+test('it is on the disk when append resolves', async () => {
+  using folder = temporaryFolder()
+  await using spool = await openSpool({ folder: folder.path, maxBytes: big })
+  await spool.append(waiting(7))
+  const [name = ''] = logsIn(folder.path)
+  expect(readFileSync(join(folder.path, name), 'utf8')).toBe(spoolLine(waiting(7)))
+})
+
+test('a line that a crash cut is passed over, the others are not', async () => {
+  using folder = temporaryFolder()
+  const options = { folder: folder.path, maxBytes: big }
+  const first = await openSpool(options)
+  await first.append(waiting(0))
+  await first[Symbol.asyncDispose]()
+  const [name = ''] = logsIn(folder.path)
+  appendFileSync(join(folder.path, name), spoolLine(waiting(1)).slice(0, -6))
+  await using second = await openSpool(options)
+  await second.append(waiting(2))
+  const expected = { bodies: [waiting(0).body, waiting(2).body], damaged: 1 }
+  expect(await drain(second)).toEqual(expected)
+})
+
+test('it never grows beyond its bound, with what waits to be written counted', async () => {
+  using folder = temporaryFolder()
+  const length = Buffer.byteLength(spoolLine(waiting(0)))
+  await using spool = await openSpool({ folder: folder.path, maxBytes: 3 * length })
+  const appended = await Promise.all([0, 1, 2, 3, 4].map((i) => spool.append(waiting(i))))
+  expect(appended).toEqual([true, true, true, false, false])
+  expect(spool.bytes()).toBe(3 * length)
+  expect((await drain(spool)).bodies).toEqual(numbered(3))
+  expect(await spool.append(waiting(9))).toBe(true)
+})
+
+test('what is appended while a segment is being sent is not deleted with it', async () => {
+  using folder = temporaryFolder()
+  await using spool = await openSpool({ folder: folder.path, maxBytes: big })
+  await spool.append(waiting(0))
+  const segment = await spool.oldest()
+  await spool.append(waiting(1))
+  if (segment) await spool.remove(segment)
+  expect((await drain(spool)).bodies).toEqual([waiting(1).body])
+})
+
+test('other files of the folder are left alone', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, 'notes.log'), 'mine')
+  await using spool = await openSpool({ folder: folder.path, maxBytes: big })
+  expect(spool.bytes()).toBe(0)
+  expect(await spool.oldest()).toBeUndefined()
+})
+
+test('a line reads as it was written, and no damaged one does', () => {
+  const body = fc.jsonValue().map((value) => JSON.stringify(value))
+  fc.assert(
+    fc.property(body, fc.nat(), (text, at) => {
+      const line = spoolLine({ sensor: 'NGR-LOS-IKJ-001', body: text }).slice(0, -1)
+      expect(parseSpoolLine(line)).toEqual({ sensor: 'NGR-LOS-IKJ-001', body: text })
+      expect(parseSpoolLine(line.slice(0, at % line.length))).toBeUndefined()
+    }),
+  )
+})
