@@ -141,12 +141,20 @@ export function openBrowser(url: string, extra: Readonly<Record<string, string>>
     get,
     submit: async (path, fields) => {
       const page = await get(path)
+      const [target = path, query] = path.split('?')
       const hidden = hiddenFields(page.text)
-      const [target = path] = path.split('?')
+      // a page without a form: what was open in another tab is sent
+      const sent =
+        hidden['csrf'] === undefined
+          ? {
+              ...hiddenFields((await get('/forgot')).text),
+              ...Object.fromEntries(new URLSearchParams(query)),
+            }
+          : hidden
       return await get(target, {
         method: 'POST',
         headers: { origin: url, 'sec-fetch-site': 'same-origin' },
-        body: new URLSearchParams({ ...hidden, ...fields }),
+        body: new URLSearchParams({ ...sent, ...fields }),
       })
     },
     ask: async (method, path, body) => {

@@ -1,0 +1,83 @@
+/** A real SMTP server on a free port that keeps what it is sent, and can be told to misbehave. */
+import type { AddressInfo } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { eventually } from './eventually.ts'
+
+export type ReceivedMail = {
+  readonly to: string
+  readonly from: string
+  /** As it came: headers and parts, transfer encodings undone. */
+  readonly text: string
+}
+
+export type TestSmtp = AsyncDisposable & {
+  readonly url: string
+  readonly mails: readonly ReceivedMail[]
+  /** Answers 550 to these recipients. */
+  readonly refuse: Set<string>
+  /** Recipients that are answered when the promise resolves. */
+  readonly hold: Map<string, Promise<void>>
+  /** The first mail to the address whose text fits. */
+  readonly mailTo: (address: string, fits?: RegExp) => Promise<ReceivedMail>
+}
+
+/** @param port 0: any free one */
+export async function testSmtp(port = 0): Promise<TestSmtp> {
+  const mails: ReceivedMail[] = []
+  const refuse = new Set<string>()
+  const hold = new Map<string, Promise<void>>()
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    onRcptTo: ({ address }, _session, done) => {
+      const refused = Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+      void Promise.resolve(hold.get(address)).then(() =>
+        done(refuse.has(address) ? refused : undefined),
+      )
+    },
+    onData: (stream, { envelope }, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const { mailFrom } = envelope
+        mails.push({
+          to: envelope.rcptTo.map(({ address }) => address).join(' '),
+          from: mailFrom === false ? '' : mailFrom.address,
+          text: decoded(Buffer.concat(chunks).toString('utf8')),
+        })
+        done()
+      })
+    },
+  })
+  // a client that breaks off is the test's doing
+  server.on('error', () => undefined)
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
+  const { port: bound } = server.server.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${bound}`,
+    mails,
+    refuse,
+    hold,
+    mailTo: (address, fits = /^/) =>
+      eventually(`a mail to ${address} that has ${fits}`, () =>
+        mails.find(({ to, text }) => to === address && fits.test(text)),
+      ),
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** Quoted-printable undone, roughly: enough to look for words and links. */
+export const decoded = (text: string): string =>
+  Buffer.from(
+    text
+      .replaceAll(/=\r?\n/g, '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      ),
+    'latin1',
+  ).toString('utf8')
+
+/** The link of ours in a mail. */
+export const linkIn = ({ text }: ReceivedMail): string =>
+  /https?:\/\/\S+\?token=[\w-]{43}/.exec(text)?.[0] ?? ''
