@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Caller } from './key-guard.ts'
 import type { Params } from './params.ts'
 
@@ -8,6 +9,8 @@ export type Answer = {
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
+  /** Instead of `body`: is handed the connection when the head is on its way, and ends it. */
+  readonly follow?: (out: ServerResponse) => void
 }
 
 export type Request = {

@@ -5,6 +5,7 @@ type Options = {
   readonly registry: Registry
   readonly position: () => number
   readonly unheardMs: () => number
+  readonly streams: () => number
 }
 
 /** Counts answers by route and status. @returns what is to be told of each */
@@ -12,6 +13,7 @@ export function countRequests({
   registry,
   position,
   unheardMs,
+  streams,
 }: Options): (seen: Parameters<Observe>[0]) => void {
   const requests = new Counter({
     name: 'airproof_api_requests_total',
@@ -30,6 +32,7 @@ export function countRequests({
     })
   }
   gauge('airproof_api_readings_position', 'Sequence of READINGS folded last', position)
+  gauge('airproof_api_streams', 'Streams that are open', streams)
   gauge(
     'airproof_api_unheard_seconds',
     'Since the keys were last known to be whole',

@@ -182,15 +182,20 @@ function agreedType(ctx: Context, types: readonly string[]): string {
 }
 
 /** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
-function send(ctx: Context, { status = 200, type, body, headers = {} }: Answer): void {
+function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: Answer): void {
   ctx.respond = false
   ctx.res.writeHead(status, {
     'content-type': type,
-    'content-length': body.length,
+    ...(follow === undefined ? { 'content-length': body.length } : {}),
     'cache-control': 'no-store',
     ...(ctx.state as RequestState).admitted?.headers,
     ...headers,
     'x-request-id': (ctx.state as RequestState).requestId,
   })
-  ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
+  if (follow === undefined || ctx.method === 'HEAD') {
+    ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
+    return
+  }
+  ctx.res.flushHeaders()
+  follow(ctx.res)
 }

@@ -73,7 +73,7 @@ export const showArea = (options: Options): Route => ({
     return jsonAnswer({
       status: 'success',
       area: { name: area.name, code: area.code },
-      period: { start_time: formatIso(period.fromMs), end_time: formatIso(period.toMs) },
+      period: periodJson(period, nowMs()),
       ...areaNow(entries),
       aqi: { ...aqiJson(stats), nowcast },
       measurements: measurementsJson(stats),
@@ -83,6 +83,12 @@ export const showArea = (options: Options): Route => ({
       ...(series && { interval, series: series.map(bucketJson) }),
     })
   },
+})
+
+/** What is computed for the next ten seconds is told as of now. */
+const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
+  start_time: formatIso(fromMs),
+  end_time: formatIso(Math.max(fromMs, Math.min(toMs, nowMs))),
 })
 
 /** @throws ApiError 404 */

@@ -59,12 +59,22 @@ ${operations.join('\n')}
 `
 }
 
+type Schema = {
+  readonly type?: unknown
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly default?: string | number
+  readonly format?: string
+}
+
 type Operation = {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly {
     readonly name: string
     readonly in: string
+    readonly schema: Schema
     readonly description: string
   }[]
 }
@@ -81,4 +91,18 @@ ${parameters.length === 0 ? '' : `<table>${parameters.map(row).join('')}</table>
 </section>`
 
 const row = (of: NonNullable<Operation['parameters']>[number]): string =>
-  `<tr><th><code>${text(of.name)}</code></th><td>${text(of.in)}</td><td>${text(of.description)}</td></tr>`
+  `<tr><th><code>${text(of.name)}</code></th><td>${text(of.in)}</td><td>${text(of.description)}${allowed(of.schema)}</td></tr>`
+
+/** The values a parameter may have, where they can be listed. */
+function allowed({ enum: values, minimum, maximum, format, ...schema }: Schema): string {
+  const told: string[] = []
+  if (values !== undefined) told.push(values.map((value) => code(String(value))).join(', '))
+  if (minimum !== undefined && maximum !== undefined) {
+    told.push(`${code(String(minimum))} to ${code(String(maximum))}`)
+  }
+  if (format === 'date-time') told.push(`for example ${code('2026-01-31T08:00:00Z')}`)
+  if (schema.default !== undefined) told.push(`${code(String(schema.default))} unless given`)
+  return told.length === 0 ? '' : `<br>${told.join('; ')}`
+}
+
+const code = (value: string): string => `<code>${text(value)}</code>`

@@ -43,9 +43,12 @@ import { openQuotaBucket } from './quota-bucket.ts'
 import { createQuotaMails } from './quota-mails.ts'
 import { createReadingTexts } from './reading-texts.ts'
 import { createRollupProgress, parseRollupRecord, rollupKey } from './rollup-progress.ts'
+import { rootPointer } from './root.ts'
 import { keepSeeding } from './seed-newest.ts'
 import { createSensorBoard } from './sensor-board.ts'
 import { sensorStatus } from './sensor-status.ts'
+import { streamEvents } from './stream.ts'
+import { createStreamHub } from './stream-hub.ts'
 import { showUsage } from './usage.ts'
 import { openWebhooks } from './webhooks-open.ts'
 import { openWhenNeeded } from './webhooks-secrets.ts'
@@ -103,10 +106,14 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
   const metrics = openMetrics('api')
+  const hub = opened.use(
+    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, 'full') }),
+  )
   const count = countRequests({
     registry: metrics,
     position: picture.position,
     unheardMs: heard.unheardMs,
+    streams: hub.size,
   })
 
   const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
@@ -177,6 +184,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         atMost: bounded,
       })),
       aqiScale(),
+      streamEvents({ nc, hub, board, rules, directory, texts, log }),
       ...webhooks.routes,
       showUsage({
         tierOf,
@@ -185,6 +193,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         read: (bucket, names) => lastValues(nc, bucket, names),
         nowMs,
       }),
+      rootPointer(),
       openApiDocument(),
       docsPage(),
     ],
@@ -202,6 +211,8 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       listener: (request, response) => void handle(request, response),
     }),
   )
+  // before the server, which waits for answers under way: a stream has no end of its own
+  opened.defer(hub.end)
   opened.use(
     await openAdmin({
       ...config.admin,

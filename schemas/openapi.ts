@@ -1,4 +1,5 @@
 /** /v1 for programs: OpenAPI 3.1. What the routes take and give, kept beside them by a test. */
+import { usagePaths } from './openapi-usage.ts'
 import { webhookCalls, webhookComponents, webhookPaths } from './openapi-webhooks.ts'
 
 const text = { type: 'string' } as const
@@ -202,6 +203,7 @@ const responses = (description: string, schema: object, others: object = {}) => 
   '400': failure('a parameter is wrong: `details` names it and what would be right'),
   '401': failure('the API key is missing, wrong, revoked or expired'),
   '404': failure('there is no such sensor, area or address'),
+  '429': failure('the quota of the day or of the minute is used: try again after Retry-After'),
   '503': failure('try again after the seconds in Retry-After'),
 })
 
@@ -217,10 +219,18 @@ export const openApi = {
     title: 'airproof: air quality of a city',
     version: '1',
     description:
-      'Every request carries Authorization: Bearer <API_KEY>. Times are UTC; what was not measured is null, never 0. Errors share one envelope, or are RFC 9457 problem details where Accept asks for them.',
+      'Every request carries Authorization: Bearer <API_KEY>. Each answer to it tells in RateLimit and X-RateLimit-* what is left of the quota. Times are UTC; what was not measured is null, never 0. Errors share one envelope, or are RFC 9457 problem details where Accept asks for them.',
   },
   security: [{ key: [] }],
   paths: {
+    '/': {
+      get: {
+        operationId: 'root',
+        summary: 'Where to go from here',
+        security: [],
+        responses: { '200': { description: 'addresses of this document and its page' } },
+      },
+    },
     '/v1/sensors': {
       get: {
         operationId: 'listSensors',
@@ -405,6 +415,7 @@ export const openApi = {
         ),
       },
     },
+    ...usagePaths,
     ...webhookPaths,
     '/v1/openapi.json': {
       get: {

@@ -75,7 +75,7 @@ const otherFailures: readonly [what: string, path: string, status: number, code:
   ['a path that is not UTF-8', '/v1/areas/%C3%28', 400, 'bad_encoding'],
   ['a long address', `/v1/sensors?area=${'x'.repeat(5_000)}`, 414, 'url_too_long'],
   ['an unknown address', '/v1/nothing', 404, 'not_found'],
-  ['an address outside', '/', 404, 'not_found'],
+  ['an address outside', '/outside', 404, 'not_found'],
   ['an unknown area', '/v1/areas/%E2%98%83', 404, 'area_not_found'],
   ['a malformed sensor id', '/v1/sensors/%00/status', 404, 'sensor_not_found'],
 ]
