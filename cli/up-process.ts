@@ -3,6 +3,7 @@ import { type Child, startChild } from '../runtime/child.ts'
 import { freePort } from '../runtime/free-port.ts'
 import type { Service } from '../runtime/keep-alive.ts'
 import type { Logger } from '../runtime/log.ts'
+import { quietRepeats } from '../runtime/quiet-repeats.ts'
 import type { Environment } from '../runtime/settings.ts'
 import { askHealth } from '../runtime/watch-silence.ts'
 
@@ -47,6 +48,18 @@ export function processService(options: Options): ProcessService {
   const { name, args, hasAdmin, env, log, output } = options
   let adminPort = 0
   let lastWords: string | undefined
+  const repeats = quietRepeats()
+  const tell = (line: string, entry: Entry | undefined): void => {
+    // what people asked to see (debug), and what counts requests, is never the same line twice
+    const canRepeat = entry === undefined || entry.level === 'warn' || entry.level === 'error'
+    const what = entry === undefined ? line : `${entry.level} ${entry.msg}`
+    const heldBack = canRepeat ? repeats.show(what, performance.now()) : 0
+    if (heldBack === undefined) return
+    if (entry) output.write(`${line}\n`)
+    else log.info({ from: name }, line)
+    if (heldBack > 0)
+      log.info({ from: name, times: heldBack }, `said more often: ${entry?.msg ?? line}`)
+  }
   const start = async (): Promise<Child> => {
     // A new one each time: the old one may still be closing.
     adminPort = hasAdmin ? await freePort() : 0
@@ -57,8 +70,7 @@ export function processService(options: Options): ProcessService {
       hasChannel: true,
       onLine: (line) => {
         const entry = parseEntry(line)
-        if (entry) output.write(`${line}\n`)
-        else if (line.trim() !== '') log.info({ from: name }, line)
+        if (line.trim() !== '') tell(line, entry)
         if (entry === undefined || entry.level === 'fatal' || entry.level === 'error')
           lastWords = (entry?.msg ?? line).slice(0, 300)
       },
@@ -73,8 +85,10 @@ export function processService(options: Options): ProcessService {
   }
 }
 
+type Entry = { readonly level: string; readonly msg: string }
+
 /** A line of a JSON log, or undefined where it is something else. */
-function parseEntry(line: string): { readonly level: string; readonly msg: string } | undefined {
+function parseEntry(line: string): Entry | undefined {
   if (!line.startsWith('{')) return undefined
   try {
     const entry: unknown = JSON.parse(line)

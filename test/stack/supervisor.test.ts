@@ -192,6 +192,27 @@ test('only what takes a question and never answers is frozen, and only several t
   expect(frozenAfter).toEqual([6])
 })
 
+test('of what a process says again and again a few lines come through, and all else', async () => {
+  const told: string[] = []
+  const to = { write: (line: string) => void told.push(line) }
+  const script = `for (let i = 0; i < 50; i++) {
+    console.log('{"level":"warn","msg":"NATS is away"}')
+    console.log('plainly the same')
+    console.log('{"level":"info","msg":"told ' + i + '"}')
+  }`
+  const service = processService({
+    name: 'loud',
+    args: ['-e', script],
+    hasAdmin: false,
+    env,
+    log: openLog({ name: 'up', level: 'info', to }),
+    output: to,
+  })
+  await (await service.start()).exited
+  const count = (text: string) => told.filter((line) => line.includes(text)).length
+  expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([3, 3, 50])
+})
+
 test('a process that says it was called wrongly is not started again', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
