@@ -6,6 +6,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).command,
   status: async () => (await import('./status.ts')).command,
   sensors: async () => (await import('./sensors.ts')).command,
+  applications: async () => (await import('./applications.ts')).command,
   simulate: async () => (await import('./simulate.ts')).command,
   replay: async () => (await import('./replay.ts')).command,
   rejected: async () => (await import('./rejected.ts')).command,

@@ -1,0 +1,169 @@
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type MeasurementName, measurementNames } from '../core/reading.ts'
+import {
+  createApplication,
+  listApplications,
+  openApplications,
+  removeApplication,
+  renewApplication,
+} from '../runtime/applications.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { Flags } from '../runtime/settings.ts'
+import { type Application, applicationKinds } from '../schemas/application.ts'
+import type { Command, CommandContext } from './command.ts'
+import { withInstance } from './instance.ts'
+import { tableLines } from './table.ts'
+import { durationFlag, exactWords, neededFlag, subcommand } from './words.ts'
+
+export const command: Command = {
+  summary: 'LoRaWAN applications whose network server posts readings',
+  help: `\
+usage: airproof applications add ID --kind ttn|chirpstack --field NAME=KEY… [--devices START…]
+       airproof applications list
+       airproof applications key ID [--overlap 1d]
+       airproof applications remove ID
+
+A network server (The Things Stack, ChirpStack 4) posts the uplinks of all its devices with one
+credential, the application's. Which sensor a device is says the registry: its entry names the kind
+and the device EUI. The table of fields says which key of the decoded payload holds what.
+
+  --kind KIND       ttn or chirpstack
+  --field NAME=KEY  ${measurementNames.join(', ')} in
+                    µg/m³, µg/m³, ppm, °C, %; once for each; a dot in KEY goes into an object
+  --devices START   only devices whose EUI begins so; may be repeated (default: any of its kind)
+  --overlap TIME    the secret before stays good so long, such as 1d (default: not at all)
+  --json            print data as JSON; add and key give {"id", "key"}
+
+The secret is shown once, and kept nowhere: only its hash is.
+
+examples:
+  npx airproof applications add roofs --kind ttn --field pm25=pm2_5 --field humidity=hum
+  npx airproof applications add poles --kind chirpstack --field co2=air.co2 --devices 70B3D57ED0
+  npx airproof applications list
+  npx airproof applications key roofs --overlap 1d`,
+  options: {
+    kind: { type: 'string' },
+    field: { type: 'string', multiple: true },
+    devices: { type: 'string', multiple: true },
+    overlap: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    const [verb, words] = subcommand('applications', context.words, { add, list, key, remove })
+    return await withInstance(context, async (nc) =>
+      verb({ nc, kv: await openApplications(nc) }, { ...context, words }),
+    )
+  },
+}
+
+type Opened = { readonly nc: NatsConnection; readonly kv: KV }
+
+async function add({ kv }: Opened, { flags, words, print, note }: CommandContext): Promise<number> {
+  const id = checkedId(exactWords(words, 'ID')[0] ?? '')
+  const given = neededFlag(flags, 'kind', 'ttn')
+  const kind = applicationKinds.find((one) => one === given)
+  if (kind === undefined)
+    throw new WrongUsage(`--kind must be ${applicationKinds.join(' or ')}, and is "${given}"`)
+  const devices = listFlag(flags, 'devices').map((start) => start.toUpperCase())
+  const application = {
+    id,
+    kind,
+    fields: fieldsOf(listFlag(flags, 'field')),
+    ...(devices.length === 0 ? {} : { devices }),
+  }
+  const secret = await createApplication(kv, application, Date.now())
+  if (flags['json'] === true) print(JSON.stringify({ id, key: secret }))
+  else {
+    print(secret)
+    note(`shown only now: the network server posts to /push/${kind} as user ${id} with it`)
+  }
+  return exitCodes.done
+}
+
+async function list({ nc }: Opened, { flags, words, print }: CommandContext): Promise<number> {
+  exactWords(words)
+  const all = (await listApplications(nc)).map(shownOf)
+  if (flags['json'] === true) print(JSON.stringify(all))
+  else for (const line of linesOf(all)) print(line)
+  return exitCodes.done
+}
+
+async function key({ kv }: Opened, { flags, words, print, note }: CommandContext): Promise<number> {
+  const id = checkedId(exactWords(words, 'ID')[0] ?? '')
+  const overlapMs = durationFlag(flags, 'overlap') ?? 0
+  const secret = await renewApplication(kv, id, { nowMs: Date.now(), overlapMs })
+  if (flags['json'] === true) print(JSON.stringify({ id, key: secret }))
+  else {
+    print(secret)
+    note(
+      overlapMs > 0
+        ? 'shown only now; the one before is good a while longer'
+        : 'shown only now; the one before is dead',
+    )
+  }
+  return exitCodes.done
+}
+
+async function remove({ kv }: Opened, { flags, words, print }: CommandContext): Promise<number> {
+  const id = checkedId(exactWords(words, 'ID')[0] ?? '')
+  await removeApplication(kv, id)
+  print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its sensors stay`)
+  return exitCodes.done
+}
+
+function checkedId(text: string): string {
+  if (/^[a-z][a-z0-9-]{1,39}$/.test(text)) return text
+  throw new WrongUsage(
+    `"${text}" is no id of an application: 2 to 40 small letters, digits and dashes, a letter first`,
+  )
+}
+
+const listFlag = (flags: Flags, name: string): readonly string[] => {
+  const value = flags[name]
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+function fieldsOf(texts: readonly string[]): Application['fields'] {
+  const fields: { [Name in MeasurementName]?: string } = {}
+  for (const text of texts) {
+    const [given = '', ...rest] = text.split('=')
+    const name = measurementNames.find((one) => one === given)
+    const path = rest.join('=')
+    if (name === undefined || path === '')
+      throw new WrongUsage(
+        `--field must be NAME=KEY with NAME one of ${measurementNames.join(', ')}, and is "${text}"`,
+      )
+    if (fields[name] !== undefined) throw new WrongUsage(`--field ${name} is given twice`)
+    fields[name] = path
+  }
+  if (Object.keys(fields).length > 0) return fields
+  throw new WrongUsage('--field is needed, for example --field pm25=pm2_5')
+}
+
+type Shown = Omit<Application, 'credential'>
+
+/** How a secret is checked is nobody's business but the gate's. */
+const shownOf = ({ id, kind, fields, devices, created_at }: Application): Shown => ({
+  id,
+  kind,
+  fields,
+  ...(devices && { devices }),
+  created_at,
+})
+
+const linesOf = (all: readonly Shown[]): readonly string[] =>
+  all.length === 0
+    ? ['no applications: `airproof applications add` makes one']
+    : tableLines(
+        ['ID', 'KIND', 'FIELDS', 'DEVICES', 'CREATED'],
+        all.map(({ id, kind, fields, devices, created_at: createdAt }) => [
+          id,
+          kind,
+          Object.entries(fields)
+            .map(([name, path]) => `${name}=${path}`)
+            .join(' '),
+          devices?.map((start) => `${start}…`).join(' ') ?? 'any',
+          createdAt,
+        ]),
+      )
