@@ -1,0 +1,117 @@
+/** The API behind `/data/v1`, as the pages of strangers and of accounts see it. */
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { changeAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { newSecretKey } from '../../runtime/seal-secret.ts'
+import type { KeyRecord } from '../../schemas/account.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { testApi } from '../support/api.ts'
+import { testDashboard } from '../support/dashboard.ts'
+import { eventually } from '../support/eventually.ts'
+import { newPerson } from '../support/people.ts'
+import { testSmtp } from '../support/smtp.ts'
+
+const json = { headers: { accept: 'application/json' } }
+
+test('what the map shows is open to anyone within a limit; the rest needs its account', async () => {
+  await using api = await testApi()
+  await api.register({ id: 'NGR-LOS-IKJ-001' })
+  await api.commit([{ sensor: 'NGR-LOS-IKJ-001', timeMs: Date.now() }])
+  await using dashboard = await testDashboard({
+    nats: api.nats,
+    env: { AIRPROOF_API_URL: api.url },
+  })
+  const stranger = dashboard.browser()
+  const first = await eventually('the API knows our key', async () => {
+    const answer = await stranger.get('/data/v1/sensors?limit=5', json)
+    return answer.status === 200 && answer
+  })
+  expect(JSON.parse(first.text)).toMatchObject({ status: 'success', count: 1 })
+  for (const path of [
+    'readings?limit=1',
+    'areas',
+    'areas/Ikeja',
+    'aqi/scale',
+    'sensors/NGR-LOS-IKJ-001/status',
+  ])
+    expect([path, (await stranger.get(`/data/v1/${path}`, json)).status]).toEqual([path, 200])
+  for (const path of ['usage', 'webhooks', 'webhooks/wh_0000000'])
+    expect([path, (await stranger.get(`/data/v1/${path}`, json)).status]).toEqual([path, 401])
+  expect((await stranger.get('/data/v1/openapi.json', json)).status).toBe(404)
+  // the client's own key and account mean nothing on the way
+  const claimed = {
+    accept: 'application/json',
+    authorization: 'Bearer nonsense',
+    'airproof-account': 'acc_x',
+  }
+  expect((await stranger.get('/data/v1/areas', { headers: claimed })).status).toBe(200)
+  const answers = await Promise.all(
+    Array.from({ length: 150 }, () => stranger.get('/data/v1/aqi/scale', json)),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
+})
+
+test('webhooks are made, shown and deleted for whoever is signed in, and nobody else', async () => {
+  // as every process of one installation is given the same
+  const secret = { AIRPROOF_SECRET: newSecretKey() }
+  await using api = await testApi({ env: { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: 'true', ...secret } })
+  await using smtp = await testSmtp()
+  await using dashboard = await testDashboard({
+    nats: api.nats,
+    env: { AIRPROOF_API_URL: api.url, SMTP_URL: smtp.url, ...secret },
+  })
+  const book = await openAccountBook(dashboard.nc)
+  const ada = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
+  const bola = await newPerson(dashboard, smtp, { email: 'bola@example.org' })
+  for (const email of ['ada@example.org', 'bola@example.org'])
+    await changeAccount(book, email, { tier: 'premium' })
+  const wanted = { url: 'http://127.0.0.1:9/hook', events: ['aqi.high'] }
+  const made = await eventually('the API knows our key and her tier', async () => {
+    const answer = await ada.ask('POST', '/data/v1/webhooks', wanted)
+    return answer.status === 201 && answer
+  })
+  const { webhook } = JSON.parse(made.text) as { webhook: { id: string } }
+  const listed = JSON.parse((await ada.get('/data/v1/webhooks', json)).text) as {
+    webhooks: object[]
+  }
+  expect(listed.webhooks).toMatchObject([{ id: webhook.id }])
+  expect((await bola.get(`/data/v1/webhooks/${webhook.id}`, json)).status).toBe(404)
+  expect((await bola.ask('DELETE', `/data/v1/webhooks/${webhook.id}`)).status).toBe(404)
+  const unasked = await ada.get(`/data/v1/webhooks/${webhook.id}`, { method: 'DELETE', ...json })
+  expect(unasked.status).toBe(403)
+  expect((await ada.ask('PATCH', `/data/v1/webhooks/${webhook.id}`, { events: [] })).status).toBe(
+    400,
+  )
+  const usage = await ada.get('/data/v1/usage', json)
+  expect(usage.status).toBe(200)
+  expect((await ada.submit('/account/delete', { password: 'three plain words' })).status).toBe(200)
+  const webhooks = await new Kvm(dashboard.nc).open(buckets.webhooks)
+  expect((await webhooks.get(webhook.id))?.operation).toBe('DEL')
+})
+
+test('the key of the process is its own: internal, for a day, and gone when it stops', async () => {
+  await using dashboard = await testDashboard()
+  const keys = await new Kvm(dashboard.nc).open(buckets.keys)
+  const records = async (): Promise<KeyRecord[]> => {
+    const found: KeyRecord[] = []
+    for await (const key of await keys.keys()) {
+      const entry = await keys.get(key)
+      if (entry?.operation === 'PUT') found.push(entry.json<KeyRecord>())
+    }
+    return found
+  }
+  const [own, ...others] = await records()
+  expect(others).toEqual([])
+  expect(own).toMatchObject({ internal: true, account: 'dashboard' })
+  expect(Date.parse(own?.expires_at ?? '') - Date.parse(own?.created_at ?? '')).toBe(86_400_000)
+  await dashboard.stop()
+  expect(await records()).toEqual([])
+})
+
+test('with the API away its data are 503, and the pages stay', async () => {
+  await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: 'http://127.0.0.1:9' } })
+  const browser = dashboard.browser()
+  const answer = await browser.get('/data/v1/sensors', json)
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
+  expect((await browser.get('/')).status).toBe(200)
+})

@@ -1,0 +1,193 @@
+/** Mails on their way: nothing is lost, nothing waits for what it need not. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { expect, test } from 'vitest'
+import { openMailSender } from '../../dashboard/mail/mail-sender.ts'
+import { type Post, smtpPost } from '../../dashboard/mail/post.ts'
+import { createAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { openLog } from '../../runtime/log.ts'
+import { openMailQueue } from '../../runtime/mail-queue.ts'
+import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import type { Mail } from '../../schemas/mail.ts'
+import { mailStream, mailSubject } from '../../schemas/subjects.ts'
+import { testDashboard } from '../support/dashboard.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNats } from '../support/nats.ts'
+import { signUp } from '../support/people.ts'
+import { decoded, testSmtp } from '../support/smtp.ts'
+
+const box = secretBox(newSecretKey())
+const log = openLog({ name: 'test', level: 'silent' })
+
+const waiting = async (nc: NatsConnection): Promise<number> =>
+  (await (await jetstreamManager(nc)).streams.info(mailStream)).state.messages
+
+type Outcomes = string[]
+
+async function openSender(nc: NatsConnection, post: Post, outcomes: Outcomes = []) {
+  await ensureStreams(nc)
+  const book = await openAccountBook(nc)
+  const sender = await openMailSender({
+    nc,
+    box,
+    accounts: book.accounts,
+    post,
+    from: 'airproof <air@example.org>',
+    dashboard: 'https://air.example.org',
+    log,
+    count: (kind, outcome) => outcomes.push(`${kind} ${outcome}`),
+    nowMs: Date.now,
+    pauseMs: 100,
+  })
+  return { sender, book, queue: openMailQueue(nc, box) }
+}
+
+const confirmTo = (email: string): Mail => ({
+  kind: 'confirm',
+  to: { email },
+  data: { name: 'Ada', link: 'https://air.example.org/confirm?token=x' },
+})
+
+test('with the mail server down mails wait, through a restart of ours, and arrive when it is back', async () => {
+  const port = await freePort()
+  await using dashboard = await testDashboard({ env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
+  expect((await signUp(dashboard.browser(), { email: 'ada@example.org' })).status).toBe(200)
+  await eventually('the failure is told', () =>
+    dashboard.logged.some((line) => /not sent yet/.test(line)),
+  )
+  await dashboard.stop()
+  expect(await waiting(dashboard.nc)).toBe(1)
+  await using smtp = await testSmtp(port)
+  await dashboard.start()
+  await smtp.mailTo('ada@example.org', /\/confirm\?token=/)
+  await eventually('nothing waits any more', async () => (await waiting(dashboard.nc)) === 0)
+})
+
+test('an address that the server refuses is given up; one that is slow holds nobody up', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  smtp.refuse.add('refused@example.org')
+  const { promise: slow, resolve: release } = Promise.withResolvers<void>()
+  smtp.hold.set('slow@example.org', slow)
+  using post = smtpPost(smtp.url)
+  const outcomes: Outcomes = []
+  const { sender, queue } = await openSender(nc, post, outcomes)
+  await queue.send('1', confirmTo('slow@example.org'))
+  await queue.send('2', confirmTo('refused@example.org'))
+  await queue.send('3', confirmTo('ada@example.org'))
+  await smtp.mailTo('ada@example.org')
+  await eventually('one is left', async () => (await waiting(nc)) === 1)
+  expect(outcomes.toSorted()).toEqual(['confirm refused', 'confirm sent'])
+  release()
+  await smtp.mailTo('slow@example.org')
+  await eventually('none is left', async () => (await waiting(nc)) === 0)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('a server that says nothing is left in time, and the mail is tried again', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  const { promise: never, resolve: release } = Promise.withResolvers<void>()
+  smtp.hold.set('ada@example.org', never)
+  using post = smtpPost(smtp.url, { connectMs: 5_000, silentMs: 200 })
+  const outcomes: Outcomes = []
+  const { sender, queue } = await openSender(nc, post, outcomes)
+  await queue.send('1', confirmTo('ada@example.org'))
+  await eventually('it was left', () => outcomes.includes('confirm later'))
+  expect(await waiting(nc)).toBe(1)
+  smtp.hold.clear()
+  release()
+  await eventually('it is sent', () => outcomes.includes('confirm sent'))
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('what is found out twice is mailed once, and two senders send no mail twice', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  using post = smtpPost(smtp.url)
+  const { sender: first, queue } = await openSender(nc, post)
+  const { sender: second } = await openSender(nc, post)
+  const ids = Array.from({ length: 12 }, (_, n) => `fact.${n}`)
+  for (const id of [...ids, ...ids]) await queue.send(id, confirmTo(`${id}@example.org`))
+  await eventually('all are sent', async () => (await waiting(nc)) === 0)
+  expect(smtp.mails.map(({ to }) => to).toSorted()).toEqual(
+    ids.map((id) => `${id}@example.org`).toSorted(),
+  )
+  await first[Symbol.asyncDispose]()
+  await second[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('a mail for an account goes to its address of now; to none that is no more, nor one we cannot read', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  using post = smtpPost(smtp.url)
+  const outcomes: Outcomes = []
+  const { sender, queue, book } = await openSender(nc, post, outcomes)
+  const account = await createAccount(book, {
+    email: 'ada@example.org',
+    name: 'Ada',
+    tier: 'free',
+    nowMs: Date.now(),
+  })
+  const data = { used: 80, limit: 100, day: '2026-01-01', resets_at: '2026-01-02T00:00:00Z' }
+  await queue.send('1', { kind: 'quota_80', to: { account: 'acc_nobody' }, data })
+  nc.publish(mailSubject, 'v1.sealed-by-nobody')
+  await queue.send('2', { kind: 'quota_80', to: { account: account.id }, data })
+  const { text } = await smtp.mailTo('ada@example.org')
+  expect(text).toContain('80 of 100 requests')
+  expect(text).toMatch(/^Auto-Submitted: auto-generated\r?$/m)
+  await eventually('none is left', async () => (await waiting(nc)) === 0)
+  expect(outcomes.toSorted()).toEqual(['quota_80 nobody', 'quota_80 sent', 'unknown unreadable'])
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('a name with line breaks makes no headers of its own, and nobody else a recipient', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  using post = smtpPost(smtp.url)
+  const { sender, queue } = await openSender(nc, post)
+  const name = 'Ada\r\nBcc: bola@example.org\r\n\r\nhello'
+  await queue.send('1', {
+    ...confirmTo('ada@example.org'),
+    data: { name, link: 'https://x.example' },
+  })
+  const { text, to } = await smtp.mailTo('ada@example.org')
+  expect(to).toBe('ada@example.org')
+  expect(text).not.toMatch(/^Bcc:/im)
+  expect(smtp.mails).toHaveLength(1)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('without a mail server each mail is a file that its owner alone may read, and the log has no link', async () => {
+  await using dashboard = await testDashboard()
+  await signUp(dashboard.browser(), { email: 'ada@example.org' })
+  const folder = join(dashboard.folder, 'mail')
+  const name = await eventually('a file', () =>
+    readdirSync(folder).find((file) => file.endsWith('.eml')),
+  )
+  const text = decoded(readFileSync(join(folder, name), 'utf8'))
+  const [link = ''] = /http\S+\/confirm\?token=[\w-]{43}/.exec(text) ?? []
+  expect(link.startsWith(dashboard.url)).toBe(true)
+  expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+  const { pathname, search } = new URL(link)
+  expect((await dashboard.browser().submit(pathname + search, {})).status).toBe(200)
+  const lines = await eventually('it is logged', () =>
+    dashboard.logged.find((line) => line.includes('mail sent')),
+  )
+  expect(lines).toContain(name)
+  expect(dashboard.logged.join('')).not.toContain(search.slice('?token='.length))
+})
