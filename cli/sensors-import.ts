@@ -27,15 +27,22 @@ export type ImportOptions = {
   readonly stop?: AbortSignal
 }
 
-/** Reads everything first, so that a file that is wrong changes nothing. */
-export async function importInto(registry: Registry, options: ImportOptions): Promise<Imported> {
+/**
+ * Reads everything first, so that a file that is wrong changes nothing.
+ * @returns the ids that the files name, too
+ */
+export async function importInto(
+  registry: Registry,
+  options: ImportOptions,
+): Promise<{ readonly imported: Imported; readonly ids: readonly string[] }> {
   const entries = await entriesOf(options)
   using progress = openProgress({
     label: 'sensors',
     total: entries.length,
     isTerminal: options.isTerminal,
   })
-  return await importSensors(registry, entries, (done) => progress.at(done))
+  const imported = await importSensors(registry, entries, (done) => progress.at(done))
+  return { imported, ids: entries.map(({ id }) => id) }
 }
 
 async function entriesOf(options: ImportOptions): Promise<readonly SensorEntry[]> {

@@ -1,8 +1,10 @@
+import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso, parseIso } from '../core/iso-time.ts'
 import { sensorIdRules } from '../core/sensor-id.ts'
 import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { issueCredential } from '../runtime/sensor-credentials.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -17,24 +19,43 @@ import {
   removeSensor,
 } from '../runtime/sensor-registry.ts'
 import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
+import { deviceOf } from './sensors-device.ts'
 import { importInto } from './sensors-import.ts'
+import { giveKeys, keyLines, keyOf, keysFileIn } from './sensors-key.ts'
+import { readSensorState, stateLines } from './sensors-state.ts'
 import { tableLines } from './table.ts'
-import { durationFlag, exactWords, neededFlag, numberFlag, subcommand, textFlag } from './words.ts'
+import {
+  durationFlag,
+  exactWords,
+  neededFlag,
+  numberFlag,
+  subcommand,
+  textFlag,
+  textsFlag,
+} from './words.ts'
 
 export const command: Command = {
   summary: 'the registry: add, import, list, show, move, remove sensors',
   help: `\
 usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TEXT [--cadence 5m]
+                            [--device KIND:SERIAL] [--device-option NAME=VALUE…] [--receipts]
        airproof sensors import FILE… [--format FORMAT] [--area AREA] [--code ARC] [--cadence 5m]
        airproof sensors list [--area AREA]
        airproof sensors show ID
        airproof sensors move ID --lat LAT --lon LON [--area AREA] [--address TEXT] [--from TIME]
+       airproof sensors key ID [--overlap 24h | --revoke]
        airproof sensors remove ID
 
 A reading of a sensor that is not in the registry is refused (unknown_sensor), so sensors come
 first. A sensor that moves gets a new site from a time on; its older readings stay at the old one.
+
+A sensor signs in to NATS, MQTT and HTTP with its id and a key, which \`add\` prints once. \`key\`
+makes a new one: the old one is good for the time of --overlap longer, and with --revoke there is
+none any more, and open connections end within a second. An import writes the keys of all that had
+none to a file that only you can read, and names it.
 
   --cadence 5m        how often it measures; silent for three times as long, it is offline
   --from TIME         since when it stands there, such as 2026-01-31T00:00:00Z (default: now)
@@ -42,6 +63,14 @@ first. A sensor that moves gets a new site from a time on; its older readings st
                       sensors-africa, sensor-community; then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
   --area AREA         the area's name; archives: default Archive
+  --device KIND:SERIAL  firmware with topics or bodies of its own (docs/sensors.md), as its
+                      options say: airgradient, tasmota, esphome, zigbee2mqtt, airrohr,
+                      sensor-community, purpleair, ttn, chirpstack
+  --device-option N=V what that kind of device leaves to its owner; may be said several times
+  --receipts          after each commit air.ack.ID carries the newest committed timestamp
+  --overlap 24h       how long the old key is good beside the new one; 0s: not at all; up to 90d
+  --revoke            the sensor has no key any more
+  --keys FILE         where an import writes keys (default: a new file in the data folder)
   --json              print data as JSON
 
 A CSV to import names its columns in the first line: id,area,lat,lon,address,cadence,from (the
@@ -54,6 +83,7 @@ examples:
   npx airproof sensors import our-sensors.csv
   npx airproof sensors import ./archive --format sensors-africa --code ARC --area Archive
   npx airproof sensors move NGR-LOS-IKJ-017 --lat 6.4281 --lon 3.4219 --area "Victoria Island"
+  npx airproof sensors key NGR-LOS-IKJ-017 --overlap 24h
   npx airproof sensors list --json`,
   options: {
     id: { type: 'string' },
@@ -65,6 +95,12 @@ examples:
     from: { type: 'string' },
     format: { type: 'string' },
     code: { type: 'string' },
+    device: { type: 'string' },
+    'device-option': { type: 'string', multiple: true },
+    receipts: { type: 'boolean' },
+    overlap: { type: 'string' },
+    revoke: { type: 'boolean' },
+    keys: { type: 'string' },
     json: { type: 'boolean' },
   },
   run: async (context) => {
@@ -75,7 +111,15 @@ examples:
 
 type Verb = (nc: NatsConnection, config: SharedConfig, context: CommandContext) => Promise<number>
 
-const verbs: Readonly<Record<string, Verb>> = { add, import: importFiles, list, show, move, remove }
+const verbs: Readonly<Record<string, Verb>> = {
+  add,
+  import: importFiles,
+  list,
+  show,
+  move,
+  key: keyOf,
+  remove,
+}
 
 const registryOf = (nc: NatsConnection, { idPrefix }: SharedConfig): Promise<Registry> =>
   openRegistry(nc, sensorIdRules(idPrefix))
@@ -88,7 +132,8 @@ async function add(
   exactWords(words)
   const registry = await registryOf(nc, config)
   const nowMs = Date.now()
-  const entry = newEntry({
+  const device = deviceOf(textFlag(flags, 'device'), textsFlag(flags, 'device-option'))
+  const bare = newEntry({
     id: checkedId(neededFlag(flags, 'id', 'NGR-LOS-IKJ-017'), registry.rules),
     area: neededFlag(flags, 'area', 'Ikeja'),
     ...neededPlace(flags),
@@ -97,8 +142,15 @@ async function add(
     fromMs: fromOf(flags) ?? nowMs,
     nowMs,
   })
-  await createSensor(registry, entry)
-  print(flags['json'] === true ? JSON.stringify({ id: entry.id }) : `added ${entry.id}`)
+  const { id } = bare
+  await createSensor(registry, {
+    ...bare,
+    ...(device && { device }),
+    ...(flags['receipts'] === true ? { receipts: true } : {}),
+  })
+  const key = await issueCredential(await new Kvm(nc).open(buckets.credentials), id, { nowMs })
+  if (flags['json'] === true) print(JSON.stringify({ id, key }))
+  else for (const line of [`added ${id}`, ...keyLines(id, key)]) print(line)
   return exitCodes.done
 }
 
@@ -108,7 +160,7 @@ async function importFiles(
   { flags, words, print, isTerminal, stop }: CommandContext,
 ): Promise<number> {
   if (words.length === 0) throw new WrongUsage('FILE is missing: what should be imported?')
-  const imported = await importInto(await registryOf(nc, config), {
+  const { imported, ids } = await importInto(await registryOf(nc, config), {
     paths: words,
     format: textFlag(flags, 'format'),
     code: textFlag(flags, 'code'),
@@ -119,12 +171,14 @@ async function importFiles(
     isTerminal,
     stop,
   })
+  const file = textFlag(flags, 'keys') ?? keysFileIn(config.dataFolder, Date.now())
+  const keys = await giveKeys(nc, ids, file)
   const { created, changed, unchanged } = imported
-  print(
-    flags['json'] === true
-      ? JSON.stringify(imported)
-      : `${created} sensors added, ${changed} with new sites, ${unchanged} as they were`,
-  )
+  if (flags['json'] === true) print(JSON.stringify({ ...imported, ...(keys && { keys }) }))
+  else {
+    print(`${created} sensors added, ${changed} with new sites, ${unchanged} as they were`)
+    if (keys !== undefined) print(`their keys are in ${keys}, and nowhere else`)
+  }
   return exitCodes.done
 }
 
@@ -162,13 +216,15 @@ async function show(
   const [id = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
   const { entry } = await needSensor(registry, checkedId(id, registry.rules))
-  if (flags['json'] === true) print(JSON.stringify(entry))
-  else for (const line of showLines(entry)) print(line)
+  const state = await readSensorState(nc, entry.id)
+  if (flags['json'] === true) print(JSON.stringify({ ...entry, state }))
+  else for (const line of [...showLines(entry), '', ...stateLines(state)]) print(line)
   return exitCodes.done
 }
 
 const showLines = (entry: SensorEntry): readonly string[] => [
   `${entry.id}  every ${entry.cadence_seconds} s, registered ${entry.created_at}`,
+  ...(entry.device ? [`device ${entry.device.kind} ${entry.device.serial}`] : []),
   ...tableLines(
     ['FROM', 'AREA', 'LAT', 'LON', 'ADDRESS'],
     entry.sites.map(({ from, area, lat, lon, address }) => [
@@ -210,6 +266,8 @@ async function remove(
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
   await removeSensor(registry, id)
+  // whoever is signed in as it is sent away
+  await (await new Kvm(nc).open(buckets.credentials)).delete(id)
   print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
   return exitCodes.done
 }

@@ -9,6 +9,12 @@ export function textFlag(flags: Flags, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
+/** Of a flag that may be said several times. */
+export function textsFlag(flags: Flags, name: string): readonly string[] {
+  const value = flags[name]
+  return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
+}
+
 export function neededFlag(flags: Flags, name: string, example: string): string {
   const value = textFlag(flags, name)
   if (value === undefined)

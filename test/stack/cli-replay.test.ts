@@ -44,8 +44,8 @@ const replay = (options: Partial<ReplayOptions> & Pick<ReplayOptions, 'paths' | 
     ...options,
   })
 
-const importArchive = async (path: string, format: string, code = 'ARC'): Promise<unknown> =>
-  importInto(await openRegistry(nc, sensorIdRules()), {
+const importArchive = async (path: string, format: string, code = 'ARC'): Promise<unknown> => {
+  const { imported } = await importInto(await openRegistry(nc, sensorIdRules()), {
     paths: [path],
     format,
     code,
@@ -55,6 +55,8 @@ const importArchive = async (path: string, format: string, code = 'ARC'): Promis
     nowMs: Date.UTC(2026, 0, 1),
     isTerminal: false,
   })
+  return imported
+}
 
 const rawMessages = async (): Promise<number> => {
   const manager = await jetstreamManager(nc)

@@ -59,8 +59,12 @@ const file = (name: string, content: string): string => {
 describe('sensors add, show, move, remove', () => {
   it('registers a sensor that the pipeline will know, once', async () => {
     const id = 'NGR-LOS-IKJ-001'
-    expect(await runJson('add', { id, ...place, cadence: '30s' })).toEqual({ id })
-    const entry = await runJson(`show ${id}`)
+    expect(await runJson('add', { id, ...place, cadence: '30s' })).toEqual({
+      id,
+      key: expect.stringMatching(/^aqs_[0-9A-Za-z]{36}$/),
+    })
+    const { state, ...entry } = (await runJson(`show ${id}`)) as SensorEntry & { state: unknown }
+    expect(state).toMatchObject({ key: 'good', connections: null, seen: {}, refused: {} })
     expect(parseSensor(entry, sensorIdRules())).toMatchObject({
       id,
       cadenceMs: 30_000,
@@ -140,7 +144,12 @@ Ikeja,NGR-LOS-IKJ-101,"1 Palm Avenue, ""Ikeja""",3.35,6.6,30s
 Yaba,NGR-LOS-YAB-102,,3.37,6.51,
 `,
     )
-    expect(await runJson(`import ${csv}`)).toEqual({ created: 2, changed: 0, unchanged: 0 })
+    expect(await runJson(`import ${csv}`)).toEqual({
+      created: 2,
+      changed: 0,
+      unchanged: 0,
+      keys: expect.stringContaining(folder),
+    })
     expect(await runJson('show NGR-LOS-IKJ-101')).toMatchObject({
       cadence_seconds: 30,
       sites: [{ address: '1 Palm Avenue, "Ikeja"', lat: 6.6 }],
@@ -200,7 +209,7 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
     )
     const seen: number[] = []
     const imported = await importSensors(registry, entries, (done) => seen.push(done))
-    expect(imported).toEqual({ created: 10_000, changed: 0, unchanged: 0 })
+    expect(imported).toMatchObject({ created: 10_000, changed: 0, unchanged: 0 })
     expect(seen.at(-1)).toBe(10_000)
     const listed = (await runJson('list', { area: 'big' })) as SensorEntry[]
     expect(listed.map(({ id }) => id)).toEqual(entries.map(({ id }) => id))
