@@ -1,7 +1,7 @@
 import { formatIso } from '../core/iso-time.ts'
 import { uptime24h } from '../core/uptime.ts'
 import type { Entry } from './sensor-board.ts'
-import { isOnline, newestMs } from './sensor-now.ts'
+import { isOnline, newestMs, newestReading } from './sensor-now.ts'
 
 /** Uptime, and the newest reading's time (null where it never sent one). */
 export function vitalsOf(
@@ -28,6 +28,7 @@ export function sensorText(entry: Entry, nowMs: number): string {
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',
     ...vitalsOf(entry, nowMs),
+    aqi: newestReading(entry)?.aqi ?? null,
   })
 }
 

@@ -112,6 +112,7 @@ const schemas = {
     status: { enum: ['online', 'offline'] },
     last_reading: timeOrNull,
     uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
+    aqi: { ...integerOrNull, description: 'of its last reading' },
   }),
   Reading: {
     ...object({

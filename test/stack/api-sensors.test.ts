@@ -39,6 +39,7 @@ test('sensors are listed by id with what the log says of them', async () => {
         status: 'offline',
         last_reading: null,
         uptime_24h: 0,
+        aqi: null,
       },
     ],
   })
@@ -46,6 +47,7 @@ test('sensors are listed by id with what the log says of them', async () => {
   expect((await list()).sensors[0]).toMatchObject({
     status: 'online',
     last_reading: formatIso(nowMs),
+    aqi: expect.any(Number),
   })
   const offline = {
     kind: 'offline' as const,
