@@ -18,6 +18,7 @@ const benches: Readonly<Record<string, string>> = {
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   verify: 'size of a bundle and time of its verification',
   'verify-api': '/verify under load, proofs at a million leaves',
+  push: 'readings over HTTP, in arrays and one by one, each after its PubAck',
   notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
 }
 
