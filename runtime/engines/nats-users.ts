@@ -50,6 +50,7 @@ const writers: Readonly<Record<string, readonly AirUser[]>> = {
 /** Who sees what opens doors, by bucket: everybody else can neither read nor write it. */
 const secretBuckets: Readonly<Record<string, readonly AirUser[]>> = {
   [buckets.credentials]: ['gate', 'dashboard'],
+  [buckets.applications]: ['gate'],
   [buckets.keys]: ['api', 'dashboard'],
   [buckets.passwords]: ['dashboard'],
   [buckets.sessions]: ['dashboard'],
