@@ -1,0 +1,32 @@
+/** A Python package from PyPI for a test, put once a machine into the user's cache. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
+import { onPath, runTool } from '../../runtime/engines/tools.ts'
+import type { Environment } from '../../runtime/settings.ts'
+
+type Package = { readonly name: string; readonly version: string }
+
+/** For PYTHONPATH, or in words why it cannot be had. */
+export async function pythonPackage(
+  { name, version }: Package,
+  env: Environment,
+): Promise<{ readonly folder: string } | { readonly missing: string }> {
+  const python = onPath('python3', env) ?? onPath('python', env)
+  if (python === undefined) return { missing: 'Python is not on this machine' }
+  const folder = join(cacheFolder(env), `${name}-${version}`)
+  if (existsSync(folder)) return { folder }
+  try {
+    await makeOnce(folder, async (aside) => {
+      const what = ['install', '--no-deps', '--only-binary', ':all:', '--quiet', '--retries', '1']
+      await runTool(python, ['-m', 'pip', ...what, '--target', aside, `${name}==${version}`], {
+        env,
+        timeoutMs: 120_000,
+      })
+    })
+    return { folder }
+  } catch (error) {
+    const said = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
+    return { missing: `pip could not fetch ${name} ${version}: ${said.slice(0, 200)}` }
+  }
+}

@@ -1,0 +1,84 @@
+/** The example sensors as processes, each where the machine has what it needs or can fetch it. */
+import { fileURLToPath } from 'node:url'
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { onPath, runTool } from '../../runtime/engines/tools.ts'
+import { pythonPackage } from './python-package.ts'
+
+const env = environment()
+const folder = fileURLToPath(new URL('../../examples/sensors/', import.meta.url))
+
+export type ExampleSensor = Pick<Child, 'exited' | 'isAlive'> &
+  AsyncDisposable & { readonly said: readonly string[] }
+
+type Ready = {
+  readonly command: readonly [string, ...string[]]
+  readonly env?: Readonly<Record<string, string>>
+}
+type Found = Ready | { readonly missing: string }
+
+const shell = (script: string): Ready => ({
+  command: [onPath('sh', env) ?? 'sh', `${folder}mosquitto/${script}`],
+})
+
+async function mosquitto(script: string): Promise<Found> {
+  if (onPath('mosquitto_pub', env) !== undefined) return shell(script)
+  const apt = onPath('apt-get', env)
+  if (apt === undefined || process.getuid?.() !== 0)
+    return { missing: 'mosquitto-clients is not on this machine, and only root can install it' }
+  try {
+    await runTool(apt, ['install', '-y', '-q', 'mosquitto-clients'], { env, timeoutMs: 120_000 })
+    return shell(script)
+  } catch {
+    return { missing: 'apt-get could not install mosquitto-clients' }
+  }
+}
+
+async function paho(): Promise<Found> {
+  const found = await pythonPackage({ name: 'paho-mqtt', version: '2.1.0' }, env)
+  if ('missing' in found) return found
+  return {
+    command: [onPath('python3', env) ?? 'python', `${folder}python/sensor.py`],
+    env: { PYTHONPATH: found.folder, PYTHONDONTWRITEBYTECODE: '1' },
+  }
+}
+
+const node = (file: string): Ready => ({ command: [process.execPath, `${folder}node/${file}`] })
+
+export const examples = {
+  'mosquitto/publish.sh': await mosquitto('publish.sh'),
+  'mosquitto/receipt.sh': await mosquitto('receipt.sh'),
+  'python/sensor.py': await paho(),
+  'node/sensor-mqtt.mjs': node('sensor-mqtt.mjs'),
+  'node/sensor-nats.mjs': node('sensor-nats.mjs'),
+} as const satisfies Readonly<Record<string, Found>>
+export type Example = keyof typeof examples
+
+/** Why it cannot run here, undefined where it can. */
+export const missing = (example: Example): string | undefined => {
+  const found: Found = examples[example]
+  return 'missing' in found ? found.missing : undefined
+}
+
+export async function startExample(
+  example: Example,
+  settings: Readonly<Record<string, string>>,
+): Promise<ExampleSensor> {
+  const found: Found = examples[example]
+  if ('missing' in found) throw new Error(found.missing)
+  const [command, ...args] = found.command
+  const said: string[] = []
+  const child = await startChild({
+    command,
+    args,
+    cwd: folder,
+    env: { ...env, ...found.env, ...settings },
+    onLine: (line) => void said.push(line),
+  })
+  return {
+    said,
+    exited: child.exited,
+    isAlive: child.isAlive,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  }
+}
