@@ -28,7 +28,7 @@ const { values: flags } = parseArgs({
   options: {
     sensors: { type: 'string', default: '2000' },
     seconds: { type: 'string', default: '8' },
-    connections: { type: 'string', default: '64' },
+    connections: { type: 'string', default: '256' },
   },
 })
 const sensors = Number(flags.sensors)
