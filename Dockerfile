@@ -5,6 +5,17 @@ COPY package.json package-lock.json .npmrc ./
 # The image brings Node itself, so the optional packages that carry one stay out.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
+FROM node:26-slim AS pages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY core core
+COPY schemas schemas
+COPY anchor anchor
+COPY dashboard dashboard
+RUN npm run build
+
 FROM node:26-slim
 WORKDIR /app
 ENV NODE_ENV=production AIRPROOF_DATA=/data
@@ -20,6 +31,8 @@ COPY pipeline pipeline
 COPY notifier notifier
 COPY anchor anchor
 COPY api api
+COPY dashboard dashboard
+COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
 COPY cli cli
 # What a process must remember over a restart (its id) lives here; the rest of the image is
 # never written to.

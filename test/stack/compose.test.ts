@@ -9,6 +9,7 @@ import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { ensureKeyFile } from '../../anchor/key-file.ts'
+import { ensureBuiltPages } from '../../cli/built-pages.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
@@ -157,8 +158,13 @@ test.skipIf(missing !== undefined)(
       }),
     )
 
+    await ensureBuiltPages({ env, note: () => undefined })
+    const smtpFile = join(folder.path, 'smtp-url')
+    writeFileSync(smtpFile, 'smtp://127.0.0.1:1\n')
+
     const said: string[] = []
     const apiPort = await freePort()
+    const dashboardPort = await freePort()
     const started = new Map<string, { child: Child; service: ComposeService; here: Here }>()
     for (const [name, service] of ours) {
       for (let i = 0; i < (service.deploy?.replicas ?? 1); i++) {
@@ -170,10 +176,15 @@ test.skipIf(missing !== undefined)(
           ['/run/secrets/influx-token', tokenFile],
           ['/run/secrets/webhook-key', keyFile],
           ['/run/secrets/anchor-key', anchorKeyFile],
+          ['/run/secrets/smtp-url', smtpFile],
+          ['http://api:8080', `http://127.0.0.1:${apiPort}`],
+          ['${DASHBOARD_URL:?where people reach the dashboard}', 'https://air.example.org'],
+          ['${MAIL_FROM:?what mails are sent from}', 'air@example.org'],
           ['${CHAIN_RPC_URL:?which chain is anchored to}', anvil.url],
           ['0.0.0.0', '127.0.0.1'],
           ['9090', String(await freePort())],
           ['8080', String(apiPort)],
+          ['8081', String(dashboardPort)],
           ['/data', data],
         ]
         // Buckets of InfluxDB are shared by the whole test run, so this test has its own.
@@ -198,6 +209,7 @@ test.skipIf(missing !== undefined)(
       'notifier-1',
       'anchor-0',
       'api-0',
+      'dashboard-0',
     ])
     for (const [name, { child, service, here }] of started) {
       await eventually(`${name} is healthy`, async () => {
@@ -205,6 +217,11 @@ test.skipIf(missing !== undefined)(
         return await isHealthy(service, here)
       })
     }
+
+    await eventually('the dashboard asks the API', async () => {
+      return (await fetch(`http://127.0.0.1:${dashboardPort}/data/v1/areas`)).status === 200
+    })
+    expect(await (await fetch(`http://127.0.0.1:${dashboardPort}/`)).text()).toContain('/assets/')
 
     const nc = await connectNats({ natsUrl: nats.url }, { name: 'test' })
     resources.defer(() => nc.close())
