@@ -29,5 +29,6 @@ function optionOf(text: string): readonly [string, string | number | boolean] {
   if (name === '') throw new WrongUsage(`--device-option must be NAME=VALUE, and is "${text}"`)
   if (value === 'true' || value === 'false') return [name, value === 'true']
   const number = Number(value)
-  return [name, value.trim() !== '' && Number.isFinite(number) ? number : value]
+  // 0x00158d0001dc126a is a name, not a number
+  return [name, Number.isFinite(number) && String(number) === value ? number : value]
 }

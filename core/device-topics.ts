@@ -46,9 +46,10 @@ export function serialFault({ kind, serial }: TopicDevice): string | undefined {
   return `the serial of a device of kind ${kind} is ${rules[kind].means}`
 }
 
-const listIn = (device: TopicDevice, option: string): readonly string[] => {
-  const text = device.options?.[option]
-  return typeof text === 'string' ? text.split(/[\s,]+/).filter((word) => word !== '') : []
+/** A name of digits alone may have been kept as a number. */
+const textIn = (device: TopicDevice | undefined, option: string): string => {
+  const value = device?.options?.[option]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /**
@@ -81,7 +82,9 @@ const zigbeeTopics = (name: string): readonly string[] => [
 /** A Zigbee2MQTT bridge signs in as one sensor, whose entry says for which others it speaks. */
 const namesOf = (device: TopicDevice): readonly string[] => [
   device.serial,
-  ...listIn(device, 'carries').filter((name) => rules.zigbee2mqtt.serial.test(name)),
+  ...textIn(device, 'carries')
+    .split(/[\s,]+/)
+    .filter((name) => rules.zigbee2mqtt.serial.test(name)),
 ]
 
 const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
@@ -92,8 +95,8 @@ const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
  * before, so whoever checks must allow no other.
  */
 export function clientIdsOf(sensor: string, device?: TopicDevice): readonly string[] {
-  const own = device?.options?.['client_id']
-  return typeof own === 'string' && clientId.test(own) ? [sensor, own] : [sensor]
+  const own = textIn(device, 'client_id')
+  return clientId.test(own) ? [sensor, own] : [sensor]
 }
 
 /** The subjects that readings come on, of every device there may be. */
