@@ -1,0 +1,297 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import { composeMail } from '../../dashboard/mail/compose.ts'
+import { reminderFor } from '../../dashboard/mail/key-reminders.ts'
+import { letterOf } from '../../dashboard/mail/letter.ts'
+import { clientNetwork, networkOf } from '../../dashboard/server/client-address.ts'
+import { cookieLine, csrfOf, newToken, readCookie } from '../../dashboard/server/cookies.ts'
+import { html } from '../../dashboard/server/html.ts'
+import { hashPassword, isPassword, spellPassword } from '../../dashboard/server/password-hash.ts'
+import { passwordWork } from '../../dashboard/server/password-work.ts'
+import { judgeEmail, judgeName, judgePassword } from '../../dashboard/server/people/fields.ts'
+import { safePath } from '../../dashboard/server/people/sign-in.ts'
+import { rateBy } from '../../dashboard/server/rate-by.ts'
+import { Refusal } from '../../dashboard/server/refusal.ts'
+import { normaliseEmail } from '../../runtime/account-book.ts'
+import type { KeyRecord } from '../../schemas/account.ts'
+import { mailSchema } from '../../schemas/mail.ts'
+
+describe('a password', () => {
+  test('is kept as argon2id of 19 MiB, two passes, one lane, salted anew each time', async () => {
+    const first = await hashPassword('three plain words')
+    expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
+    expect(await hashPassword('three plain words')).not.toBe(first)
+    expect(await isPassword('three plain words', first)).toBe(true)
+    expect(await isPassword('three plain word', first)).toBe(false)
+    expect(await isPassword('three plain words ', first)).toBe(false)
+  })
+
+  test('is right where a text of other tools says so', async () => {
+    // argon2 reference implementation, `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32`
+    const kept =
+      '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+    expect(await isPassword('password', kept)).toBe(true)
+    expect(await isPassword('Password', kept)).toBe(false)
+  })
+
+  test('is nobody’s where what is kept is broken', async () => {
+    for (const kept of ['', '$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$AAAA', 'plain']) {
+      expect(await isPassword('plain', kept)).toBe(false)
+    }
+  })
+
+  test('is one however the keyboard composed it, and nothing else is changed', () => {
+    expect(spellPassword('cafe\u0301\u00A0au lait ')).toBe('café au lait ')
+    expect(spellPassword('ﬁne')).toBe('ﬁne')
+  })
+
+  test.each([
+    ['1234567', 'at least 8'],
+    ['é'.repeat(7), 'at least 8'],
+    ['x'.repeat(129), 'at most 128'],
+    ['Password123', 'among the first'],
+    ['aaaaaaaaaa', 'among the first'],
+    ['Ada.Obi1', 'other than your e-mail'],
+  ])('%s is refused: %s', (password, why) => {
+    expect(judgePassword(password, 'ada.obi1@example.org')).toEqual({
+      problem: expect.stringContaining(why) as string,
+    })
+  })
+
+  test('of 8 to 128 characters is taken, whatever alphabet', () => {
+    for (const password of [
+      'xk4_9vQ!',
+      '🐘'.repeat(64) + 'ab',
+      'ọmọ ilẹ̀ wa dára',
+      'x y'.repeat(42),
+    ])
+      expect(judgePassword(password, 'ada@example.org')).toEqual({ value: password })
+  })
+
+  test('is checked a few at once; others wait, and beyond a bound are told to come back', async () => {
+    const work = passwordWork({ running: 1, waiting: 2 })
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => work.matches('x', undefined)),
+    )
+    expect(tries.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ])
+    const [, , , refused] = tries
+    expect(refused?.status === 'rejected' && refused.reason).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '2' },
+    })
+    expect(await work.matches('x', undefined)).toBe(false)
+  })
+})
+
+describe('an address', () => {
+  test.each([
+    [' Ada.Obi@Example.ORG ', 'ada.obi@example.org'],
+    ['zoe\u0308@example.org', 'zoë@example.org'],
+    ['ａｄａ@ｅｘａｍｐｌｅ．org', 'ada@example.org'],
+    ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+    ['ada+air@example.org', 'ada+air@example.org'],
+    ['ada@localhost', 'ada@localhost'],
+  ])('%s is %s', (typed, kept) => expect(normaliseEmail(typed)).toBe(kept))
+
+  test.each([
+    '',
+    'ada',
+    'ada@',
+    '@example.org',
+    'a@b@c',
+    'a b@example.org',
+    'ada@exa mple.org',
+    'a,b@example.org',
+    '"<script>"@example.org',
+    'ada@-x.example',
+    'ada@example..org',
+    `${'a'.repeat(65)}@example.org`,
+    'a\r\nb@example.org',
+    'ada@example.org\u0000x',
+  ])('%j is none', (typed) => expect(judgeEmail(typed)).toHaveProperty('problem'))
+
+  test('has one spelling: spelling it again changes nothing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.domain(), (local, domain) => {
+        const judged = judgeEmail(`${local}@${domain}`)
+        if ('value' in judged) expect(judgeEmail(judged.value)).toEqual(judged)
+      }),
+    )
+  })
+})
+
+test('a name stands on one line, and turns no writing around', () => {
+  expect(judgeName(' Ada\r\nObi\u202E ')).toEqual({ value: 'Ada Obi' })
+  expect(judgeName(' \n ')).toHaveProperty('problem')
+  expect(judgeName('x'.repeat(201))).toHaveProperty('problem')
+})
+
+test('whatever stands in a page’s gaps is text', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const { text: page } = html`<p title="${text}">${text}</p>`
+      expect(page.slice('<p title="'.length, -'</p>'.length)).not.toMatch(/[<'`]/)
+      expect(page.match(/"/g)).toHaveLength(2)
+    }),
+  )
+  expect(html`${'<b>'}${html`<i>${'&'}</i>`}${[html`<u>`, '<']}${undefined}${false}${0}`.text).toBe(
+    '&lt;b&gt;<i>&amp;</i><u>&lt;0',
+  )
+})
+
+test('after sign-in one goes to a path of ours, or to the start', () => {
+  for (const path of ['/', '/settings/keys', '/sensors/NGR-LOS-IKJ-001?x=1'])
+    expect(safePath(path)).toBe(path)
+  for (const path of [
+    '',
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example',
+    '/a\nb',
+    '/\t/evil.example',
+    `/${'x'.repeat(600)}`,
+  ])
+    expect([path, safePath(path)]).toEqual([path, '/'])
+})
+
+describe('whose request it is', () => {
+  const from = (remoteAddress: string, forwarded?: string): IncomingMessage => {
+    const socket = new Socket()
+    Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress })
+    const request = new IncomingMessage(socket)
+    if (forwarded !== undefined) request.headers['x-forwarded-for'] = forwarded
+    return request
+  }
+  test('is the socket’s where no proxy of ours stands before us, whatever the client claims', () => {
+    expect(clientNetwork(from('192.0.2.1', '198.51.100.1'), 0)).toBe('192.0.2.1')
+  })
+  test('is what our own proxies wrote, counted from the right', () => {
+    const request = from('10.0.0.1', 'invented, 198.51.100.1, 203.0.113.5')
+    expect(clientNetwork(request, 1)).toBe('203.0.113.5')
+    expect(clientNetwork(request, 2)).toBe('198.51.100.1')
+    expect(clientNetwork(from('10.0.0.1'), 1)).toBe('10.0.0.1')
+  })
+  test('is a /64 of IPv6, and IPv4 however it is written', () => {
+    expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe(networkOf('2001:db8:1:2:ffff::1'))
+    expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
+  })
+})
+
+test('a cookie is read where it is a token of ours, and its form token tells nothing of it', () => {
+  const request = new IncomingMessage(new Socket())
+  const token = newToken()
+  request.headers.cookie = `a=b; __Host-session=${token}; __Host-visit=short`
+  expect(readCookie(request, 'session')).toBe(token)
+  expect(readCookie(request, 'visit')).toBeUndefined()
+  expect(csrfOf(token)).not.toContain(token)
+  expect(csrfOf(token)).toBe(csrfOf(token))
+  expect(csrfOf(newToken())).not.toBe(csrfOf(token))
+  expect(cookieLine('session', undefined)).toContain('Max-Age=0')
+})
+
+test('tries are counted by name, forgiven when asked, and the table has an end', () => {
+  let now = 0
+  const rate = rateBy({ limit: { perSecond: 1, burst: 2 }, clockMs: () => now, most: 3 })
+  rate.take('ada')
+  rate.take('ada')
+  expect(() => rate.take('ada')).toThrow(Refusal)
+  expect(rate.tryTake('bola')).toBe(true)
+  rate.forget('ada')
+  expect([rate.tryTake('ada'), rate.tryTake('ada'), rate.tryTake('ada')]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  now += 1_000
+  expect([rate.tryTake('ada'), rate.tryTake('ada')]).toEqual([true, false])
+  for (const other of ['c', 'd', 'e']) rate.take(other)
+  expect(rate.tryTake('ada')).toBe(true)
+})
+
+describe('a key that expires', () => {
+  const nowMs = Date.UTC(2026, 5, 1)
+  const key = (leftMs: number, rest: Partial<KeyRecord> = {}): KeyRecord => ({
+    id: 'key_1',
+    account: 'acc_1',
+    name: 'mine',
+    hint: 'aqk_abcd',
+    created_at: formatIso(nowMs - dayMs),
+    expires_at: formatIso(nowMs + leftMs),
+    ...rest,
+  })
+  test.each([
+    [15 * dayMs, undefined],
+    [14 * dayMs + 1_000, undefined],
+    [14 * dayMs, 'key_expiring.key_1.14'],
+    [13 * dayMs, 'key_expiring.key_1.14'],
+    [12 * dayMs, undefined],
+    [3 * dayMs, 'key_expiring.key_1.3'],
+    [2 * dayMs, 'key_expiring.key_1.3'],
+    [dayMs, undefined],
+    [-hourMs, undefined],
+  ])('in %i ms is told of as %s', (leftMs, id) =>
+    expect(reminderFor(key(leftMs), nowMs)?.id).toBe(id),
+  )
+  test('is not told of where it is revoked, or the dashboard’s own', () => {
+    expect(reminderFor(key(14 * dayMs, { revoked_at: formatIso(nowMs) }), nowMs)).toBeUndefined()
+    expect(reminderFor(key(14 * dayMs, { internal: true }), nowMs)).toBeUndefined()
+  })
+})
+
+test.each(mailSchema.properties.kind.enum)(
+  'a mail of kind %s says everything twice, as text and as HTML',
+  (kind) => {
+    const data = Object.fromEntries(
+      [
+        'name',
+        'former',
+        'email',
+        'hint',
+        'days',
+        'expires_at',
+        'used',
+        'limit',
+        'day',
+        'resets_at',
+        'webhook',
+        'url',
+        'failures',
+        'since',
+        'disabled_at',
+        'reason',
+        'detail',
+        'at',
+      ].map((name) => [name, `<${name}>`]),
+    )
+    const links = {
+      link: 'https://air.example.org/x?token=y',
+      forgot: 'https://air.example.org/forgot',
+    }
+    const letter = letterOf(
+      { kind, to: {}, data: { ...data, ...links } },
+      'https://air.example.org',
+    )
+    const mail = composeMail(letter, {
+      id: kind,
+      from: 'air@example.org',
+      to: 'ada@example.org',
+      dashboard: 'https://air.example.org',
+    })
+    expect(mail.subject).toMatch(/^[\x20-\x7E’%]{10,60}$/)
+    expect(mail.html).not.toMatch(/<(name|former|email|hint|url|detail)>/)
+    for (const paragraph of letter.paragraphs) expect(mail.text).toContain(paragraph)
+    // a gap that nothing fills would read strangely
+    expect(mail.text).not.toMatch(/ {2}|undefined|\(\)/)
+    expect(mail.messageId).toMatch(/^<[0-9a-f]{32}@air\.example\.org>$/)
+  },
+)
