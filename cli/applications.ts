@@ -1,6 +1,7 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type MeasurementName, measurementNames } from '../core/reading.ts'
+import { dayMs } from '../core/time.ts'
 import {
   createApplication,
   listApplications,
@@ -9,19 +10,18 @@ import {
   renewApplication,
 } from '../runtime/applications.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { Flags } from '../runtime/settings.ts'
 import { type Application, applicationKinds } from '../schemas/application.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'
-import { durationFlag, exactWords, neededFlag, subcommand } from './words.ts'
+import { durationFlag, exactWords, neededFlag, subcommand, textsFlag } from './words.ts'
 
 export const command: Command = {
   summary: 'LoRaWAN applications whose network server posts readings',
   help: `\
 usage: airproof applications add ID --kind ttn|chirpstack --field NAME=KEY… [--devices START…]
        airproof applications list
-       airproof applications key ID [--overlap 1d]
+       airproof applications key ID [--overlap 24h]
        airproof applications remove ID
 
 A network server (The Things Stack, ChirpStack 4) posts the uplinks of all its devices with one
@@ -32,16 +32,16 @@ and the device EUI. The table of fields says which key of the decoded payload ho
   --field NAME=KEY  ${measurementNames.join(', ')} in
                     µg/m³, µg/m³, ppm, °C, %; once for each; a dot in KEY goes into an object
   --devices START   only devices whose EUI begins so; may be repeated (default: any of its kind)
-  --overlap TIME    the secret before stays good so long, such as 1d (default: not at all)
+  --overlap 24h     how long the key before stays good; 0s: not at all
   --json            print data as JSON; add and key give {"id", "key"}
 
-The secret is shown once, and kept nowhere: only its hash is.
+The key is shown once, and kept nowhere: only its hash is.
 
 examples:
   npx airproof applications add roofs --kind ttn --field pm25=pm2_5 --field humidity=hum
   npx airproof applications add poles --kind chirpstack --field co2=air.co2 --devices 70B3D57ED0
   npx airproof applications list
-  npx airproof applications key roofs --overlap 1d`,
+  npx airproof applications key roofs --overlap 7d`,
   options: {
     kind: { type: 'string' },
     field: { type: 'string', multiple: true },
@@ -65,11 +65,11 @@ async function add({ kv }: Opened, { flags, words, print, note }: CommandContext
   const kind = applicationKinds.find((one) => one === given)
   if (kind === undefined)
     throw new WrongUsage(`--kind must be ${applicationKinds.join(' or ')}, and is "${given}"`)
-  const devices = listFlag(flags, 'devices').map((start) => start.toUpperCase())
+  const devices = textsFlag(flags, 'devices').map((start) => start.toUpperCase())
   const application = {
     id,
     kind,
-    fields: fieldsOf(listFlag(flags, 'field')),
+    fields: fieldsOf(textsFlag(flags, 'field')),
     ...(devices.length === 0 ? {} : { devices }),
   }
   const secret = await createApplication(kv, application, Date.now())
@@ -91,7 +91,7 @@ async function list({ nc }: Opened, { flags, words, print }: CommandContext): Pr
 
 async function key({ kv }: Opened, { flags, words, print, note }: CommandContext): Promise<number> {
   const id = checkedId(exactWords(words, 'ID')[0] ?? '')
-  const overlapMs = durationFlag(flags, 'overlap') ?? 0
+  const overlapMs = durationFlag(flags, 'overlap') ?? dayMs
   const secret = await renewApplication(kv, id, { nowMs: Date.now(), overlapMs })
   if (flags['json'] === true) print(JSON.stringify({ id, key: secret }))
   else {
@@ -117,11 +117,6 @@ function checkedId(text: string): string {
   throw new WrongUsage(
     `"${text}" is no id of an application: 2 to 40 small letters, digits and dashes, a letter first`,
   )
-}
-
-const listFlag = (flags: Flags, name: string): readonly string[] => {
-  const value = flags[name]
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
 function fieldsOf(texts: readonly string[]): Application['fields'] {
