@@ -1,7 +1,9 @@
 /** The API behind `/data/v1`, as the pages of strangers and of accounts see it. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { changeAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { listenOn } from '../../runtime/listen.ts'
 import { newSecretKey } from '../../runtime/seal-secret.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -114,4 +116,52 @@ test('with the API away its data are 503, and the pages stay', async () => {
   const answer = await browser.get('/data/v1/sensors', json)
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
   expect((await browser.get('/')).status).toBe(200)
+})
+
+test('a stream goes through as it comes, ends with its reader, and one network has ten at most', async () => {
+  const open = new Set<ServerResponse>()
+  const heard: IncomingHttpHeaders[] = []
+  const api = createServer((request, response) => {
+    heard.push(request.headers)
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'set-cookie': 'ours=1' })
+    response.write('id: 7\ndata: {}\n\n')
+    open.add(response)
+    response.once('close', () => open.delete(response))
+  })
+  const url = await listenOn(api, { host: '127.0.0.1', port: 0, setting: 'test' })
+  await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: url } })
+  const reader = async () => {
+    const gone = new AbortController()
+    const answer = await fetch(`${dashboard.url}/data/v1/stream?area=Ikeja`, {
+      signal: gone.signal,
+      headers: { 'last-event-id': '6', cookie: 'a=b', authorization: 'Bearer mine' },
+    })
+    return { answer, gone }
+  }
+  const readers = await Promise.all(Array.from({ length: 10 }, reader))
+  const [first] = readers
+  expect(first?.answer.headers.get('content-type')).toBe('text/event-stream')
+  expect(first?.answer.headers.get('set-cookie')).toBeNull()
+  const { value } = (await first?.answer.body?.getReader().read()) ?? {}
+  expect(new TextDecoder().decode(value)).toBe('id: 7\ndata: {}\n\n')
+  expect(heard[0]).toMatchObject({
+    'last-event-id': '6',
+    authorization: expect.stringMatching(/^Bearer aqk_/) as string,
+  })
+  expect(heard[0]).not.toHaveProperty('cookie')
+  const eleventh = await reader()
+  expect(eleventh.answer.status).toBe(429)
+  await eleventh.answer.body?.cancel()
+  first?.gone.abort()
+  await eventually('the API’s end is closed too', () => open.size === 9)
+  const again = await eventually('there is room for another', async () => {
+    const one = await reader()
+    if (one.answer.status === 200) return one
+    await one.answer.body?.cancel()
+    return undefined
+  })
+  for (const { gone } of [...readers, again]) gone.abort()
+  await eventually('all are closed', () => open.size === 0)
+  api.closeAllConnections()
+  await new Promise((resolve) => api.close(resolve))
 })
