@@ -29,8 +29,7 @@ export async function signedIn(dashboard: TestDashboard, wishes: Wishes = {}): P
   const book = await openAccountBook(nc)
   const { id } = await createAccount(book, { email, name, tier, nowMs: Date.now() })
   const account = await changeAccount(book, id, { role: role ?? 'user' })
-  await using sessions = await openSessions({ nc, findAccount: () => account, nowMs: Date.now })
-  const token = await sessions.start(id, { agent: 'a test', address: '127.0.0.1' })
+  const token = await anotherSession(dashboard, account, 'a test')
   const browser = dashboard.browser()
   browser.cookies.set('__Host-session', token)
   await eventually('the dashboard knows the session and the role', async () => {
@@ -47,4 +46,14 @@ export async function signedIn(dashboard: TestDashboard, wishes: Wishes = {}): P
       return { status, body: JSON.parse(text) }
     },
   }
+}
+
+/** @returns its token @param agent what the browser calls itself */
+export async function anotherSession(
+  { nc }: TestDashboard,
+  account: Account,
+  agent: string,
+): Promise<string> {
+  await using sessions = await openSessions({ nc, findAccount: () => account, nowMs: Date.now })
+  return await sessions.start(account.id, { agent, address: '127.0.0.1' })
 }

@@ -65,12 +65,9 @@ export function AccountsTab() {
                 {
                   name: 'Change',
                   cell: (one) => (
-                    <button
-                      type="button"
-                      aria-label={`Make ${one.email} ${one.tier === 'premium' ? 'free' : 'premium'}`}
-                      onClick={() => setChanging(one)}
-                    >
+                    <button type="button" onClick={() => setChanging(one)}>
                       Make {one.tier === 'premium' ? 'free' : 'premium'}
+                      <span class="visually-hidden">: {one.email}</span>
                     </button>
                   ),
                 },

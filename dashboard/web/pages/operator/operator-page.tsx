@@ -19,7 +19,7 @@ export function OperatorPage({ query }: PageProps) {
   const wanted = query.get('show') ?? 'status'
   const [name, , Tab] = tabs.find(([one]) => one === wanted) ?? tabs[0]
   return (
-    <div class="stack">
+    <div class="stack settings">
       <h1>Operator</h1>
       <nav class="tabs" aria-label="Operator">
         {tabs.map(([one, label]) => (

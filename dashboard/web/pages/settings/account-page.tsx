@@ -20,7 +20,7 @@ type Session = {
 }
 
 export const AccountPage = () => (
-  <div class="stack">
+  <div class="stack settings">
     <h1>Account</h1>
     <About />
     <Sessions />

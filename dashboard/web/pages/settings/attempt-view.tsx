@@ -1,7 +1,7 @@
 import { When } from '../../parts/when.tsx'
 import { Badge } from './badge.tsx'
 import type { Attempt } from './webhook-data.ts'
-import { errorWords, outcomeWords } from './webhook-words.ts'
+import { attemptWords, errorWords } from './webhook-words.ts'
 
 /** One POST and what came back. Bodies are others’ words: shown as text, whatever they say. */
 export const AttemptView = ({ attempt }: { readonly attempt: Attempt }) => {
@@ -13,7 +13,7 @@ export const AttemptView = ({ attempt }: { readonly attempt: Attempt }) => {
           Attempt {attempt.attempt}
           {attempt.trigger !== 'event' && ` (${attempt.trigger})`}
         </h3>
-        <Badge of={outcomeWords[attempt.outcome]} />
+        <Badge of={attemptWords(attempt)} />
       </div>
       <dl class="facts">
         <dt>Sent</dt>
@@ -31,7 +31,7 @@ export const AttemptView = ({ attempt }: { readonly attempt: Attempt }) => {
             </dd>
           </>
         )}
-        {attempt.next_attempt_at !== null && (
+        {attempt.next_attempt_at !== null && attempt.trigger !== 'test' && (
           <>
             <dt>Next</dt>
             <dd>

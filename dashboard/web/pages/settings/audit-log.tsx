@@ -31,7 +31,7 @@ export function AuditLog() {
             { name: 'When', cell: (row: Row) => <When at={row.at} /> },
             { name: 'What', cell: auditWords },
             { name: 'Details', cell: auditDetails },
-            { name: 'From', cell: (row) => <span class="mono">{row.address ?? '–'}</span> },
+            { name: 'From', cell: (row) => <span class="mono number">{row.address ?? '–'}</span> },
           ]}
           rows={events.slice(0, 200).map((event, place) => ({ ...event, place }))}
           keyOf={(row) => String(events.length - row.place)}

@@ -23,11 +23,14 @@ export function DeliveryView({ webhook, delivery }: DeliveryProps) {
       asked.again()
     })
   const found = asked.value
+  const [newest] = found?.attempts ?? []
+  const isTest = newest?.trigger === 'test'
   return (
     <>
       <div class="row">
         <h1>Delivery</h1>
-        {found !== undefined && <Badge of={deliveryWords[found.state]} />}
+        {found !== undefined && !isTest && <Badge of={deliveryWords[found.state]} />}
+        {isTest && <span class="badge">a test</span>}
       </div>
       {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
       {found === undefined && asked.error === undefined && <Loading />}
@@ -50,9 +53,11 @@ export function DeliveryView({ webhook, delivery }: DeliveryProps) {
             )}
           </dl>
           <div class="actions">
-            <button type="button" disabled={action.isBusy} onClick={() => void replay()}>
-              Send it again
-            </button>
+            {!isTest && (
+              <button type="button" disabled={action.isBusy} onClick={() => void replay()}>
+                Send it again
+              </button>
+            )}
             <button type="button" class="quiet" onClick={asked.again}>
               Look again
             </button>

@@ -35,7 +35,7 @@ export function KeysPage() {
   )
   const keys = value?.keys ?? []
   return (
-    <div class="stack">
+    <div class="stack settings">
       <div class="row between">
         <h1>API keys</h1>
         {keys.length > 0 && generate}

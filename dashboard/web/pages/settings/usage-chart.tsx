@@ -1,10 +1,6 @@
 import type { Day } from './usage-page.tsx'
 
-const width = 600
-const height = 150
-const left = 44
-const bottom = 20
-const top = 8
+const height = 100
 
 type ChartProps = {
   /** Oldest first. */
@@ -18,45 +14,37 @@ export function UsageChart({ days, limit }: ChartProps) {
   const isNear = most >= 0.5 * limit
   const scale = isNear ? Math.max(most, limit) : most
   const total = days.reduce((sum, { used }) => sum + used, 0)
-  const yOf = (value: number): number => height - bottom - ((height - bottom - top) * value) / scale
-  const step = (width - left) / Math.max(1, days.length)
+  const barOf = (used: number): number =>
+    used === 0 ? 0 : Math.max(2, (0.94 * height * used) / scale)
+  const limitY = height - barOf(limit)
   return (
-    <svg
-      class="days"
-      viewBox={`0 0 ${width} ${height}`}
-      role="img"
-      aria-label={`${total} requests in ${days.length} days, at most ${most} on one`}
-    >
-      <text x={left - 6} y={yOf(scale) + 8} text-anchor="end">
-        {scale.toLocaleString()}
-      </text>
-      <text x={left - 6} y={yOf(0)} text-anchor="end">
-        0
-      </text>
-      <line class="base" x1={left} x2={width} y1={yOf(0)} y2={yOf(0)} />
-      {days.map(({ date, used }, i) => (
-        <rect
-          key={date}
-          x={left + i * step + 1}
-          width={Math.max(1, step - 3)}
-          y={used === 0 ? yOf(0) : Math.min(yOf(used), yOf(0) - 2)}
-          height={used === 0 ? 0 : Math.max(2, yOf(0) - yOf(used))}
-          rx="2"
-        >
-          <title>{`${date}: ${used.toLocaleString()}`}</title>
-        </rect>
-      ))}
-      {isNear && (
-        <line class="limit" x1={left} x2={width} y1={yOf(limit)} y2={yOf(limit)}>
-          <title>{`limit: ${limit.toLocaleString()}`}</title>
-        </line>
-      )}
-      <text x={left} y={height - 4}>
-        {days[0]?.date}
-      </text>
-      <text x={width} y={height - 4} text-anchor="end">
-        {days.at(-1)?.date}
-      </text>
-    </svg>
+    <figure class="days">
+      <div class="row between muted">
+        <span>{total.toLocaleString()} requests in all</span>
+        <span>at most {Math.max(...days.map(({ used }) => used)).toLocaleString()} on one day</span>
+      </div>
+      <svg
+        viewBox={`0 0 ${10 * days.length} ${height}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${total} requests in ${days.length} days`}
+      >
+        {days.map(({ date, used }, i) => (
+          <rect key={date} x={10 * i + 1} width="8" y={height - barOf(used)} height={barOf(used)}>
+            <title>{`${date}: ${used.toLocaleString()}`}</title>
+          </rect>
+        ))}
+        {isNear && (
+          <line x1="0" x2={10 * days.length} y1={limitY} y2={limitY}>
+            <title>{`limit: ${limit.toLocaleString()}`}</title>
+          </line>
+        )}
+      </svg>
+      <figcaption class="row between hint">
+        <span>{days[0]?.date}</span>
+        {isNear && <span>- - the limit of a day</span>}
+        <span>{days.at(-1)?.date}</span>
+      </figcaption>
+    </figure>
   )
 }

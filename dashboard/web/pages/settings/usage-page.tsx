@@ -22,7 +22,7 @@ type Usage = {
 export function UsagePage() {
   const asked = useAsked((signal) => getJson<Usage>('/data/v1/usage', { signal }), [])
   return (
-    <div class="stack">
+    <div class="stack settings">
       <div class="row between">
         <h1>Usage</h1>
         <button type="button" onClick={asked.again} disabled={asked.isAsking}>
@@ -41,8 +41,8 @@ const Shown = ({ usage }: { readonly usage: Usage }) => (
     <section class="card stack" aria-label="Today">
       <div>
         <h2>Today</h2>
-        <p class="big number">
-          {usage.used.toLocaleString()}{' '}
+        <p>
+          <span class="big">{usage.used.toLocaleString()}</span>{' '}
           <span class="muted">of {usage.limit.toLocaleString()} requests</span>
         </p>
         <progress

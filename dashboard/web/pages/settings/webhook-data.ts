@@ -1,5 +1,5 @@
 /** `/data/v1/webhooks…`: what is asked and answered there, as docs/api.md has it. */
-import { AskError, getJson, sendJson } from '../../data.ts'
+import { getJson, sendJson } from '../../data.ts'
 
 export const eventKinds = [
   ['aqi.high', 'The index rises above your threshold'],
@@ -106,15 +106,9 @@ const at = (id: string, rest = ''): string => `${root}/${encodeURIComponent(id)}
 const deliveryAt = (id: string, delivery: string, rest = ''): string =>
   at(id, `/deliveries/${encodeURIComponent(delivery)}${rest}`)
 
-/** @returns undefined where webhooks are not part of the account's tier */
-export async function listWebhooks(signal: AbortSignal): Promise<readonly Webhook[] | undefined> {
-  try {
-    return (await getJson<{ webhooks: readonly Webhook[] }>(root, { signal })).webhooks
-  } catch (error) {
-    if (error instanceof AskError && error.code === 'premium_required') return undefined
-    throw error
-  }
-}
+/** Oldest first; an account that was premium once still sees its own. */
+export const listWebhooks = async (signal: AbortSignal): Promise<readonly Webhook[]> =>
+  (await getJson<{ webhooks: readonly Webhook[] }>(root, { signal })).webhooks
 
 export type Wanted = {
   readonly url: string

@@ -7,7 +7,7 @@ import { Badge } from './badge.tsx'
 import { Choice } from './field.tsx'
 import { useAction } from './use-action.ts'
 import { listTried, listWaiting, type Outcome, type Tried, type Waiting } from './webhook-data.ts'
-import { isFailing, outcomeWords } from './webhook-words.ts'
+import { attemptWords, isFailing } from './webhook-words.ts'
 
 type Shown = 'all' | 'pending' | 'dead' | Exclude<Outcome, 'dead'>
 const choices: readonly (readonly [Shown, string])[] = [
@@ -100,7 +100,7 @@ function TriedTable({ webhook, outcome, look }: TriedProps) {
               ),
             },
             { name: 'Event', cell: (row) => row.event },
-            { name: 'Outcome', cell: (row) => <Badge of={outcomeWords[row.outcome]} /> },
+            { name: 'Outcome', cell: (row) => <Badge of={attemptWords(row)} /> },
             { name: 'Answer', cell: (row) => row.response_status ?? row.error ?? '–' },
             { name: 'Attempt', isNumber: true, cell: (row) => row.attempt },
             {

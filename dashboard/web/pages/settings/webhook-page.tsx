@@ -22,7 +22,7 @@ export function WebhookPage({ params, query }: PageProps) {
     setChanges((count) => count + 1)
   }
   return (
-    <div class="stack">
+    <div class="stack settings">
       <p>
         <a href={delivery === null ? '/settings/webhooks' : `/settings/webhooks/${id}`}>
           {delivery === null ? '← All webhooks' : '← The webhook'}

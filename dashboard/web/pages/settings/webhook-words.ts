@@ -30,13 +30,22 @@ export function whyNotSending(webhook: Webhook): string | undefined {
   return undefined
 }
 
-export const outcomeWords: Readonly<Record<Outcome, Words>> = {
+const outcomeWords: Readonly<Record<Outcome, Words>> = {
   delivered: { label: 'delivered', kind: 'ok' },
   retry: { label: 'failed, tried again later', kind: 'warn' },
   dead: { label: 'given up', kind: 'error' },
   disabled: { label: 'webhook disabled', kind: 'error' },
   cancelled: { label: 'cancelled', kind: '' },
 }
+
+/** An example that failed is not tried again. */
+export const attemptWords = (attempt: {
+  readonly outcome: Outcome
+  readonly trigger: string
+}): Words =>
+  attempt.trigger === 'test' && attempt.outcome === 'retry'
+    ? { label: 'failed', kind: 'error' }
+    : outcomeWords[attempt.outcome]
 
 export const deliveryWords: Readonly<Record<Delivery['state'], Words>> = {
   ...outcomeWords,

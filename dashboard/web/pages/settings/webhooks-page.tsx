@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { me } from '../../me.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
@@ -14,7 +15,7 @@ import { WebhookForm } from './webhook-form.tsx'
 import { webhookState, whyNotSending } from './webhook-words.ts'
 
 export function WebhooksPage() {
-  const asked = useAsked(async (signal) => ({ webhooks: await listWebhooks(signal) }), [])
+  const asked = useAsked(listWebhooks, [])
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<Made>()
   const create = (
@@ -22,13 +23,13 @@ export function WebhooksPage() {
       New webhook
     </button>
   )
-  const webhooks = asked.value?.webhooks ?? []
-  const isPremium = asked.value?.webhooks !== undefined
+  const webhooks = asked.value ?? []
+  const isPremium = me.value?.account.tier === 'premium'
   return (
-    <div class="stack">
+    <div class="stack settings">
       <div class="row between">
         <h1>Webhooks</h1>
-        {webhooks.length > 0 && create}
+        {isPremium && webhooks.length > 0 && create}
       </div>
       <p class="muted">
         A webhook is told what happens, by a signed POST to your address, within seconds.
@@ -46,7 +47,7 @@ export function WebhooksPage() {
       {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
       {asked.value === undefined && asked.error === undefined && <Loading />}
       {asked.value !== undefined && !isPremium && <PremiumOnly />}
-      {isPremium && webhooks.length === 0 && (
+      {asked.value !== undefined && isPremium && webhooks.length === 0 && (
         <Empty title="No webhook yet">
           <p>
             Name an address of yours, and it hears when the air gets bad or a sensor falls silent.

@@ -1,0 +1,114 @@
+import { stripTypeScriptTypes } from 'node:module'
+import { expect, test } from 'vitest'
+import { refusalReasons } from '../../core/log-message.ts'
+import {
+  againWords,
+  reasons,
+  reasonWords,
+} from '../../dashboard/web/pages/operator/rejected-words.ts'
+import { auditDetails, auditWords } from '../../dashboard/web/pages/settings/audit-words.ts'
+import { daysLeft } from '../../dashboard/web/pages/settings/days-left.ts'
+import { verifySnippet } from '../../dashboard/web/pages/settings/verify-snippet.ts'
+import type { Outcome, Webhook } from '../../dashboard/web/pages/settings/webhook-data.ts'
+import {
+  attemptWords,
+  errorWords,
+  isFailing,
+  webhookState,
+  whyNotSending,
+} from '../../dashboard/web/pages/settings/webhook-words.ts'
+import { attemptErrors } from '../../schemas/attempt.ts'
+
+test.each([
+  [90 * 24, '90 days left', false],
+  [90 * 24 - 1, '89 days left', false],
+  [14 * 24, '14 days left', false],
+  [14 * 24 - 1, '13 days left', true],
+  [47, '1 day left', true],
+  [23, 'less than a day left', true],
+  [0, 'expired', true],
+  [-1, 'expired', true],
+])('a key with %d hours to live has “%s”', (hours, words, isSoon) => {
+  const nowMs = Date.parse('2026-03-01T00:00:00Z')
+  const expiresAt = new Date(nowMs + hours * 3_600_000).toISOString()
+  expect(daysLeft(expiresAt, nowMs)).toEqual({ words, isSoon })
+})
+
+const webhook: Webhook = {
+  id: 'wh_0000000',
+  url: 'https://example.org/',
+  description: null,
+  events: ['aqi.high'],
+  filters: {},
+  active: true,
+  paused: false,
+  disabled: null,
+  previous_secret_until: null,
+  created_at: '2026-03-01T00:00:00Z',
+}
+
+test.each<[Partial<Webhook>, string, RegExp | undefined]>([
+  [{}, 'active', undefined],
+  [{ paused: true }, 'paused', /resume/],
+  [{ paused: true, suspended: true }, 'suspended', /premium/],
+  [{ active: false }, 'disabled', /switched off/],
+  [{ active: false, disabled: { reason: 'gone', at: '' } }, 'disabled', /410/],
+  [{ active: false, disabled: { reason: 'failing', at: '', detail: 'so' } }, 'disabled', /\(so\)/],
+  [{ active: false, disabled: { reason: 'operator', at: '' } }, 'disabled', /Only they/],
+])('of %o the strongest reason is told', (fields, label, why) => {
+  const one = { ...webhook, ...fields }
+  expect(webhookState(one).label).toBe(label)
+  if (why === undefined) expect(whyNotSending(one)).toBeUndefined()
+  else expect(whyNotSending(one)).toMatch(why)
+})
+
+test('an address fails after five attempts in a row, and not before', () => {
+  const many = (count: number): Outcome[] => Array.from({ length: count }, () => 'retry')
+  expect(isFailing(many(4))).toBe(false)
+  expect(isFailing(many(5))).toBe(true)
+  expect(isFailing([...many(4), 'dead'])).toBe(true)
+  expect(isFailing(['delivered', ...many(9)])).toBe(false)
+})
+
+test('an example that failed is not said to be tried again', () => {
+  expect(attemptWords({ outcome: 'retry', trigger: 'test' }).label).toBe('failed')
+  expect(attemptWords({ outcome: 'retry', trigger: 'event' }).label).toMatch(/again/)
+})
+
+test('every reason and every error that there is has words of its own', () => {
+  expect(reasons.toSorted()).toEqual([...refusalReasons, 'partial'].toSorted())
+  for (const reason of reasons) expect(reasonWords(reason)).not.toBe(reason)
+  for (const error of attemptErrors) expect(errorWords(error)).not.toBe(error)
+})
+
+test('what became of a replay is told in full', () => {
+  expect(againWords({ replayed: 3, truncated: 0, unsendable: 0, gone: 0 })).toBe('3 sent again')
+  expect(againWords({ replayed: 0, truncated: 1, unsendable: 2, gone: 3 })).toBe(
+    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor is no name to publish to; 3 gone meanwhile',
+  )
+})
+
+test('an audit event is words and details, also one that nobody foresaw', () => {
+  const event = { at: '', event: 'some_new_thing', details: { first_name: '<b>', count: 2 } }
+  expect(auditWords(event)).toBe('Some new thing')
+  expect(auditDetails(event)).toBe('first name: <b>, count: 2')
+  expect(auditDetails({ at: '', event: 'x' })).toBe('')
+})
+
+test('the check that is shown to receivers takes our signature and no other', async () => {
+  const code = stripTypeScriptTypes(verifySnippet('TypeScript'))
+  const { isFromAirproof } = (await import(
+    /* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`
+  )) as { isFromAirproof: (secret: string, body: Uint8Array, signature: string) => boolean }
+  // the vector of docs/webhooks: the key is the secret as it is shown
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  const body = Buffer.from('{"test": 2432232314}')
+  const signature = '80ec8a89ce3cd22133a1066caecb4d04fea7467657c8514d717ec42c38a5c94c'
+  expect(isFromAirproof(secret, body, signature)).toBe(true)
+  expect(isFromAirproof(secret, Buffer.from('{"test": 2432232315}'), signature)).toBe(false)
+  expect(isFromAirproof(`${secret}x`, body, signature)).toBe(false)
+  expect(isFromAirproof(secret, body, `${signature.slice(0, -1)}d`)).toBe(false)
+  for (const other of ['', 'zz', signature.slice(2)])
+    expect(isFromAirproof(secret, body, other)).toBe(false)
+  expect(verifySnippet('Python')).toContain('compare_digest')
+})
