@@ -116,18 +116,30 @@ test('with another sensor’s credential they are not let in, and go on trying',
   for (const id of ids) expect(await readingsOf(id)).toEqual([])
 })
 
-describe('the examples that cannot be run here', () => {
-  const text = (path: string): string =>
-    readFileSync(fileURLToPath(new URL(`../../examples/sensors/${path}`, import.meta.url)), 'utf8')
+const text = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
+test('the page for vendors links each example, and says which are run here', () => {
+  const page = text('docs/sensors.md')
+  const rows = page.split('\n').filter((line) => line.startsWith('|') && line.includes('examples/'))
+  const linked = (isRun: boolean): readonly string[] =>
+    rows
+      .filter((row) => row.trimEnd().endsWith('| yes |') === isRun)
+      .flatMap((row) => [...row.matchAll(/examples\/sensors\/([^)]+)/g)].map(([, path]) => path))
+      .map(String)
+  expect(linked(true).toSorted()).toEqual(names.toSorted())
+  for (const path of linked(false)) expect(text(`examples/sensors/${path}`)).not.toBe('')
+  expect(linked(false)).toHaveLength(2)
+})
+
+describe('the examples that cannot be run here', () => {
   test.each(['micropython/main.py', 'arduino/airproof_sensor/airproof_sensor.ino'])(
     '%s names the topics that the others name, and signs in as the sensor',
     (path) => {
-      expect(text(path)).toContain('"air/raw/"')
-      expect(text(path)).toContain('"air/ack/"')
-      expect(text(path)).toMatch(
-        /MQTTClient\(SENSOR, HOST.*user=SENSOR|connect\(SENSOR, SENSOR, KEY\)/,
-      )
+      const source = text(`examples/sensors/${path}`)
+      expect(source).toContain('"air/raw/"')
+      expect(source).toContain('"air/ack/"')
+      expect(source).toMatch(/MQTTClient\(SENSOR, HOST.*user=SENSOR|connect\(SENSOR, SENSOR, KEY\)/)
     },
   )
 })
