@@ -29,8 +29,8 @@ export type QuotaBucket = {
   readonly swap: (key: string, from: KnownCount, to: Count) => Promise<boolean>
 }
 
-/** How long a request waits for its charge. */
-const timeoutMs = 2 * secondMs
+/** A server that syncs every write to a busy disk takes its time; one that is away is noticed elsewhere. */
+const timeoutMs = 5 * secondMs
 const none: KnownCount = { count: noCount, revision: 0 }
 
 /** @param most bound on what memory holds; what came first goes first, and is read again */

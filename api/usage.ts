@@ -76,7 +76,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
         id,
         name,
         hint,
-        last_used: lastUsed(used.get(id)),
+        last_used_at: lastUsed(used.get(id)),
       })),
     })
   },

@@ -14,12 +14,15 @@ const benches: Readonly<Record<string, string>> = {
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
+  quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
+  stream: '200 listeners of 100 readings a second: CPU, delay',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   verify: 'size of a bundle and time of its verification',
   'verify-api': '/verify under load, proofs at a million leaves',
   push: 'readings over HTTP, in arrays and one by one, each after its PubAck',
   notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
+  login: 'sign-ins a second a core, and what they do to /v1 beside them',
 }
 
 const [name = '', ...flags] = process.argv.slice(2)

@@ -29,7 +29,7 @@ const usage = object({
         id: text,
         name: text,
         hint: { ...text, description: 'its first characters' },
-        last_used: {
+        last_used_at: {
           type: ['string', 'null'],
           format: 'date-time',
           description: 'to the minute; null: never',

@@ -15,7 +15,7 @@ type Usage = {
   reset: string
   burst: { limit: number; used: number; remaining: number; reset: string }
   days: { date: string; used: number }[]
-  keys: { id: string; name: string; hint: string; last_used: string | null }[]
+  keys: { id: string; name: string; hint: string; last_used_at: string | null }[]
 }
 
 test('an account sees what it has used, by day and by key, and nobody else’s', async () => {
@@ -59,10 +59,10 @@ test('an account sees what it has used, by day and by key, and nobody else’s',
 
     const used = await eventually('last use of both keys is told', async () => {
       const { keys } = (await ask(bob.key)).body
-      return keys.every(({ last_used }) => last_used !== null) && keys
+      return keys.every(({ last_used_at }) => last_used_at !== null) && keys
     })
-    for (const { last_used } of used) {
-      expect(Math.abs(Date.now() - Date.parse(last_used ?? ''))).toBeLessThan(180_000)
+    for (const { last_used_at } of used) {
+      expect(Math.abs(Date.now() - Date.parse(last_used_at ?? ''))).toBeLessThan(180_000)
     }
 
     const { key: internal } = await api.newKey({ account: 'dashboard', internal: true })
