@@ -1,8 +1,10 @@
 /**
- * Events as they come, in order, from a sequence on. Survives reconnects: the client's ordered
- * consumer resumes where it was.
+ * Events as they come, in order, from a sequence on. The client's ordered consumer resumes where it
+ * was after a reconnect, mostly: after some ends of a server it never pulls again and says nothing.
+ * So a feed ends when nothing is heard for a while that somebody waits for; who reads it opens the
+ * next one.
  */
-import { type ConsumerMessages, DeliverPolicy, jetstream } from '@nats-io/jetstream'
+import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SourceStream } from '../core/ledger-record.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
@@ -27,6 +29,7 @@ export type FeedItem = {
 
 export type FeedStart = { readonly sequence: number } | { readonly sinceMs: number }
 
+/** Ends by itself where the server is silent. */
 export type Feed = AsyncDisposable &
   AsyncIterable<FeedItem> & {
     /** Items that were there when it was opened. */
@@ -41,6 +44,10 @@ const subjects = {
 }
 /** Read ahead: an event is a kilobyte, a message of READINGS up to 512. */
 const readAhead = { events: 200, readings: 4 } as const
+/** While we wait the server says twice a second that it is there. */
+const heartbeatMs = 500
+const pullExpiresMs = 5_000
+const silentMs = 5_000
 
 export async function openFeed(
   nc: NatsConnection,
@@ -60,32 +67,59 @@ export async function openFeed(
         }),
   })
   const { num_pending: pending } = await consumer.info()
-  const messages = await consumer.consume({ max_messages: readAhead[stream] })
+  const messages = await consumer.consume({
+    max_messages: readAhead[stream],
+    expires: pullExpiresMs,
+    idle_heartbeat: heartbeatMs,
+  })
+  let isIterated = false
   return {
     pending,
-    [Symbol.asyncIterator]: () => itemsOf(messages, stream),
+    async *[Symbol.asyncIterator]() {
+      isIterated = true
+      for await (const raw of untilSilent(messages)) yield itemOf(raw, stream)
+    },
     [Symbol.asyncDispose]: async () => {
-      await messages.close()
+      const closed = messages.close()
+      // the client's promise is settled by the end of an iteration: without one it never is
+      if (isIterated) await closed
     },
   }
 }
 
-async function* itemsOf(
-  messages: ConsumerMessages,
-  stream: SourceStream,
-): AsyncGenerator<FeedItem> {
-  for await (const raw of messages) {
-    const common = {
-      sequence: raw.seq,
-      storedMs: raw.info.timestampNanos / 1_000_000,
-      pending: raw.info.pending,
+/** Ends where it is waited for the next one and nothing was heard for a while, heartbeats included. */
+async function* untilSilent(messages: ConsumerMessages): AsyncGenerator<JsMsg> {
+  let heardMs = performance.now()
+  let isWaiting = true
+  void (async () => {
+    for await (const { type } of messages.status())
+      if (type === 'heartbeat') heardMs = performance.now()
+  })()
+  const watch = setInterval(() => {
+    if (isWaiting && performance.now() - heardMs > silentMs) void messages.close()
+  }, heartbeatMs)
+  try {
+    for await (const message of messages) {
+      isWaiting = false
+      yield message
+      // whoever took it may have been busy for long
+      heardMs = performance.now()
+      isWaiting = true
     }
-    if (stream === 'events') yield { ...common, stream, event: parseEvent(raw.data) }
-    else {
-      const { readings } = decodeReadings(readHeader(raw.subject, raw.headers), raw.data)
-      yield { ...common, stream, readings }
-    }
+  } finally {
+    clearInterval(watch)
   }
+}
+
+function itemOf(raw: JsMsg, stream: SourceStream): FeedItem {
+  const common = {
+    sequence: raw.seq,
+    storedMs: raw.info.timestampNanos / 1_000_000,
+    pending: raw.info.pending,
+  }
+  if (stream === 'events') return { ...common, stream, event: parseEvent(raw.data) }
+  const { readings } = decodeReadings(readHeader(raw.subject, raw.headers), raw.data)
+  return { ...common, stream, readings }
 }
 
 /** Tells whom an item concerns. Back-fill is history when it arrives, and fires nothing. */

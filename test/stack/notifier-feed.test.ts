@@ -1,0 +1,116 @@
+/** Events and readings go on arriving, however the server went away and came back. */
+import { jetstream } from '@nats-io/jetstream'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import { expect, test } from 'vitest'
+import { seqOf } from '../../core/reading.ts'
+import { sensorIdRules } from '../../core/sensor-id.ts'
+import { openFeed } from '../../notifier/feed.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { encodeReadings } from '../../schemas/readings-message.ts'
+import { logHeaders, readingsSubject } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNats } from '../support/nats.ts'
+import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('a feed ends where its server has become silent, and not while there is merely nothing new', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  await publishEvent(nc, rise(100, 180))
+  const told: number[] = []
+  let hasEnded = false
+  const reading = (async () => {
+    await using feed = await openFeed(nc, 'events', { sequence: 1 })
+    for await (const { sequence } of feed) told.push(sequence)
+    hasEnded = true
+  })()
+  // reads on after more silence of the events than it suffers of the server
+  const startMs = performance.now()
+  await eventually('six seconds are over', () => performance.now() - startMs > 6_000)
+  expect([told, hasEnded]).toEqual([[1], false])
+  await publishEvent(nc, rise(100, 180))
+  await eventually('the second one', () => told.length === 2)
+  nats.freeze()
+  await eventually('it ends', () => hasEnded)
+  nats.thaw()
+  await reading
+  await using again = await openFeed(nc, 'events', { sequence: 2 })
+  for await (const { sequence } of again) {
+    expect(sequence).toBe(2)
+    break
+  }
+  await nc.close()
+})
+
+test('after kills and sleeps of the server, events and readings are delivered as before', async () => {
+  await using nats = await testNats({ syncAlways: true })
+  using folder = temporaryFolder()
+  await using receiver = await startReceiver()
+  await using resources = new AsyncDisposableStack()
+  const nc = await nats.connect()
+  resources.defer(() => nc.close())
+  await ensureStreams(nc)
+  await putWebhook(nc, { url: receiver.url, events: ['aqi.high', 'reading.new'] })
+  resources.use(await startNotifier(nats.url, folder.path))
+  const arrived = (event: string) => receiver.received.filter(({ json }) => json.event === event)
+  let rounds = 0
+  const round = async (): Promise<void> => {
+    rounds++
+    await eventually('NATS takes a reading', () =>
+      publishReading(nc, rounds).catch(() => undefined),
+    )
+    await eventually('NATS takes an event', () => {
+      return publishEvent(nc, rise(100, 180)).catch(() => undefined)
+    })
+    await eventually(
+      'both arrive',
+      () => arrived('aqi.high').length >= rounds && arrived('reading.new').length >= rounds,
+      { withinMs: 60_000 },
+    )
+  }
+  await round()
+  for (const how of ['kill', 'kill', 'sleep'] as const) {
+    if (how === 'kill') {
+      await nats.kill()
+      await nats.restart()
+    } else {
+      nats.freeze()
+      setTimeout(nats.thaw, 7_000)
+    }
+    await round()
+  }
+  const ids = new Set(receiver.received.map(({ id }) => id))
+  expect(ids.size).toBeGreaterThanOrEqual(2 * rounds)
+}, 300_000)
+
+async function publishReading(nc: NatsConnection, n: number): Promise<number> {
+  const head = headers()
+  head.set(logHeaders.worker, 'test')
+  const sensor = sensorIdRules().parse('NGR-LOS-YAB-001')
+  if (sensor === undefined) throw new Error('no id')
+  const timeMs = Date.now() - 1_000
+  const values = { pm25: 2_100, pm10: null, co2: null, temperature: 2_900, humidity: null }
+  const reading = { sensor, area: 'Yaba', timeMs, arrivedMs: timeMs, ...values, aqi: 70, flags: 0 }
+  const body = encodeReadings({
+    partition: 3,
+    worker: 'test',
+    rawLast: n,
+    rawLastTimeMs: 0,
+    nLast: n,
+    lateTo: 0,
+    listenedMs: 0,
+    readings: [{ ...reading, seq: seqOf(3, n) }],
+    events: [],
+    held: [],
+    deferred: [],
+    refused: [],
+    duplicates: [],
+  })
+  const ack = await jetstream(nc).publish(readingsSubject(3), body, {
+    headers: head,
+    timeout: 2_000,
+  })
+  return ack.seq
+}
