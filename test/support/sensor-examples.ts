@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
-import { onPath, runTool } from '../../runtime/engines/tools.ts'
+import { onPath } from '../../runtime/engines/tools.ts'
+import { debianProgram } from './debian-program.ts'
 import { pythonPackage } from './python-package.ts'
 
 const env = environment()
@@ -21,18 +22,12 @@ const shell = (script: string): Ready => ({
   command: [onPath('sh', env) ?? 'sh', `${folder}mosquitto/${script}`],
 })
 
-async function mosquitto(script: string): Promise<Found> {
-  if (onPath('mosquitto_pub', env) !== undefined) return shell(script)
-  const apt = onPath('apt-get', env)
-  if (apt === undefined || process.getuid?.() !== 0)
-    return { missing: 'mosquitto-clients is not on this machine, and only root can install it' }
-  try {
-    await runTool(apt, ['install', '-y', '-q', 'mosquitto-clients'], { env, timeoutMs: 120_000 })
-    return shell(script)
-  } catch {
-    return { missing: 'apt-get could not install mosquitto-clients' }
-  }
-}
+const mosquittoClients = await debianProgram(
+  { names: ['mosquitto_pub'], debianPackage: 'mosquitto-clients' },
+  env,
+)
+const mosquitto = (script: string): Found =>
+  'missing' in mosquittoClients ? mosquittoClients : shell(script)
 
 async function paho(): Promise<Found> {
   const found = await pythonPackage({ name: 'paho-mqtt', version: '2.1.0' }, env)
@@ -46,8 +41,8 @@ async function paho(): Promise<Found> {
 const node = (file: string): Ready => ({ command: [process.execPath, `${folder}node/${file}`] })
 
 export const examples = {
-  'mosquitto/publish.sh': await mosquitto('publish.sh'),
-  'mosquitto/receipt.sh': await mosquitto('receipt.sh'),
+  'mosquitto/publish.sh': mosquitto('publish.sh'),
+  'mosquitto/receipt.sh': mosquitto('receipt.sh'),
   'python/sensor.py': await paho(),
   'node/sensor-mqtt.mjs': node('sensor-mqtt.mjs'),
   'node/sensor-nats.mjs': node('sensor-nats.mjs'),

@@ -1,11 +1,11 @@
 /** The pages of the settings in a real Chromium, with the API and the dashboard behind them. */
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { build } from 'vite'
-import { environment } from '../../runtime/config.ts'
+import { openChromium } from './chromium.ts'
 import { type TestDashboard, testDashboard } from './dashboard.ts'
 import type { SignedIn } from './signed-in.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -50,10 +50,7 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
       },
     }),
   )
-  const browser = await chromium.launch({
-    executablePath: findChromium(),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  })
+  const browser = await openChromium()
   opened.defer(() => browser.close())
   const open: SettingsBrowser['open'] = async (who, { width = 1280, scheme = 'light' } = {}) => {
     const context = await browser.newContext({
@@ -96,20 +93,6 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
   }
   const all = opened.move()
   return { api, dashboard, open, [Symbol.asyncDispose]: () => all.disposeAsync() }
-}
-
-function findChromium(): string {
-  const folders = (environment()['PATH'] ?? '').split(':')
-  const names = ['chromium', 'chromium-browser', 'google-chrome']
-  for (const file of folders.flatMap((folder) => names.map((name) => join(folder, name)))) {
-    try {
-      accessSync(file, constants.X_OK)
-      return file
-    } catch {
-      // the next one
-    }
-  }
-  throw new Error('there is no chromium on PATH: install it, for example by apt')
 }
 
 const axeSource = readFileSync(
