@@ -219,6 +219,10 @@ test('an area tells of its sensors, and is found by name, slug and code in any c
   expect(await unknown.json()).toMatchObject({ error: { code: 'area_not_found' } })
   const past = await ask(api, `ikeja?end_time=${formatIso(nowMs - 2 * hourMs)}`)
   expect(past.aqi.nowcast).toBeNull()
+  const ahead = `ikeja?end_time=${formatIso(nowMs + 5 * hourMs)}`
+  for (const { period } of [lagos, await ask(api, ahead)]) {
+    expect(Date.parse(period.end_time)).toBeLessThanOrEqual(Date.now())
+  }
   expect(await (await api.get('/v1/areas')).json()).toMatchObject({
     count: 3,
     network: { name: 'Lagos', sensors: { total: 5 } },

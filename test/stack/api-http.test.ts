@@ -213,6 +213,25 @@ test('the document names every address with its parameters, and the page needs n
   expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
 })
 
+test('the first address leads to the pages that say how to go on', async () => {
+  const json = await fetch(`${api.url}/`)
+  expect(await json.json()).toEqual({
+    status: 'success',
+    docs: '/v1/docs',
+    openapi: '/v1/openapi.json',
+  })
+  const page = await fetch(`${api.url}/`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(await page.text()).toContain('href="/v1/docs"')
+})
+
+test('the page lists what a parameter may be', async () => {
+  const page = await (await fetch(`${api.url}/v1/docs`)).text()
+  expect(page).toContain('<code>online</code>, <code>offline</code>')
+  expect(page).toContain('<code>1</code> to <code>1000</code>; <code>100</code> unless given')
+  expect(page).toContain('for example <code>2026-01-31T08:00:00Z</code>')
+})
+
 test('the scale says what every index is made with', async () => {
   const { categories } = (await (await api.get('/v1/aqi/scale')).json()) as {
     categories: { category: string; pm25: { low: number; high: number } }[]
