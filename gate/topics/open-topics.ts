@@ -40,7 +40,7 @@ export type TopicsOptions = {
 const task = 'task.topics'
 const consumerName = 'gate'
 /** Longer than a window of numbers that belong together, which is acknowledged at its end. */
-const ackWaitMs = 60 * secondMs
+const ackWaitMs = 30 * secondMs
 /** Of open windows: ten thousand devices that say five numbers each. */
 const mostUnacknowledged = 50_000
 const pulledAtOnce = 500
@@ -51,14 +51,19 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   const { nc, sensors, holder, log } = options
   await using opened = new AsyncDisposableStack()
   const manager = await jetstreamManager(nc)
-  // the same settings again change nothing
-  await manager.consumers.add(topicsStream, {
+  const settings = {
     durable_name: consumerName,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
     ack_wait: ackWaitMs * 1_000_000,
     max_ack_pending: mostUnacknowledged,
-  })
+  }
+  try {
+    await manager.consumers.add(topicsStream, settings)
+  } catch {
+    // it is there as an older version of us made it
+    await manager.consumers.update(topicsStream, consumerName, settings)
+  }
   const publisher = opened.use(openRawPublisher(nc, { log }))
   const { messages } = topicMetrics(options.metrics)
   const devices = indexDevices(sensors)

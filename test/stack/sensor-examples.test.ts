@@ -1,7 +1,10 @@
 /** The examples for vendors, as they stand, against a city whose door asks who they are. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import airgradient from '../fixtures/devices-mqtt/airgradient.json' with { type: 'json' }
+import fahrenheit from '../fixtures/devices-mqtt/tasmota-fahrenheit.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
 import { type GuardedCity, guardedCity } from '../support/guarded-city.ts'
@@ -92,6 +95,26 @@ describe.each(lasting)('%s', (example) => {
       for (const { pm10 } of readings) expect(pm10).toBe(78.2)
     },
   )
+})
+
+test('firmware with topics of its own appears in /v1 too, in our units', async () => {
+  const said = [
+    { device: { kind: 'airgradient', serial: 'aabbccddeeff' }, ...airgradient },
+    { device: { kind: 'tasmota', serial: 'tasmota_0A1B2D' }, ...fahrenheit },
+  ] as const
+  for (const [i, { device, topic, body, fields }] of said.entries()) {
+    const id = `NGR-LOS-EXD-${100 + i}`
+    const password = await nats.addSensor(id, { device })
+    const options = { protocolVersion: 4, clientId: id, username: id, password } as const
+    const client = await connectAsync(nats.mqttUrl, options)
+    await client.publishAsync(topic, JSON.stringify(body))
+    const [reading] = await eventually(`${id} is in /v1`, async () => {
+      const readings = await readingsOf(id)
+      return readings.length > 0 && readings
+    })
+    expect(reading).toMatchObject(fields)
+    await client.endAsync()
+  }
 })
 
 test('with another sensor’s credential they are not let in, and go on trying', async () => {
