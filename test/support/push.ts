@@ -13,7 +13,7 @@ import { issueCredential } from '../../runtime/sensor-credentials.ts'
 import { ensureStreams, type StreamOptions } from '../../runtime/streams.ts'
 import { watchBucket } from '../../runtime/watched-bucket.ts'
 import type { Application } from '../../schemas/application.ts'
-import { parseSensor } from '../../schemas/registered-sensor.ts'
+import { entryFault, parseSensor } from '../../schemas/registered-sensor.ts'
 import type { SensorEntry } from '../../schemas/sensor.ts'
 import { buckets, rawStream } from '../../schemas/subjects.ts'
 import ttn from '../fixtures/devices/ttn.json' with { type: 'json' }
@@ -182,6 +182,8 @@ export async function testPush({
     },
     logged: () => lines.join(''),
     sensor: async (id, entry = {}) => {
+      const fault = entryFault(entryOf(id, entry), sensorIdRules())
+      if (fault !== undefined) throw new Error(fault)
       await registered.put(id, JSON.stringify(entryOf(id, entry)))
       const secret = await issueCredential(credentials, id, { nowMs: Date.now() })
       const caller = { id, secret }
