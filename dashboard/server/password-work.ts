@@ -1,4 +1,5 @@
 /** Passwords are costly to check on purpose, so only so many are at work, and so many wait. */
+import { availableParallelism } from 'node:os'
 import { hashPassword, isPassword } from './password-hash.ts'
 import { away } from './refusal.ts'
 
@@ -13,16 +14,24 @@ export type PasswordWork = {
 }
 
 type Options = {
-  /** At once; Node's pool has four threads, and files and names are looked up there too. */
+  /**
+   * At once; half of the cores unless given, so that whatever else the machine does goes on, and
+   * at most three of the four threads of Node's pool, which looks files and names up too.
+   */
   readonly running?: number
   readonly waiting?: number
 }
+
+const halfTheCores = (): number => Math.min(3, Math.max(1, Math.floor(availableParallelism() / 2)))
 
 /** Opens to nothing, and costs what any other does. */
 const nobodys =
   '$argon2id$v=19$m=19456,t=2,p=1$YWlycHJvb2Ygbm9ib2R5cw$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
-export function passwordWork({ running = 2, waiting = 64 }: Options = {}): PasswordWork {
+export function passwordWork({
+  running = halfTheCores(),
+  waiting = 64,
+}: Options = {}): PasswordWork {
   let free = running
   const queue: (() => void)[] = []
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {

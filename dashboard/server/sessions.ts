@@ -64,6 +64,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
       .filter(([, record]) => record.account === account && isLive(record))
       .toSorted(([, a], [, b]) => (a.created_at < b.created_at ? 1 : -1))
   const endEach = async (hashes: readonly string[]): Promise<void> => {
+    if (hashes.length === 0) return
     await Promise.all(hashes.map((hash) => kv.delete(hash)))
     await bucket.barrier()
   }
