@@ -16,6 +16,7 @@ import { buckets } from '../schemas/subjects.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
 import { createDoor } from './callout/door.ts'
 import { openJwtSigner } from './callout/nats-jwt.ts'
+import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
@@ -67,9 +68,11 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
   }
 
   const connections = openConnections(system)
+  const recent = recentSignIns()
   const kicker = opened.use(
     openKicker({
       connections,
+      signedInAtMs: recent.atMs,
       onKicked: ({ user }, why) => {
         metrics.closed.inc({ why })
         log.info({ sensor: user, why }, 'a connection was closed')
@@ -100,6 +103,7 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
         deviceSubjects: ({ device }) => (device === undefined ? [] : topicsOf(device)),
         isPaused: pauses.isPaused,
         seen,
+        recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
       }),
     }),

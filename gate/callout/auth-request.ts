@@ -3,6 +3,8 @@ import { claimsOf } from './nats-jwt.ts'
 
 export type AuthRequest = {
   readonly serverId: string
+  /** The server's number for the connection. */
+  readonly cid: number
   /** The key that the server made for this connection; the answer must name it. */
   readonly userKey: string
   /** What was given as user and password; empty where nothing was. */
@@ -28,10 +30,11 @@ export function readAuthRequest(token: string): AuthRequest | undefined {
     } = asRecord(nats)
     const { id: serverId } = asRecord(server)
     if (typeof serverId !== 'string' || typeof userKey !== 'string') return undefined
-    const { host, type, mqtt_id: mqttId } = asRecord(info)
+    const { id: cid, host, type, mqtt_id: mqttId } = asRecord(info)
     const { user, pass, lang, version } = asRecord(said)
     return {
       serverId,
+      cid: typeof cid === 'number' ? cid : 0,
       userKey,
       user: textOr(user, ''),
       password: textOr(pass, ''),

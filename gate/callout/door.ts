@@ -5,6 +5,7 @@ import type { CredentialBook } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { allowedSubjects } from './allowed-subjects.ts'
 import type { AuthRequest } from './auth-request.ts'
+import type { RecentSignIns } from './recent-sign-ins.ts'
 import type { SignIn } from './responder.ts'
 
 export type DoorOptions = {
@@ -17,6 +18,7 @@ export type DoorOptions = {
   readonly deviceSubjects: (sensor: RegisteredSensor) => readonly string[]
   readonly isPaused: (id: string) => boolean
   readonly seen: Pick<SeenBook, 'heard' | 'refused'>
+  readonly recent: Pick<RecentSignIns, 'add'>
   readonly count: (protocol: AuthRequest['protocol'], verdict: string) => void
 }
 
@@ -26,7 +28,7 @@ export type DoorOptions = {
  * the one that its entry names, as a second client of the same id closes the first one's connection), `paused` (it flooded).
  */
 export function createDoor(options: DoorOptions): (request: AuthRequest) => Promise<SignIn> {
-  const { rules, sensorOf, catchUp, seen, count } = options
+  const { rules, sensorOf, catchUp, seen, recent, count } = options
   return async (request) => {
     const { user, protocol, address, client } = request
     let signIn = judge(request, options)
@@ -39,6 +41,7 @@ export function createDoor(options: DoorOptions): (request: AuthRequest) => Prom
       count(protocol, signIn.denied)
       if (sensorOf(user) !== undefined) seen.refused(user, signIn.denied)
     } else {
+      recent.add(request)
       count(protocol, 'ok')
       seen.heard(user, { protocol, address, client })
     }

@@ -7,12 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Connections } from './connections.ts'
 
 export type Kicker = AsyncDisposable & {
-  /** Closes what the sensor has opened until now; resolves after the first look. */
+  /** Closes what the sensor has signed in to until now; resolves after the first look. */
   readonly kick: (id: string, why: string) => Promise<void>
 }
 
 type Options = {
-  readonly connections: Connections
+  readonly connections: Pick<Connections, 'of' | 'close'>
+  /** When we let it in, where we know. */
+  readonly signedInAtMs: (connection: Connection) => number | undefined
   readonly onKicked: (connection: Connection, why: string) => void
   readonly onFailure: (error: unknown) => void
 }
@@ -21,7 +23,7 @@ const secondLookMs = 1_000
 /** A look goes through all connections of a server: 6 ms for each 5,000. */
 const mostAtOnce = 4
 
-export function openKicker({ connections, onKicked, onFailure }: Options): Kicker {
+export function openKicker({ connections, signedInAtMs, onKicked, onFailure }: Options): Kicker {
   const ending = new AbortController()
   const under = new Set<Promise<void>>()
   const queue: (() => void)[] = []
@@ -40,8 +42,9 @@ export function openKicker({ connections, onKicked, onFailure }: Options): Kicke
     await turn()
     try {
       for await (const connection of connections.of(id)) {
-        // one that was opened since was judged by what holds now
-        if (performance.now() - connection.ageMs > untilMs) continue
+        // one that came since was judged by what holds now
+        const sinceMs = signedInAtMs(connection) ?? performance.now() - connection.ageMs
+        if (sinceMs >= untilMs) continue
         await connections.close(connection)
         onKicked(connection, why)
       }

@@ -23,6 +23,8 @@ import { eventually } from './eventually.ts'
 
 export type Guarded = AsyncDisposable & {
   readonly url: string
+  /** Of its own, gone with it. */
+  readonly folder: string
   readonly mqttUrl: string
   readonly server: NatsServer
   readonly denied: readonly Denied[]
@@ -75,12 +77,14 @@ export async function guardedNats({
     onDenied: (one) => void denied.push(one),
   })
   opened.defer(async () => void (await server.stop()))
+  let closing: AsyncDisposableStack | undefined
+  const stack = (): AsyncDisposableStack => closing ?? opened
   const pin = tls && { natsPinFile: tls.certFile }
   const login = (user: OwnUser): NatsLogin => ({ user, password: access.passwords[user] })
   const as = async (user: OwnUser): Promise<NatsConnection> => {
     const settings = { natsUrl: server.url, natsLogin: login(user), ...pin }
     const nc = await connectNats(settings, { name: user, once: true })
-    opened.defer(() => nc.close())
+    stack().defer(() => nc.close())
     return nc
   }
   const nc = await as('operator')
@@ -136,9 +140,11 @@ export async function guardedNats({
       },
     }
   }
-  const closing = opened.move()
+  closing = opened.move()
+  const end = closing
   return {
     url: server.url,
+    folder,
     mqttUrl: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${mqttPort}`,
     server,
     denied,
@@ -170,11 +176,11 @@ export async function guardedNats({
         timeout: 15_000,
         ...options,
       })
-      closing.defer(() => connection.close())
+      end.defer(() => connection.close())
       return connection
     },
     startGate,
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
+    [Symbol.asyncDispose]: () => end.disposeAsync(),
   }
 }
 

@@ -1,0 +1,269 @@
+/** Connections that must end, come back, or wait: revocation, floods, storms, a gate that dies. */
+import { connect as dial, type Socket } from 'node:net'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { expect, test, vi } from 'vitest'
+import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
+import { issueCredential, revokeCredential } from '../../runtime/sensor-credentials.ts'
+import { changeSensor, openRegistry, removeSensor } from '../../runtime/sensor-registry.ts'
+import type { OpenConnection } from '../../schemas/open-connection.ts'
+import { parseSeen } from '../../schemas/seen.ts'
+import { buckets, connectionsSubject, rawStream } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Guarded, guardedNats } from '../support/gate.ts'
+import { mqttClient } from '../support/mqtt-client.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const id = 'NGR-LOS-IKJ-017'
+
+const connectionsOf = async (nats: Guarded, sensor: string): Promise<OpenConnection[]> =>
+  (await nats.nc.request(connectionsSubject(sensor), '', { timeout: 10_000 })).json()
+
+const ends = (nc: NatsConnection): Promise<unknown> => nc.closed()
+
+test.each<[string, (nats: Guarded) => Promise<unknown>]>([
+  ['revoked', (nats) => revokeCredential(nats.credentials, id, Date.now())],
+  ['deleted', (nats) => nats.credentials.delete(id)],
+  ['replaced at once', (nats) => issueCredential(nats.credentials, id, { nowMs: Date.now() })],
+  [
+    'that of a sensor that is removed',
+    async (nats) => await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id)),
+  ],
+  [
+    'that of a sensor that is another device now',
+    async (nats) =>
+      await changeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id), (entry) => ({
+        ...entry,
+        device: { kind: 'tasmota', serial: 'roof' },
+      })),
+  ],
+])('a credential that is %s ends what is open with it, and nothing else', async (_what, end) => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const otherSecret = await nats.addSensor('NGR-LOS-YAB-002')
+  const nc = await nats.sensor(id, secret)
+  const other = await nats.sensor('NGR-LOS-YAB-002', otherSecret)
+  // publishes on it before: it is no idle connection
+  await jetstream(nc).publish(`air.raw.${id}`, '{"n":1}')
+  const client = await mqttClient(nats.mqttUrl, { id, secret })
+  const closed = new Promise<void>((resolve) => client.once('close', () => resolve()))
+  expect((await connectionsOf(nats, id)).map(({ protocol }) => protocol).toSorted()).toEqual([
+    'mqtt',
+    'nats',
+  ])
+  await end(nats)
+  await Promise.all([ends(nc), closed])
+  expect(() => nc.publish(`air.raw.${id}`, '{"n":2}')).toThrow(/closed/i)
+  await client.endAsync(true)
+  await jetstream(other).publish('air.raw.NGR-LOS-YAB-002', '{}')
+  expect(await connectionsOf(nats, id)).toEqual([])
+  await eventually(
+    'it is counted',
+    async () => (await gate.metric('airproof_gate_closed_total')) >= 2,
+  )
+})
+
+const sensorOf = (text: string) => {
+  const found = sensorIdRules().parse(text)
+  if (found === undefined) throw new Error(`${text} is no id`)
+  return found
+}
+
+test('who signs in with the new key right after the change stays', async () => {
+  await using nats = await guardedNats()
+  await using _gate = await nats.startGate()
+  await nats.addSensor(id)
+  const secret = await issueCredential(nats.credentials, id, { nowMs: Date.now() })
+  const nc = await eventually('it is let in', () => nats.sensor(id, secret).catch(() => undefined))
+  // the gate's second look at the connections comes after a second
+  const seen = performance.now() + 2_000
+  await eventually('two seconds have gone', () => performance.now() > seen)
+  expect((await jetstream(nc).publish(`air.raw.${id}`, '{}')).seq).toBe(1)
+})
+
+test('what is seen of a sensor is kept when it is gone', async () => {
+  await using nats = await guardedNats()
+  await using _gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const client = await mqttClient(nats.mqttUrl, { id, secret })
+  await client.endAsync()
+  const kv = await new Kvm(nats.nc).open(buckets.seen)
+  const seen = await eventually('both are noted', async () => {
+    const entry = await kv.get(id)
+    const found = entry?.operation === 'PUT' ? parseSeen(entry.json()) : undefined
+    return found?.left === undefined ? undefined : found
+  })
+  expect(seen).toMatchObject({
+    heard: { protocol: 'mqtt', address: '127.0.0.1' },
+    left: { reason: expect.stringMatching(/closed/i) },
+  })
+})
+
+test('a sensor that floods must pause; what was acknowledged is stored, and others go on', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const bounds = { flood: { per_second: 1, burst: 50 } }
+  const secret = await nats.addSensor(id, bounds)
+  const calm = 'NGR-LOS-YAB-002'
+  const other = await nats.sensor(calm, await nats.addSensor(calm, bounds))
+  const nc = await nats.sensor(id, secret)
+  let acknowledged = 0
+  let isOpen = true
+  void ends(nc).then(() => {
+    isOpen = false
+  })
+  while (isOpen) {
+    await jetstream(nc)
+      .publish(`air.raw.${id}`, JSON.stringify({ n: acknowledged }))
+      .then(
+        () => {
+          acknowledged += 1
+        },
+        () => undefined,
+      )
+  }
+  expect(acknowledged).toBeGreaterThan(50)
+  await jetstream(other).publish(`air.raw.${calm}`, '{}')
+  await expect(nats.sensor(id, secret)).rejects.toThrow(/authorization violation/i)
+  expect(await gate.metric('airproof_gate_sign_ins_total', 'verdict="paused"')).toBe(1)
+  const manager = await jetstreamManager(nats.nc)
+  const { state } = await manager.streams.info(rawStream(partitionOf(id)), {
+    subjects_filter: `air.raw.*.${id}`,
+  })
+  expect(Object.values(state.subjects ?? {})[0]).toBeGreaterThanOrEqual(acknowledged)
+})
+
+test('of too many connections of one sensor the oldest are closed', async () => {
+  await using nats = await guardedNats()
+  await using _gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const all: NatsConnection[] = []
+  for (let i = 0; i < 12; i++) all.push(await nats.sensor(id, secret))
+  await eventually('eight are left', async () => (await connectionsOf(nats, id)).length === 8)
+  expect(all.map((nc) => nc.isClosed()).slice(-8)).toEqual(Array.from({ length: 8 }, () => false))
+})
+
+test('with the gate killed open connections live on, and new ones wait for the next gate', async () => {
+  await using nats = await guardedNats()
+  const first = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const open = await nats.sensor(id, secret)
+  const late = ['NGR-LOS-LAT-001', 'NGR-LOS-LAT-002', 'NGR-LOS-LAT-003']
+  const secrets = new Map<string, string>()
+  for (const one of late) secrets.set(one, await nats.addSensor(one))
+  // in mid-connect: they have asked, or are about to, while it ends
+  const connecting = late.map((one) =>
+    nats.sensor(one, secrets.get(one) ?? '', {
+      reconnect: true,
+      maxReconnectAttempts: -1,
+      waitOnFirstConnect: true,
+      ignoreAuthErrorAbort: true,
+    }),
+  )
+  await first[Symbol.asyncDispose]()
+  await jetstream(open).publish(`air.raw.${id}`, '{}')
+  await using _second = await nats.startGate()
+  const back = await Promise.all(connecting)
+  for (const nc of back) await nc.flush()
+  expect(back).toHaveLength(late.length)
+})
+
+test('two gates share the work, and either alone does all of it', async () => {
+  await using nats = await guardedNats()
+  const first = await nats.startGate()
+  await using second = await nats.startGate({ AIRPROOF_DATA: `${nats.folder}/second` })
+  const secrets = await manySensors(nats, 40)
+  await inParallel([...secrets], 10, async ([one, key]) => {
+    await (await nats.sensor(one, key)).close()
+  })
+  const counts = await Promise.all(
+    [first, second].map((gate) => gate.metric('airproof_gate_sign_ins_total', 'verdict="ok"')),
+  )
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40)
+  await first[Symbol.asyncDispose]()
+  const [one = '', key = ''] = [...secrets][0] ?? []
+  await (await nats.sensor(one, key)).close()
+})
+
+async function manySensors(nats: Guarded, count: number): Promise<Map<string, string>> {
+  const ids = Array.from({ length: count }, (_, i) => `NGR-LOS-MNY-${String(i).padStart(4, '0')}`)
+  const secrets = new Map<string, string>()
+  await inParallel(ids, 50, async (one) => void secrets.set(one, await nats.addSensor(one)))
+  return secrets
+}
+
+test('1,000 sensors that come at once, and once more, are all let in', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const secrets = await manySensors(nats, 1_000)
+  for (const round of [1, 2]) {
+    const connections = await Promise.all(
+      [...secrets].map(([one, key]) =>
+        nats.sensor(one, key, {
+          reconnect: true,
+          maxReconnectAttempts: -1,
+          waitOnFirstConnect: true,
+          ignoreAuthErrorAbort: true,
+          reconnectTimeWait: 100,
+          timeout: 60_000,
+        }),
+      ),
+    )
+    expect(
+      await gate.metric('airproof_gate_sign_ins_total', 'verdict="ok"'),
+    ).toBeGreaterThanOrEqual(round * 1_000)
+    await Promise.all(connections.map((nc) => nc.close()))
+  }
+})
+
+test('connections that say nothing are bounded and let go; sensors that are in go on', async () => {
+  await using nats = await guardedNats({ maxConnections: 60 })
+  await using _gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const nc = await nats.sensor(id, secret)
+  const silent = (port: number): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = dial(port, '127.0.0.1', () => resolve(socket))
+      socket.once('error', reject)
+      socket.on('error', () => undefined)
+      socket.resume()
+    })
+  const sockets: Socket[] = []
+  try {
+    for (let i = 0; i < 100; i++) {
+      const url = new URL(i % 2 === 0 ? nats.url : nats.mqttUrl)
+      sockets.push(await silent(Number(url.port)))
+    }
+    await jetstream(nc).publish(`air.raw.${id}`, '{}')
+    await eventually('the server lets go of those that never signed in', () =>
+      sockets.every((socket) => socket.readableEnded || socket.destroyed),
+    )
+    const again = await nats.sensor(id, secret)
+    expect((await jetstream(again).publish(`air.raw.${id}`, '{}')).seq).toBe(2)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+  }
+})
+
+test('where the stream is full the sensor is told over NATS, and MQTT’s acknowledgement is none', async () => {
+  await using nats = await guardedNats({ rawMaxBytes: 64 * 1024 })
+  await using _gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const nc = await nats.sensor(id, secret)
+  const stream = rawStream(partitionOf(id))
+  const body = JSON.stringify({ x: 'x'.repeat(10_000) })
+  const fill = async (): Promise<unknown> => {
+    for (;;) await jetstream(nc).publish(`air.raw.${id}`, body)
+  }
+  await expect(fill()).rejects.toThrow(/maximum bytes exceeded/)
+  const manager = await jetstreamManager(nats.nc)
+  const before = (await manager.streams.info(stream)).state.messages
+  const client = await mqttClient(nats.mqttUrl, { id, secret })
+  await client.publishAsync(`air/raw/${id}`, body, { qos: 1 })
+  expect((await manager.streams.info(stream)).state.messages).toBe(before)
+  await client.endAsync(true)
+})
