@@ -6,6 +6,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAdmit } from '../../api/admit.ts'
+import { ApiError } from '../../api/api-error.ts'
 import { createApp } from '../../api/app.ts'
 import { createQuota } from '../../api/quota.ts'
 import { openQuotaBucket } from '../../api/quota-bucket.ts'
@@ -115,13 +116,17 @@ test('a request counts when it was handled, well or badly, and only then', () =>
     await eventually('it is given back', async () => (await usedBy(one)) === before)
   }))
 
-test('an answer that says "not modified" is given back', () =>
+test('what is "not modified", or refused behind its charge, is given back', () =>
   withinOneDay(async () => {
-    const account = 'acc_unmodified'
+    const account = 'acc_given_back'
     await using bucket = await openQuotaBucket(api.nc)
     const limits = { perDay: 100, perMinute: 600 }
     await using quota = createQuota({ bucket, limitsOf: () => limits, nowMs: Date.now })
-    const caller = { key: 'k', account, isInternal: false, again: () => undefined }
+    let isRevoked = false
+    const again = (): void => {
+      if (isRevoked) throw new ApiError(401, 'revoked_key', 'no')
+    }
+    const caller = { key: 'k', account, isInternal: false, again }
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),
@@ -145,6 +150,12 @@ test('an answer that says "not modified" is given back', () =>
     await eventually('it is given back', async () => (await usedBy({ account })) === 0)
     expect((await fetch(url)).status).toBe(200)
     expect(await usedBy({ account })).toBe(1)
+    // revoked while it waited for its charge
+    isRevoked = true
+    const refused = await fetch(url)
+    expect([refused.status, refused.headers.get('x-ratelimit-remaining')]).toEqual([401, '98'])
+    await eventually('it is given back', async () => (await usedBy({ account })) === 1)
+    expect(statuses).toEqual([])
     server.close()
     server.closeAllConnections()
   }))
