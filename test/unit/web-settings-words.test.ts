@@ -21,10 +21,12 @@ import { attemptErrors } from '../../schemas/attempt.ts'
 
 test.each([
   [90 * 24, '90 days left', false],
-  [90 * 24 - 1, '89 days left', false],
-  [14 * 24, '14 days left', false],
-  [14 * 24 - 1, '13 days left', true],
-  [47, '1 day left', true],
+  [90 * 24 - 1, '90 days left', false],
+  [89 * 24, '89 days left', false],
+  [15 * 24, '15 days left', false],
+  [14 * 24, '14 days left', true],
+  [47, '2 days left', true],
+  [24, '1 day left', true],
   [23, 'less than a day left', true],
   [0, 'expired', true],
   [-1, 'expired', true],

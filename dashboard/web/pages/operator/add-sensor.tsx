@@ -3,6 +3,7 @@ import { sendJson } from '../../data.ts'
 import { Failed } from '../../parts/states.tsx'
 import { Field } from '../settings/field.tsx'
 import { useAction } from '../settings/use-action.ts'
+import { useFirstWrong } from '../settings/use-first-wrong.ts'
 import { wrongFieldsOf } from '../settings/wrong-fields.ts'
 
 const fields = [
@@ -23,6 +24,7 @@ export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
   })
   const action = useAction()
   const wrong = wrongFieldsOf(action.error)
+  const form = useFirstWrong(wrong)
   const sent = (name: Name): string | number | undefined => {
     const text = values[name]?.trim()
     if (text === undefined || text === '') return undefined
@@ -36,6 +38,7 @@ export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
     })
   return (
     <form
+      ref={form}
       class="form"
       noValidate
       onSubmit={(event) => {

@@ -7,7 +7,7 @@ export function daysLeft(
 ): { readonly words: string; readonly isSoon: boolean } {
   const leftMs = Date.parse(expiresAt) - nowMs
   if (leftMs <= 0) return { words: 'expired', isSoon: true }
-  const days = Math.floor(leftMs / dayMs)
-  if (days === 0) return { words: 'less than a day left', isSoon: true }
-  return { words: days === 1 ? '1 day left' : `${days} days left`, isSoon: days < 14 }
+  const days = Math.round(leftMs / dayMs)
+  if (leftMs < dayMs) return { words: 'less than a day left', isSoon: true }
+  return { words: days === 1 ? '1 day left' : `${days} days left`, isSoon: days <= 14 }
 }

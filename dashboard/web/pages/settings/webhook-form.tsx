@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Failed } from '../../parts/states.tsx'
 import { Field } from './field.tsx'
 import { useAction } from './use-action.ts'
+import { useFirstWrong } from './use-first-wrong.ts'
 import { type EventKind, eventKinds, type Wanted, type Webhook } from './webhook-data.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
 
@@ -25,6 +26,7 @@ export function WebhookForm({ webhook, label, save }: FormProps) {
   const [threshold, setThreshold] = useState(webhook?.filters.aqi_threshold?.toString() ?? '')
   const action = useAction()
   const wrong = wrongFieldsOf(action.error)
+  const form = useFirstWrong(wrong)
   const shown = ['url', 'description', 'events', 'filters.sensor_id', 'filters.area']
   const others = [...wrong].filter(([name]) => ![...shown, 'filters.aqi_threshold'].includes(name))
 
@@ -41,6 +43,7 @@ export function WebhookForm({ webhook, label, save }: FormProps) {
   }
   return (
     <form
+      ref={form}
       class="form"
       noValidate
       onSubmit={(event) => {
