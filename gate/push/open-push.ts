@@ -11,10 +11,10 @@ import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type CredentialBook, verdictOf } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'
+import { indexDevices } from '../topics/device-index.ts'
 import { arrivalClock } from './arrival-clock.ts'
 import { createDeliver } from './deliver.ts'
 import { deviceEndpoints } from './device-endpoints.ts'
-import { openDeviceIndex } from './device-index.ts'
 import { floodGuard } from './flood.ts'
 import { openRawPublisher } from './publish-raw.ts'
 import { createPushApp, longestUrl } from './push-app.ts'
@@ -65,7 +65,6 @@ export async function openPush({
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
   const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
-  const devices = opened.use(openDeviceIndex(sensors))
   const spool = opened.use(
     await openSpool({ folder: join(dataFolder, 'push-spool'), maxBytes: spoolMaxBytes }),
   )
@@ -80,7 +79,7 @@ export async function openPush({
       ...uplinkEndpoints({
         ...judging,
         applicationOf: applications.get,
-        sensorOfDevice: devices.find,
+        devices: indexDevices(sensors),
       }),
     ],
     check: (caller, { id, secret }) => {

@@ -5,15 +5,16 @@
 import { mapChirpstack } from '../../core/device-maps/chirpstack.ts'
 import { mapTtn } from '../../core/device-maps/ttn.ts'
 import type { UplinkVerdict } from '../../core/device-maps/uplink.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
 import type { Application, ApplicationKind } from '../../schemas/application.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { DeviceIndex } from '../topics/device-index.ts'
 import type { Endpoint, Judging, Prepared, PushRequest } from './endpoint.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'
 
 type Options = Judging & {
   readonly applicationOf: (id: string) => Application | undefined
-  readonly sensorOfDevice: (kind: ApplicationKind, devEui: string) => SensorId | undefined
+  readonly devices: DeviceIndex
 }
 
 type Read = (request: PushRequest, application: Application) => UplinkVerdict
@@ -34,7 +35,7 @@ export const uplinkEndpoints = (options: Options): readonly Endpoint[] =>
 function prepareUplink(
   kind: ApplicationKind,
   request: PushRequest,
-  { applicationOf, sensorOfDevice, ...judging }: Options,
+  { applicationOf, devices, ...judging }: Options,
 ): Prepared {
   const application = applicationOf(request.caller)
   if (application?.kind !== kind)
@@ -44,18 +45,29 @@ function prepareUplink(
     return { answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
   if ('refused' in uplink) throw new PushError(400, 'not_understood', uplink.refused)
   const { devEui, mapped } = uplink
-  const { devices } = application
-  const sensor = sensorOfDevice(kind, devEui)
-  const isItsOwn = devices === undefined || devices.some((start) => devEui.startsWith(start))
-  if (sensor === undefined || !isItsOwn)
-    throw new PushError(
-      400,
-      isItsOwn ? 'unknown_device' : 'foreign_device',
-      isItsOwn
-        ? `no sensor has the device ${kind} ${devEui}: name it in the registry`
-        : `${devEui} is not among the devices of ${application.id}`,
-      { details: { given: devEui } },
-    )
-  const prepared = prepareMapped(acceptMapped(mapped), sensor, { ...judging, clock: 'server' })
-  return { ...prepared, answer: { sensor_id: sensor, ...prepared.answer } }
+  const { id } = sensorOf(devEui, application, devices)
+  const prepared = prepareMapped(acceptMapped(mapped), id, { ...judging, clock: 'server' })
+  return { ...prepared, answer: { sensor_id: id, ...prepared.answer } }
+}
+
+/** @throws PushError 400 */
+function sensorOf(
+  devEui: string,
+  { id, kind, devices: starts }: Application,
+  devices: DeviceIndex,
+): RegisteredSensor {
+  const wrong = (code: string, message: string): PushError =>
+    new PushError(400, code, message, { details: { given: devEui } })
+  if (starts !== undefined && !starts.some((start) => devEui.startsWith(start)))
+    throw wrong('foreign_device', `${devEui} is not among the devices of ${id}`)
+  const found = [devEui, devEui.toLowerCase()].map((spelled) => devices.find(kind, spelled))
+  const sensors = found.filter((one) => typeof one !== 'string')
+  const [sensor] = sensors
+  if (sensors.length > 1 || found.includes('ambiguous_device'))
+    throw wrong('ambiguous_device', `more than one sensor has the device ${kind}:${devEui}`)
+  if (sensor !== undefined) return sensor
+  throw wrong(
+    'unknown_device',
+    `no sensor has the device ${kind}:${devEui}: name it in the registry (airproof sensors)`,
+  )
 }

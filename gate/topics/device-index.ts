@@ -1,17 +1,19 @@
-import type { TopicKind } from '../../core/device-topics.ts'
 import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { Device } from '../../schemas/sensor.ts'
 
 export type FoundDevice = RegisteredSensor | 'unknown_device' | 'ambiguous_device'
 
-/** Which sensor a device is, by what its topics name. */
+/** Which sensor a device is, by what its topics or its messages name. */
 export type DeviceIndex = {
   /** `ambiguous_device`: two entries claim it, and a message does not say whose it is: nobody's. */
-  readonly find: (kind: TopicKind, serial: string) => FoundDevice
+  readonly find: (kind: Device['kind'], serial: string) => FoundDevice
 }
 
 /** Follows the registry for as long as the process lives. */
-export function indexDevices(sensors: WatchedBucket<RegisteredSensor>): DeviceIndex {
+export function indexDevices(
+  sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>,
+): DeviceIndex {
   const idsOf = new Map<string, Set<string>>()
   const keyOf = new Map<string, string>()
 

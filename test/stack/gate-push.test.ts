@@ -1,9 +1,13 @@
+import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
+import { revokeCredential } from '../../runtime/sensor-credentials.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
 import sensorCommunity from '../fixtures/devices/sensor-community.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { basic, type Caller, type TestPush, testPush, ttnUplink } from '../support/push.ts'
 
 let push: TestPush
@@ -221,6 +225,31 @@ describe('the credential', () => {
     expect(push.logged()).not.toContain(own.secret)
   })
 
+  test('is dead when it is revoked, and its contacts are noted', async () => {
+    const noted: unknown[] = []
+    await using watched = await testPush({
+      nats: push.nats,
+      seen: {
+        heard: (id, heard) => void noted.push([id, heard]),
+        refused: (id, reason) => void noted.push([id, reason]),
+      },
+    })
+    const caller = await watched.sensor('NGR-LOS-KEY-010')
+    const agent = { 'user-agent': 'NRZ-2024-135/1234567/aabbccddeeff' }
+    expect((await watched.post('/push/airrohr', airrohrBody, caller, agent)).status).toBe(202)
+    await revokeCredential(await new Kvm(push.nc).open(buckets.credentials), caller.id, Date.now())
+    await eventually('it is revoked', async () => {
+      const { status, body } = await watched.post('/push/airrohr', airrohrBody, caller)
+      return status === 401 && body.error?.code === 'revoked_credential'
+    })
+    const address = expect.stringContaining('127.0.0.1')
+    expect(noted).toContainEqual([
+      caller.id,
+      { protocol: 'http', address, client: agent['user-agent'] },
+    ])
+    expect(noted).toContainEqual([caller.id, 'revoked'])
+  })
+
   test('speaks for its own sensor only', async () => {
     const caller = await push.sensor('NGR-LOS-KEY-004', {
       device: { kind: 'airrohr', serial: '7654321' },
@@ -250,6 +279,15 @@ describe('the credential', () => {
     expect(foreign).toMatchObject({ status: 400, body: { error: { code: 'foreign_device' } } })
     const unknown = await push.post('/push/ttn', bodyOf('BBBB000000000002'), application)
     expect(unknown).toMatchObject({ status: 400, body: { error: { code: 'unknown_device' } } })
+    const twins = ['NGR-LOS-KEY-006', 'NGR-LOS-KEY-007']
+    for (const id of twins)
+      await push.sensor(id, { device: { kind: 'ttn', serial: 'BBBB000000000003' } })
+    const twin = await push.post('/push/ttn', bodyOf('BBBB000000000003'), application)
+    expect(twin).toMatchObject({ status: 400, body: { error: { code: 'ambiguous_device' } } })
+    const id = 'NGR-LOS-KEY-008'
+    await push.sensor(id, { device: { kind: 'ttn', serial: 'bbbb000000000004' } })
+    const small = await push.post('/push/ttn', bodyOf('BBBB000000000004'), application)
+    expect(small).toMatchObject({ status: 202, body: { stored: 1, sensor_id: id } })
     const other = await push.post('/push/chirpstack', chirpstack.messages[0]?.body, application)
     expect(other).toMatchObject({ status: 403, body: { error: { code: 'wrong_kind' } } })
   })

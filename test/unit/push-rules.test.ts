@@ -1,12 +1,7 @@
 import { expect, test } from 'vitest'
-import type { SensorId } from '../../core/sensor-id.ts'
 import { arrivalClock } from '../../gate/push/arrival-clock.ts'
-import { openDeviceIndex } from '../../gate/push/device-index.ts'
 import { floodGuard } from '../../gate/push/flood.ts'
 import { PushError } from '../../gate/push/push-error.ts'
-import type { Change } from '../../runtime/watched-bucket.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
-import type { Device } from '../../schemas/sensor.ts'
 
 test('a sensor never gets one arrival twice, nor an earlier one; another has its own', () => {
   let nowMs = 1_000
@@ -44,35 +39,4 @@ test('600 at once, then one a second, unless its entry says otherwise', () => {
   clockMs = 1_000
   expect([told(guard, 'usual'), told(guard, 'strict')]).toMatchObject(['taken', { status: 429 }])
   expect(told(guard, 'usual')).toMatchObject({ code: 'flood' })
-})
-
-const sensorWith = (id: string, device?: Device): RegisteredSensor => ({
-  id: id as SensorId,
-  cadenceMs: 300_000,
-  sites: [{ fromMs: 0, area: 'Ikeja', lat: 6.6, lon: 3.35, address: '' }],
-  ...(device && { device }),
-})
-
-test('a device is found by kind and serial, follows the registry, and never if two claim it', () => {
-  const listeners: ((change: Change<RegisteredSensor>) => void)[] = []
-  const entries = new Map([['A', sensorWith('A', { kind: 'ttn', serial: '70b3d57ed0000001' })]])
-  using index = openDeviceIndex({
-    entries: () => entries.entries(),
-    onChange: (listener) => {
-      listeners.push(listener)
-      return () => undefined
-    },
-  })
-  const change = (key: string, value: RegisteredSensor | undefined): void => {
-    for (const listener of listeners) listener({ key, value })
-  }
-  const find = (kind: Device['kind'] = 'ttn') => index.find(kind, '70B3D57ED0000001')
-  expect(find()).toBe('A')
-  expect(find('chirpstack')).toBeUndefined()
-  change('B', sensorWith('B', { kind: 'ttn', serial: '70B3D57ED0000001' }))
-  expect(find()).toBeUndefined()
-  change('A', sensorWith('A'))
-  expect(find()).toBe('B')
-  change('B', undefined)
-  expect(find()).toBeUndefined()
 })
