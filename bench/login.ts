@@ -55,14 +55,14 @@ async function start(file: string, env: Readonly<Record<string, string>>): Promi
   const child = fork(new URL(file, import.meta.url), {
     env: { PATH: '', AIRPROOF_DATA: folder.path, AIRPROOF_LOG: 'warn', NATS_URL: nats.url, ...env },
   })
-  const [{ url }] = (await once(child, 'message')) as [{ url: string }]
-  return { child, url }
+  const [told]: { readonly url: string }[] = await once(child, 'message')
+  return { child, url: told?.url ?? '' }
 }
 
 async function cpuMs({ child }: Running): Promise<number> {
   child.send('cpu')
-  const [{ cpuUs }] = (await once(child, 'message')) as [{ cpuUs: number }]
-  return cpuUs / 1_000
+  const [told]: { readonly cpuUs: number }[] = await once(child, 'message')
+  return (told?.cpuUs ?? 0) / 1_000
 }
 
 const api = await start('./verify-api-child.ts', {})
