@@ -34,9 +34,8 @@ const rules: Readonly<Record<TopicKind, Rule>> = {
     means: 'the name in its topic_prefix esphome/<name>: letters, digits, _ and -',
   },
   zigbee2mqtt: {
-    // `bridge` is Zigbee2MQTT's own
-    serial: /^(?!bridge$)[A-Za-z0-9_-]{1,64}$/,
-    means: 'its friendly name or 0x… address: letters, digits, _ and -, not "bridge"',
+    serial: /^[A-Za-z0-9_-]{1,31}:[A-Za-z0-9_-]{1,32}$/,
+    means: '<bridge>:<device>, as in zigbee2mqtt/<bridge>/<device>: letters, digits, _ and -',
   },
 }
 
@@ -44,12 +43,6 @@ const rules: Readonly<Record<TopicKind, Rule>> = {
 export function serialFault({ kind, serial }: TopicDevice): string | undefined {
   if (!isTopicKind(kind) || rules[kind].serial.test(serial)) return undefined
   return `the serial of a device of kind ${kind} is ${rules[kind].means}`
-}
-
-/** A name of digits alone may have been kept as a number. */
-const textIn = (device: TopicDevice | undefined, option: string): string => {
-  const value = device?.options?.[option]
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 /**
@@ -70,22 +63,23 @@ export function topicsOf(device: TopicDevice): readonly string[] {
     case 'esphome':
       return [`esphome.${serial}.>`]
     case 'zigbee2mqtt':
-      return [...namesOf(device).flatMap(zigbeeTopics), 'zigbee2mqtt.bridge.>']
+      // one sign-in speaks for all devices of its bridge
+      return [`zigbee2mqtt.${bridgeOf(serial)}.>`]
   }
 }
 
-const zigbeeTopics = (name: string): readonly string[] => [
-  `zigbee2mqtt.${name}`,
-  `zigbee2mqtt.${name}.availability`,
-]
+/**
+ * The subjects below which a device may listen besides what every sensor may. Only Zigbee2MQTT must:
+ * it ends where its subscription to all below its base topic is refused.
+ */
+export function subscriptionsOf(device: TopicDevice): readonly string[] {
+  if (device.kind !== 'zigbee2mqtt' || serialFault(device) !== undefined) return []
+  const base = `zigbee2mqtt.${bridgeOf(device.serial)}`
+  // MQTT's `base/#` is `base` too
+  return [base, `${base}.>`]
+}
 
-/** A Zigbee2MQTT bridge signs in as one sensor, whose entry says for which others it speaks. */
-const namesOf = (device: TopicDevice): readonly string[] => [
-  device.serial,
-  ...textIn(device, 'carries')
-    .split(/[\s,]+/)
-    .filter((name) => rules.zigbee2mqtt.serial.test(name)),
-]
+const bridgeOf = (serial: string): string => serial.split(':')[0] ?? ''
 
 const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
 
@@ -95,8 +89,10 @@ const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
  * before, so whoever checks must allow no other.
  */
 export function clientIdsOf(sensor: string, device?: TopicDevice): readonly string[] {
-  const own = textIn(device, 'client_id')
-  return clientId.test(own) ? [sensor, own] : [sensor]
+  const value = device?.options?.['client_id']
+  // digits alone may have been kept as a number
+  const own = typeof value === 'number' ? String(value) : value
+  return typeof own === 'string' && clientId.test(own) ? [sensor, own] : [sensor]
 }
 
 /** The subjects that readings come on, of every device there may be. */
@@ -104,7 +100,7 @@ export const readingTopics = [
   'airgradient.readings.*',
   'tele.*.SENSOR',
   'esphome.*.sensor.*.state',
-  'zigbee2mqtt.*',
+  'zigbee2mqtt.*.*',
 ] as const
 
 export type SpokenTopic = {
@@ -125,7 +121,7 @@ export function parseTopic(subject: string): SpokenTopic | undefined {
     case 'esphome':
       return { kind: 'esphome', serial: second, part }
     case 'zigbee2mqtt':
-      return { kind: 'zigbee2mqtt', serial: second, part: '' }
+      return { kind: 'zigbee2mqtt', serial: `${second}:${third}`, part: '' }
     default:
       return undefined
   }

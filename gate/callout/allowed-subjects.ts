@@ -10,12 +10,14 @@ export type AllowedSubjects = {
  * What a sensor may do, and nothing else. Mappings come before permissions, so it is the mapped
  * subject that must be allowed, and only it: with `air.raw.<id>` alone a publish fails, with
  * `air.raw.*.<id>` it could store into every partition.
- * @param deviceSubjects those that its firmware fixes, exact
+ * @param deviceSubjects those that its firmware fixes, below its own name
+ * @param deviceHears the same, to subscribe to
  */
 export const allowedSubjects = (
   id: SensorId,
   deviceSubjects: readonly string[] = [],
+  deviceHears: readonly string[] = [],
 ): AllowedSubjects => ({
   publish: [rawSubject(partitionOf(id), id), ...deviceSubjects],
-  subscribe: [`_INBOX_${id}.>`, ackSubject(id)],
+  subscribe: [`_INBOX_${id}.>`, ackSubject(id), ...deviceHears],
 })

@@ -108,21 +108,22 @@ describe('a device that fixes its own topics', () => {
     expect(await rawOf(id)).toHaveLength(1)
   })
 
-  it('Zigbee2MQTT: one sign-in of the bridge speaks for the sensors it carries', async () => {
-    const [bridgeId, otherId] = ['NGR-LOS-DEV-005', 'NGR-LOS-DEV-006']
-    await nats.addSensor(otherId, { device: { kind: 'zigbee2mqtt', serial: 'roof' } })
-    const bridge = await device(bridgeId, {
-      kind: 'zigbee2mqtt',
-      serial: '0x00158d0001dc126a',
-      options: { carries: 'roof' },
-    })
-    await bridge.publishAsync('zigbee2mqtt/bridge/state', '{"state":"online"}', { retain: true })
+  it('Zigbee2MQTT: one sign-in of the bridge speaks for all of its sensors', async () => {
+    const [id, otherId] = ['NGR-LOS-DEV-005', 'NGR-LOS-DEV-006']
+    await nats.addSensor(otherId, { device: { kind: 'zigbee2mqtt', serial: 'home-7:roof' } })
+    const serial = 'home-7:0x00158d0001dc126a'
+    const bridge = await device(id, { kind: 'zigbee2mqtt', serial })
+    await bridge.publishAsync('zigbee2mqtt/home-7/bridge/state', '{}', { retain: true, qos: 1 })
+    // it ends where this is refused
+    await bridge.subscribeAsync('zigbee2mqtt/home-7/#')
     await bridge.publishAsync(zigbee.topic, JSON.stringify(zigbee.body))
-    await bridge.publishAsync('zigbee2mqtt/roof', JSON.stringify({ ...zigbee.body, pm25: 18 }))
-    expect(await firstOf(bridgeId)).toEqual({ ...zigbee.fields, timestamp: zigbee.time })
+    const other = JSON.stringify({ ...zigbee.body, pm25: 18 })
+    await bridge.publishAsync('zigbee2mqtt/home-7/roof', other)
+    expect(await firstOf(id)).toEqual({ ...zigbee.fields, timestamp: zigbee.time })
     expect(await firstOf(otherId)).toMatchObject({ pm25: 18 })
-    // what it says about itself is allowed, and kept by nobody
-    expect(nats.denied.filter(({ who }) => who === bridgeId)).toEqual([])
+    expect(nats.denied.filter(({ who }) => who === id)).toEqual([])
+    for (const foreign of ['zigbee2mqtt/#', 'zigbee2mqtt/home-8/#', 'zigbee2mqtt/+/roof'])
+      await expect(bridge.subscribeAsync(foreign)).rejects.toThrow(/Unspecified error/)
   })
 
   it('says nothing in the name of another, on its topics or on those of a plain sensor', async () => {
@@ -221,10 +222,10 @@ describe('what a device said while no gate was there', () => {
 describe('a Zigbee bridge that starts again', () => {
   it('tells old states, which are no news', async () => {
     const id = 'NGR-LOS-DEV-014'
-    const bridge = await device(id, { kind: 'zigbee2mqtt', serial: 'balcony' })
+    const bridge = await device(id, { kind: 'zigbee2mqtt', serial: 'home-9:balcony' })
     const say = (last_seen: string, pm25: number): Promise<unknown> =>
       bridge.publishAsync(
-        'zigbee2mqtt/balcony',
+        'zigbee2mqtt/home-9/balcony',
         JSON.stringify({ ...zigbee.body, pm25, last_seen }),
         { retain: true },
       )

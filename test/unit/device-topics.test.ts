@@ -5,6 +5,7 @@ import {
   parseTopic,
   readingTopics,
   serialFault,
+  subscriptionsOf,
   topicKinds,
   topicsOf,
 } from '../../core/device-topics.ts'
@@ -30,7 +31,7 @@ const spoken = {
   airgradient: ['aabbccddeeff', 'airgradient.readings.aabbccddeeff'],
   tasmota: ['tasmota_0A1B2C', 'tele.tasmota_0A1B2C.SENSOR'],
   esphome: ['yard-air', 'esphome.yard-air.sensor.pm25.state'],
-  zigbee2mqtt: ['0x00158d0001dc126a', 'zigbee2mqtt.0x00158d0001dc126a'],
+  zigbee2mqtt: ['home-7:0x00158d0001dc126a', 'zigbee2mqtt.home-7.0x00158d0001dc126a'],
 } as const
 
 describe('a device that fixes its own topics', () => {
@@ -48,7 +49,8 @@ describe('a device that fixes its own topics', () => {
       'airgradient.readings.001122334455',
       'tele.other.SENSOR',
       'esphome.other.sensor.pm25.state',
-      'zigbee2mqtt.other',
+      'zigbee2mqtt.other.0x00158d0001dc126a',
+      'zigbee2mqtt.bridge.request.restart',
       'air.raw.3.NGR-LOS-IKJ-001',
       'air.readings.0',
       '$JS.API.INFO',
@@ -60,7 +62,7 @@ describe('a device that fixes its own topics', () => {
   it('has no topics, and is told why, with a serial that could reach beyond it', () => {
     const dangerous = ['', '*', '>', 'a.b', 'a/b', 'a b', '#', '+', 'x'.repeat(65), 'a\u0000']
     for (const kind of topicKinds)
-      for (const serial of [...dangerous, ...(kind === 'zigbee2mqtt' ? ['bridge'] : [])]) {
+      for (const serial of [...dangerous, 'a:*', '>:a', 'a:b.c', ':', 'a:', ':a', 'a:b:c']) {
         expect(topicsOf({ kind, serial })).toEqual([])
         expect(serialFault({ kind, serial })).toMatch(/^the serial of a device of kind/)
       }
@@ -79,14 +81,11 @@ describe('a device that fixes its own topics', () => {
   it('names itself and no wildcard before its own name, whatever its serial', () => {
     fc.assert(
       fc.property(fc.constantFrom(...topicKinds), fc.string(), (kind, serial) => {
-        for (const topic of topicsOf({ kind, serial })) {
+        const [name] = serial.split(':')
+        for (const topic of [...topicsOf({ kind, serial }), ...subscriptionsOf({ kind, serial })]) {
           const [beforeWildcard = ''] = topic.split(/[*>]/)
-          expect(beforeWildcard === 'zigbee2mqtt.bridge.' || topic.includes(`.${serial}`)).toBe(
-            true,
-          )
-          expect(serial).toMatch(/^[A-Za-z0-9_-]+$/)
-          const isOwn = topic === beforeWildcard || beforeWildcard.includes(`.${serial}.`)
-          expect(isOwn || beforeWildcard === 'zigbee2mqtt.bridge.').toBe(true)
+          expect(`${beforeWildcard}.`).toContain(`.${name}.`)
+          expect(name).toMatch(/^[A-Za-z0-9_-]+$/)
         }
       }),
     )
@@ -97,19 +96,19 @@ describe('a device that fixes its own topics', () => {
     expect(serialFault({ kind: 'airrohr', serial: 'a.b' })).toBeUndefined()
   })
 
-  it('speaks, as a Zigbee2MQTT bridge, for the devices its entry names and for no others', () => {
-    const topics = topicsOf({
-      kind: 'zigbee2mqtt',
-      serial: 'roof',
-      options: { carries: 'kitchen, 0x00158d0001dc126a *  bridge a.b' },
-    })
-    expect(mayPublish(topics, 'zigbee2mqtt.roof')).toBe(true)
-    expect(mayPublish(topics, 'zigbee2mqtt.kitchen')).toBe(true)
-    expect(mayPublish(topics, 'zigbee2mqtt.0x00158d0001dc126a.availability')).toBe(true)
-    expect(mayPublish(topics, 'zigbee2mqtt.bridge.state')).toBe(true)
-    expect(mayPublish(topics, 'zigbee2mqtt.cellar')).toBe(false)
-    expect(topics).not.toContain('zigbee2mqtt.*')
-    expect(topics).not.toContain('zigbee2mqtt.bridge')
+  it('speaks and listens, as a Zigbee2MQTT bridge, below its own base topic', () => {
+    const bridge = { kind: 'zigbee2mqtt', serial: 'home-7:balcony' }
+    const topics = topicsOf(bridge)
+    for (const own of ['balcony', 'kitchen', 'kitchen.availability', 'bridge.state'])
+      expect(mayPublish(topics, `zigbee2mqtt.home-7.${own}`)).toBe(true)
+    for (const foreign of ['home-8.balcony', 'bridge.request.restart', 'home-7'])
+      expect(mayPublish(topics, `zigbee2mqtt.${foreign}`)).toBe(false)
+    expect(subscriptionsOf(bridge)).toEqual(['zigbee2mqtt.home-7', 'zigbee2mqtt.home-7.>'])
+  })
+
+  it('listens to nothing, as any other', () => {
+    for (const kind of ['airgradient', 'tasmota', 'esphome', 'airrohr'])
+      expect(subscriptionsOf({ kind, serial: 'aabbccddeeff' })).toEqual([])
   })
 })
 

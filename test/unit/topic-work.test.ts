@@ -148,7 +148,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
 
 const air = sensorWith('NGR-LOS-TOP-001', { kind: 'airgradient', serial: 'aabbccddeeff' })
 const tas = sensorWith('NGR-LOS-TOP-002', { kind: 'tasmota', serial: 'tasmota_0A1B2C' })
-const zig = sensorWith('NGR-LOS-TOP-003', { kind: 'zigbee2mqtt', serial: '0x00158d0001dc126a' })
+const zig = sensorWith('NGR-LOS-TOP-003', { kind: 'zigbee2mqtt', serial: 'home-7:balcony' })
 const esp = sensorWith('NGR-LOS-TOP-004', { kind: 'esphome', serial: 'yard-air' })
 const all = (kind: string): FoundDevice =>
   [air, tas, zig, esp].find(({ device }) => device?.kind === kind) ?? 'unknown_device'
@@ -189,7 +189,7 @@ describe('a message on a device’s own topic', () => {
       serial === 'twice' ? 'ambiguous_device' : all(kind === 'tasmota' ? 'tasmota' : 'no')
     const { say, published, counted } = workWith(devices)
     const sensor = 'tele.tasmota_0A1B2C.SENSOR'
-    expect(await say('zigbee2mqtt.nobody', zigbee.body)).toEqual(['ack'])
+    expect(await say('zigbee2mqtt.home-7.nobody', zigbee.body)).toEqual(['ack'])
     expect(await say('tele.twice.SENSOR', tasmota.body)).toEqual(['ack'])
     expect(await say(sensor, '{"SDS0X1":')).toEqual(['ack'])
     expect(await say(sensor, '[1]')).toEqual(['ack'])
@@ -208,7 +208,7 @@ describe('a message on a device’s own topic', () => {
 
   it('of a Zigbee bridge that repeats what it knows is no news', async () => {
     const { say, published, counted } = workWith(all)
-    const topic = 'zigbee2mqtt.0x00158d0001dc126a'
+    const topic = 'zigbee2mqtt.home-7.balcony'
     await say(topic, zigbee.body)
     await say(topic, zigbee.body)
     await say(topic, { ...zigbee.body, last_seen: '2026-01-31T06:00:00Z' })
