@@ -29,7 +29,7 @@ import { createLimits } from './limits.ts'
 import { disabledMail, failingMail, type TellableMail } from './mails.ts'
 import { notifierMetrics } from './metrics.ts'
 import { openSender } from './send.ts'
-import type { ShardContext } from './shard.ts'
+import type { Shard, ShardContext } from './shard.ts'
 import { createShards } from './shards.ts'
 import { openSources } from './sources.ts'
 import { openWebhookBook, parsePremium } from './webhook-book.ts'
@@ -38,7 +38,7 @@ const shardTask = (shard: number): string => `shard.${shard}`
 const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
 /** A process has 10 s to stop; connections are closed in what is left. */
 const orderlyMs = 8_000
-const tellNeededMs = 30_000
+const tellNeededMs = 10_000
 const mailTries = 5
 const mailRetryMs = 2_000
 
@@ -172,12 +172,18 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
   })
   const system = await new Kvm(nc).open(buckets.system)
+  /** By the owner, not the number: somebody else may have told of a shard that we had before. */
+  const toldNeeds = new WeakMap<Shard, string>()
   const tellNeeded = async (): Promise<void> => {
-    for (const shard of shards.all()) {
-      const text = JSON.stringify({ readings: shard.neededReadings() ?? null })
-      await system
-        .put(`needed.notifier.${shard.shard}`, text)
-        .catch((error: unknown) => logger.debug({ err: error }, 'positions were not told'))
+    for (const owner of shards.all()) {
+      const text = JSON.stringify({ readings: owner.neededReadings() ?? null })
+      if (toldNeeds.get(owner) === text) continue
+      try {
+        await system.put(`needed.notifier.${owner.shard}`, text)
+        toldNeeds.set(owner, text)
+      } catch (error) {
+        logger.debug({ err: error }, 'positions were not told')
+      }
     }
   }
   const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {

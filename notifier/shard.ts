@@ -67,7 +67,7 @@ export type Shard = {
   readonly oldestDueMs: () => number
   readonly inBreaker: () => number
   readonly counts: () => { readonly pending: number; readonly dead: number }
-  /** The oldest message of READINGS that a delivery of ours still needs; undefined: none. */
+  /** The oldest message of READINGS that a delivery of ours, made or to be made, needs. */
   readonly neededReadings: () => number | undefined
 }
 
@@ -340,7 +340,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     oldestDueMs,
     inBreaker: scheduler.inBreaker,
     counts: () => ({ pending: ledger.pending, dead: ledger.dead }),
-    neededReadings: () => neededReadings(ledger),
+    neededReadings: () => neededReadings(ledger, wal.position().cursors.readings),
   }
 }
 
@@ -366,8 +366,10 @@ function oldestReader(book: WebhookBook, shard: number): number {
   return Math.min(...since)
 }
 
-function neededReadings(ledger: Ledger): number | undefined {
-  let oldest = Number.POSITIVE_INFINITY
+/** @param matched how far readings have become records; 0: nobody wants any */
+function neededReadings(ledger: Ledger, matched: number): number | undefined {
+  // what is not matched yet is needed too, also while we are away
+  let oldest = matched > 0 ? matched + 1 : Number.POSITIVE_INFINITY
   for (const { behind } of ledger.hooks.values())
     if (behind.readings > 0) oldest = Math.min(oldest, behind.readings)
   for (let slot = 0; slot < ledger.top; slot++) {
