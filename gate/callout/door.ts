@@ -1,4 +1,4 @@
-import { clientIdsOf } from '../../core/device-topics.ts'
+import { clientIdsOf, subscriptionsOf } from '../../core/device-topics.ts'
 import type { SensorIdRules } from '../../core/sensor-id.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { CredentialBook } from '../credential-book.ts'
@@ -65,7 +65,10 @@ function judge(
     return { denied: 'client_id' }
   if (isPaused(id)) return { denied: 'paused' }
   return {
-    allowed: allowedSubjects(id, deviceSubjects(sensor)),
+    allowed: allowedSubjects(id, deviceSubjects(sensor), hearsOf(sensor)),
     untilMs: book.untilMs(id, password),
   }
 }
+
+const hearsOf = ({ device }: RegisteredSensor): readonly string[] =>
+  device === undefined ? [] : subscriptionsOf(device)
