@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
@@ -21,8 +20,8 @@ import { createPushApp, longestUrl } from './push-app.ts'
 import { errorBody } from './push-error.ts'
 import { pushMetrics } from './push-metrics.ts'
 import { readingsEndpoint } from './readings-endpoint.ts'
-import { openSpool } from './spool.ts'
 import { drainSpool } from './spool-drain.ts'
+import { openSpools } from './spools.ts'
 import { uplinkEndpoints } from './uplink-endpoints.ts'
 
 export type PushOptions = {
@@ -32,7 +31,7 @@ export type PushOptions = {
   readonly nc: NatsConnection
   readonly book: Pick<CredentialBook, 'check'>
   readonly sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>
-  /** What waits for NATS is kept in its folder `push-spool`. */
+  /** What waits for NATS is kept in its folder `push-spool`, that of a second gate beside it. */
   readonly dataFolder: string
   readonly spoolMaxBytes: number
   /** No reading is older than this, ms since the epoch. */
@@ -48,7 +47,7 @@ export type Push = AsyncDisposable & { readonly url: string }
 
 /**
  * Takes readings over HTTP, and sends on what an earlier process still kept.
- * @throws MustAct the port is taken, or another gate has the folder
+ * @throws MustAct the port is taken
  */
 export async function openPush({
   nc,
@@ -65,11 +64,9 @@ export async function openPush({
   await using opened = new AsyncDisposableStack()
   const nowMs = Date.now
   const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
-  const spool = opened.use(
-    await openSpool({ folder: join(dataFolder, 'push-spool'), maxBytes: spoolMaxBytes }),
-  )
+  const spools = opened.use(await openSpools(dataFolder, spoolMaxBytes))
   const { publish } = opened.use(openRawPublisher(nc, { log }))
-  opened.use(drainSpool({ spool, publish, log }))
+  for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
 
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
   const app = createPushApp({
@@ -93,8 +90,8 @@ export async function openPush({
       limitOf: (sensor) => sensors.get(sensor)?.flood,
       clockMs: () => performance.now(),
     }),
-    deliver: createDeliver({ publish, spool, log }),
-    observe: pushMetrics(registry, { spool, nowMs }),
+    deliver: createDeliver({ publish, spool: spools.own, log }),
+    observe: pushMetrics(registry, { spools: spools.all, nowMs }),
     seen,
     log,
   })

@@ -14,7 +14,7 @@ export type Observe = (seen: {
 /** @param registry of the process */
 export function pushMetrics(
   registry: Registry,
-  { spool, nowMs }: { readonly spool: Spool; readonly nowMs: () => number },
+  { spools, nowMs }: { readonly spools: readonly Spool[]; readonly nowMs: () => number },
 ): Observe {
   const registers = [registry]
   const pushes = new Counter({
@@ -39,10 +39,12 @@ export function pushMetrics(
       },
     })
   }
-  gauge('airproof_push_spool_bytes', 'What waits on the disk for NATS', spool.bytes)
+  gauge('airproof_push_spool_bytes', 'What waits on the disk for NATS', () =>
+    spools.reduce((sum, spool) => sum + spool.bytes(), 0),
+  )
   gauge('airproof_push_spool_age_seconds', 'Since the oldest of it came; 0: nothing waits', () => {
-    const sinceMs = spool.sinceMs()
-    return sinceMs === undefined ? 0 : Math.max(0, nowMs() - sinceMs) / secondMs
+    const sinceMs = Math.min(...spools.map((spool) => spool.sinceMs() ?? Number.POSITIVE_INFINITY))
+    return Math.max(0, nowMs() - sinceMs) / secondMs
   })
   return ({ endpoint, outcome, readings }) => {
     pushes.inc({ endpoint, outcome })

@@ -11,7 +11,6 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { MustAct } from '../../runtime/exit.ts'
 import { parseSpoolLine, spoolLine, type Waiting } from './spool-line.ts'
 
 export type Spool = AsyncDisposable & {
@@ -47,15 +46,16 @@ type Options = {
 type Wish = PromiseWithResolvers<boolean> & { readonly line: string }
 type Active = { readonly name: string; readonly file: FileHandle; bytes: number }
 
-/** @throws MustAct where another process has the folder */
+/** @returns undefined where another process has the folder */
 export async function openSpool({
   folder,
   maxBytes,
   nowMs = Date.now,
   segmentBytes = 1024 * 1024,
-}: Options): Promise<Spool> {
+}: Options): Promise<Spool | undefined> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = takeLock(folder)
+  if (lock === undefined) return undefined
   const sizes = new Map<string, number>(
     readdirSync(folder)
       .filter((name) => segmentName.test(name))
@@ -168,17 +168,25 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** The operating system's, by way of an SQLite file: whoever dies lets go of it. */
-function takeLock(folder: string): DatabaseSync {
+/**
+ * The operating system's, by way of an SQLite file: whoever dies lets go of it.
+ * @returns undefined where another process has it
+ */
+function takeLock(folder: string): DatabaseSync | undefined {
   const lock = new DatabaseSync(join(folder, 'lock'))
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     return lock
-  } catch (cause) {
+  } catch (error) {
     lock.close()
-    throw new MustAct(
-      `another gate keeps its readings in ${folder}: stop it, or give this one another AIRPROOF_DATA`,
-      { cause },
-    )
+    if (isBusy(error)) return undefined
+    throw error
   }
 }
+
+/** SQLITE_BUSY, the low byte of the code. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error &&
+  'errcode' in error &&
+  typeof error.errcode === 'number' &&
+  error.errcode % 256 === 5

@@ -10,13 +10,15 @@ import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
 import sensorCommunity from '../fixtures/devices/sensor-community.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'
+import { testNats } from '../support/nats.ts'
 import { basic, type Caller, type TestPush, testPush, ttnUplink } from '../support/push.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const [airrohrBody, communityBody, purpleairBody] = [airrohr, sensorCommunity, purpleair].map(
   ({ messages }) => messages[0]?.body,
 )
-const waitsIn = (dataFolder: string): number =>
-  readdirSync(join(dataFolder, 'push-spool')).filter((name) => name.endsWith('.log')).length
+const waitsIn = (dataFolder: string, folder = 'push-spool'): number =>
+  readdirSync(join(dataFolder, folder)).filter((name) => name.endsWith('.log')).length
 
 describe('NATS is away', () => {
   let push: TestPush
@@ -166,11 +168,30 @@ describe('the gate is killed', () => {
     expect(new Set(stored).size).toBe(stored.length)
   })
 
-  test('a second gate does not take the first one’s folder', async () => {
-    await using push = await testPush()
-    await expect(testPush({ nats: push.nats, dataFolder: push.dataFolder })).rejects.toThrow(
-      'another gate keeps its readings',
-    )
+  test('two gates share a data folder; what both left is sent by the one that comes', async () => {
+    await using nats = await testNats()
+    using shared = temporaryFolder()
+    const options = { nats, dataFolder: shared.path }
+    const [first, second] = [await testPush(options), await testPush(options)]
+    const caller = await first.sensor('NGR-LOS-OUT-007')
+    await eventually('the second knows it too', async () => {
+      const { status } = await second.post('/push/readings', [], caller)
+      return status === 400
+    })
+    await nats.kill()
+    for (const gate of [first, second]) {
+      const answer = await gate.post('/push/airrohr', airrohrBody, caller)
+      expect(answer).toMatchObject({ status: 202, body: { spooled: true } })
+    }
+    const folders = ['push-spool', 'push-spool-2']
+    const waiting = () => folders.map((name) => waitsIn(shared.path, name))
+    await first[Symbol.asyncDispose]()
+    await second[Symbol.asyncDispose]()
+    expect(waiting()).toEqual([1, 1])
+    await nats.restart()
+    await using third = await testPush(options)
+    await eventually('all of it is sent', () => waiting().every((count) => count === 0))
+    expect(await third.rawOf(caller.id)).toHaveLength(2)
   })
 
   async function postTo(url: string, caller: Caller): Promise<unknown> {

@@ -2,11 +2,17 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openSpool, type Spool } from '../../gate/push/spool.ts'
+import { openSpool as openOrNot, type Spool } from '../../gate/push/spool.ts'
 import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const big = 1024 * 1024
+
+async function openSpool(options: Parameters<typeof openOrNot>[0]): Promise<Spool> {
+  const spool = await openOrNot(options)
+  if (spool === undefined) throw new Error('another process has the folder')
+  return spool
+}
 const waiting = (number: number) => ({ sensor: 'NGR-LOS-IKJ-001', body: `{"pm25":${number}}` })
 const logsIn = (folder: string): string[] =>
   readdirSync(folder)
@@ -93,6 +99,15 @@ test('what is appended while a segment is being sent is not deleted with it', as
   await spool.append(waiting(1))
   if (segment) await spool.remove(segment)
   expect((await drain(spool)).bodies).toEqual([waiting(1).body])
+})
+
+test('a folder has one holder at a time', async () => {
+  using folder = temporaryFolder()
+  const options = { folder: folder.path, maxBytes: big }
+  const first = await openSpool(options)
+  expect(await openOrNot(options)).toBeUndefined()
+  await first[Symbol.asyncDispose]()
+  await using _second = await openSpool(options)
 })
 
 test('other files of the folder are left alone', async () => {
