@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
+import { leanLeaflet } from './lean-leaflet.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -16,11 +17,20 @@ const verifier: Plugin = {
   },
 }
 
+const shakenLeaflet: Plugin = {
+  name: 'airproof-leaflet',
+  transform: { filter: { id: /leaflet-src\.esm\.js$/ }, handler: leanLeaflet },
+}
+
 export default defineConfig({
   root: at('.'),
-  plugins: [verifier],
+  plugins: [verifier, shakenLeaflet],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  resolve: { alias: { leaflet: at('../../node_modules/leaflet/dist/leaflet-src.esm.js') } },
+  resolve: {
+    alias: [
+      { find: /^leaflet$/, replacement: at('../../node_modules/leaflet/dist/leaflet-src.esm.js') },
+    ],
+  },
   build: {
     outDir: 'dist',
     target: 'es2022',

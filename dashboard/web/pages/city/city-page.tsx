@@ -62,7 +62,7 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
   const shown = useSignal(60)
   const isHeld = useRef(false)
   const asked = `${search.value}|${area}|${order.value}|${live.sensors.size}`
-  const held = useRef<{ readonly asked: string; readonly ids: readonly string[] }>()
+  const held = useRef<{ asked: string; ids: readonly string[] } | undefined>(undefined)
   const sensors = useMemo(() => {
     const wanted = { search: search.value, area, order: order.value }
     const chosen =
@@ -90,7 +90,9 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
         <label>
           <span class="visually-hidden">Area</span>
           <select value={area} onChange={({ currentTarget }) => setArea(currentTarget.value)}>
-            <option value="">{areas === undefined ? 'All areas' : `All of ${areas.network.name}`}</option>
+            <option value="">
+              {areas === undefined ? 'All areas' : `All of ${areas.network.name}`}
+            </option>
             {areas?.areas.map(({ name }) => (
               <option key={name} value={name}>
                 {name}

@@ -1,0 +1,31 @@
+/**
+ * Leaflet without what a canvas of circles never uses: tiles, SVG, markers of images, popups,
+ * GeoJSON. Its classes are calls, and are hung on each other by statements, so a bundler keeps them
+ * all; told that the calls only make something, and without those statements, it drops a third.
+ */
+const leaveOut: readonly RegExp[] = [
+  // what popups and tooltips add to the map and to layers
+  /^(?:Map|Layer)\.include\(\{\s*(?:\/\/[^\n]*\s*)*(?:_initOverlay|openPopup|bindPopup|openTooltip|bindTooltip):[\s\S]*?^\}\);$/gm,
+  /^(?:Polyline|Polygon|LayerGroup)\.include\(\{[\s\S]*?^\}\);$/gm,
+  /^(?:Marker|Circle|CircleMarker)\.include\(PointToGeoJSON\);$/gm,
+  /^Map\.addInitHook\('addHandler', '(?:boxZoom|tapHold)', \w+\);$/gm,
+  // names under which others may look for what we import
+  /^(?:Map|CRS|TileLayer|tileLayer|SVG|GeoJSON)\.\w+ = \w+;$/gm,
+  /^[Cc]ontrol\.(?:layers|scale|zoom) = \w+;$/gim,
+]
+
+/** @throws where Leaflet is no longer written as these rules expect */
+export function leanLeaflet(code: string): string {
+  const rules: readonly (readonly [RegExp, string])[] = [
+    ...leaveOut.map((rule) => [rule, ''] as const),
+    [/\|\| svg\(options\)/g, '|| canvas(options)'],
+    [/= (\w+\.extend|extend)\(/g, '= /* @__PURE__ */ $1('],
+  ]
+  let lean = code
+  for (const [rule, by] of rules) {
+    const next = lean.replace(rule, by)
+    if (next === lean) throw new Error(`Leaflet has changed: nothing fits ${rule.source}`)
+    lean = next
+  }
+  return lean
+}

@@ -1,0 +1,36 @@
+/** Each check of docs/proofs.md as a reader would ask it. */
+const asked: Readonly<Record<string, string>> = {
+  format: 'Is it a proof, written exactly as proofs are?',
+  pins: 'Is it of the chain and the contract that were asked for?',
+  leaf: 'Do these values give this fingerprint?',
+  path: 'Does the fingerprint lead to the root of its batch?',
+  batch: 'Does the batch count and number its readings without a gap?',
+  head: 'Does the batch follow the one before it?',
+  block: 'Is it the block it says it is?',
+  transaction: 'Does the block hold the transaction that wrote the root?',
+  receipt: 'Did that transaction succeed, and did the contract take the root?',
+  'trusted block': 'Is it the block you named?',
+  node: 'Does a node of the chain know this block?',
+}
+
+export const questionOf = (check: string): string => asked[check] ?? check
+
+/** Why a batch is not final yet. */
+export const waitWords: Readonly<Record<string, string>> = {
+  sealed: 'Its batch is sealed and will be sent to the blockchain next.',
+  sent: 'Its batch was sent to the blockchain, and waits for a block.',
+  mined: 'Its batch is in a block; some more blocks make it final.',
+  not_checked: 'Nobody has looked at the blockchain for five minutes.',
+  not_linked: 'The batches do not lead to what the contract holds. The operator has to look at it.',
+}
+
+/** What does not fit. */
+export const mismatchWords: Readonly<Record<string, string>> = {
+  leaf: 'The stored values are not those that were anchored: the row was altered.',
+  blob: 'The kept fingerprints of its batch were altered.',
+  header: 'The kept record of its batch was altered.',
+  no_batch: 'No batch holds its number.',
+}
+
+/** A hash of a block as it has to be: `0x` and 64 hexadecimal digits. */
+export const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/.test(text)

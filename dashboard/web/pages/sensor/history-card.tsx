@@ -1,0 +1,166 @@
+import { useMemo, useState } from 'preact/hooks'
+import { measurementNames, units } from '../../../../core/reading.ts'
+import { Chart } from '../../parts/chart.tsx'
+import { Empty, Failed, Loading } from '../../parts/states.tsx'
+import { useAsked } from '../../parts/use-asked.ts'
+import { useEvery } from '../../parts/use-every.ts'
+import { zonesOf } from '../../parts/zones.ts'
+import { heardIn, thinned, withGaps } from './gaps.ts'
+import { getHistory, type Reading } from './sensor-data.ts'
+import { measurementWords } from './words.ts'
+
+const hourMs = 3_600_000
+const spans = { '24 hours': 24 * hourMs, '7 days': 7 * 24 * hourMs } as const
+type Span = keyof typeof spans
+const spanNames: readonly Span[] = ['24 hours', '7 days']
+
+type HistoryProps = { readonly id: string; readonly intervalMs: number }
+
+/** Charts of every measurement, and when the sensor was heard. */
+export function HistoryCard({ id, intervalMs }: HistoryProps) {
+  const [span, setSpan] = useState<Span>('24 hours')
+  const asked = useAsked(
+    async (signal) => {
+      const toMs = Date.now()
+      const fromMs = toMs - spans[span]
+      return { ...(await getHistory({ id, fromMs, signal })), fromMs, toMs }
+    },
+    [id, span],
+  )
+  useEvery(120_000, asked.again)
+  const { value: history, error, again, isAsking } = asked
+  return (
+    <section class="card" aria-labelledby="history">
+      <div class="row between">
+        <h2 id="history">The last {span}</h2>
+        <div class="row" role="group" aria-label="How far back">
+          {spanNames.map((name) => (
+            <button
+              key={name}
+              type="button"
+              class={name === span ? '' : 'quiet'}
+              aria-pressed={name === span}
+              onClick={() => setSpan(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      </div>
+      {error !== undefined && <Failed error={error} retry={again} />}
+      {history === undefined && isAsking && <Loading what="Asking for the readings…" />}
+      {history !== undefined && history.readings.length === 0 && (
+        <Empty title={`No readings in the last ${span}`}>
+          <p>Charts appear with the first reading.</p>
+        </Empty>
+      )}
+      {history !== undefined && history.readings.length > 0 && (
+        <Charts {...history} intervalMs={intervalMs} />
+      )}
+    </section>
+  )
+}
+
+type ChartsProps = {
+  readonly readings: readonly Reading[]
+  readonly isCut: boolean
+  readonly fromMs: number
+  readonly toMs: number
+  readonly intervalMs: number
+}
+
+const shownNames = ['aqi', ...measurementNames] as const
+
+function Charts({ readings, isCut, fromMs, toMs, intervalMs }: ChartsProps) {
+  const lines = useMemo(() => {
+    const most = 800
+    const stepMs = readings.length > most ? (toMs - fromMs) / most : 0
+    return shownNames.map((name) => {
+      const points = readings.map((reading) => ({
+        timeMs: Date.parse(reading.timestamp),
+        value: reading[name],
+      }))
+      const line = withGaps(thinned(points, { fromMs, toMs, most }), Math.max(intervalMs, stepMs))
+      return { name, line, said: saidOf(points) }
+    })
+  }, [readings])
+  return (
+    <>
+      <Uptime readings={readings} fromMs={fromMs} toMs={toMs} intervalMs={intervalMs} />
+      {isCut && <p class="hint">This sensor sends so often that only the newest part is drawn.</p>}
+      <div class="charts">
+        {lines.map(({ name, line, said }) => {
+          const words = name === 'aqi' ? 'Air quality index' : measurementWords[name]
+          const unit = name === 'aqi' ? '' : units[name]
+          return (
+            <div key={name}>
+              <h3>
+                {words} {unit !== '' && <span class="hint">{unit}</span>}
+              </h3>
+              {said === undefined ? (
+                <p class="muted">Not measured in this time.</p>
+              ) : (
+                <Chart
+                  label={`${words} over time, from ${said.low} to ${said.high} ${unit}.`}
+                  {...line}
+                  unit={unit}
+                  zones={zonesOf(name)}
+                  from={fromMs / 1000}
+                  to={toMs / 1000}
+                  height={name === 'aqi' ? 190 : 150}
+                />
+              )}
+            </div>
+          )
+        })}
+      </div>
+    </>
+  )
+}
+
+function saidOf(points: readonly { readonly value: number | null }[]) {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (const { value } of points) {
+    if (value === null) continue
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  return low <= high ? { low, high } : undefined
+}
+
+type UptimeProps = Omit<ChartsProps, 'isCut'>
+
+/** When it was heard: a bar of equal parts, told in words too. */
+function Uptime({ readings, fromMs, toMs, intervalMs }: UptimeProps) {
+  const partMs = Math.max(15 * 60_000, intervalMs * 1.5, (toMs - fromMs) / 168)
+  const count = Math.ceil((toMs - fromMs) / partMs)
+  const times = readings.map(({ timestamp }) => Date.parse(timestamp))
+  const heard = heardIn(times, { fromMs, toMs, count })
+  const present = heard.filter(Boolean).length
+  return (
+    <div class="uptime">
+      <svg
+        viewBox={`0 0 ${count} 10`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Heard in ${present} of ${count} equal parts of this time.`}
+      >
+        {heard.map((isHeard, at) => (
+          <rect
+            // a part has no other name than its place
+            key={`${at}`}
+            class={isHeard ? 'heard' : 'silent'}
+            x={at}
+            y={isHeard ? 0 : 7}
+            width="0.86"
+            height={isHeard ? 10 : 3}
+          />
+        ))}
+      </svg>
+      <p class="hint">
+        Heard in {present} of {count} parts of this time; low marks are silences.
+      </p>
+    </div>
+  )
+}

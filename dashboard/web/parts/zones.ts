@@ -1,0 +1,19 @@
+import { type AqiCategory, aqiBands } from '../../../core/aqi.ts'
+
+/** A part of a chart's scale that belongs to a category, in the chart's own unit. */
+export type Zone = { readonly category: AqiCategory; readonly from: number; readonly to: number }
+
+const perUnit = { aqi: 1, pm25: 10, pm10: 1 } as const
+
+/**
+ * Where the categories lie on the scale of the index or of a pollutant; none for the others, which
+ * no index speaks of. The last one has no end.
+ */
+export function zonesOf(name: string): readonly Zone[] {
+  if (name !== 'aqi' && name !== 'pm25' && name !== 'pm10') return []
+  return aqiBands.map((band, at) => ({
+    category: band.category,
+    from: band[name].low / perUnit[name],
+    to: (aqiBands[at + 1]?.[name].low ?? Number.POSITIVE_INFINITY) / perUnit[name],
+  }))
+}
