@@ -3,18 +3,20 @@
  * processes, by the image's entry point, with the command and the environment that the file gives
  * them, over a nats-server with the file's configuration and a real influxd.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ensureKeyFile } from '../../anchor/key-file.ts'
+import { command as accessCommand } from '../../cli/access.ts'
 import { ensureBuiltPages } from '../../cli/built-pages.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { natsConfig } from '../../runtime/engines/nats-config.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { connectNats } from '../../runtime/nats.ts'
@@ -25,7 +27,11 @@ import { type ComposeService, readCompose, readRecipe } from '../support/compose
 import { allowed } from '../support/dependency-rule.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// nine processes of ours start at once
+vi.setConfig({ testTimeout: 240_000 })
 
 const compose = readCompose()
 const recipe = readRecipe()
@@ -67,7 +73,13 @@ test('its nats-server is configured as the one that `airproof up` starts', () =>
   const content = compose.configs['nats']?.content ?? ''
   const monitored = /^http:.*\n/m
   expect(content).toMatch(monitored)
-  const own = natsConfig({ host: '0.0.0.0', port: 4222, storeFolder: '/data', syncAlways: true })
+  const own = natsConfig({
+    host: '0.0.0.0',
+    port: 4222,
+    storeFolder: '/data',
+    syncAlways: true,
+    door: { usersFile: '../../run/secrets/nats-users', mqttPort: 1883 },
+  })
   expect(content.replace(monitored, '')).toBe(own)
 })
 
@@ -144,6 +156,8 @@ test.skipIf(missing !== undefined)(
     const natsPort = await freePort()
     const store = join(folder.path, 'nats')
     mkdirSync(store)
+    const secrets = join(folder.path, 'secrets')
+    await runCommand(accessCommand, { words: [secrets] })
     const nats = resources.use(
       await startNatsServer({
         engine: await findNatsServer({ env }),
@@ -153,6 +167,8 @@ test.skipIf(missing !== undefined)(
         config: moved(compose.configs['nats']?.content ?? '', [
           ['0.0.0.0:4222', `127.0.0.1:${natsPort}`],
           ['127.0.0.1:8222', `127.0.0.1:${await freePort()}`],
+          ['0.0.0.0:1883', `127.0.0.1:${await freePort()}`],
+          ['"../../run/secrets/nats-users"', '"../secrets/users.conf"'],
           ['"/data"', JSON.stringify(join(store, 'streams'))],
         ]),
       }),
@@ -173,6 +189,9 @@ test.skipIf(missing !== undefined)(
         const here: Here = [
           ['nats://nats:4222', nats.url],
           ['http://influxdb:8086', influx.url],
+          ...[...ownUsers.map((user) => `${user}-password`), 'callout-seed'].map(
+            (file) => [`/run/secrets/${file}`, join(secrets, file)] as const,
+          ),
           ['/run/secrets/influx-token', tokenFile],
           ['/run/secrets/webhook-key', keyFile],
           ['/run/secrets/anchor-key', anchorKeyFile],
@@ -184,6 +203,7 @@ test.skipIf(missing !== undefined)(
           ['0.0.0.0', '127.0.0.1'],
           ['9090', String(await freePort())],
           ['8080', String(apiPort)],
+          ['8082', String(await freePort())],
           ['8081', String(dashboardPort)],
           ['/data', data],
         ]
@@ -207,6 +227,7 @@ test.skipIf(missing !== undefined)(
       'pipeline-1',
       'notifier-0',
       'notifier-1',
+      'gate-0',
       'anchor-0',
       'api-0',
       'dashboard-0',
@@ -223,7 +244,11 @@ test.skipIf(missing !== undefined)(
     })
     expect(await (await fetch(`http://127.0.0.1:${dashboardPort}/`)).text()).toContain('/assets/')
 
-    const nc = await connectNats({ natsUrl: nats.url }, { name: 'test' })
+    const natsLogin = {
+      user: 'operator',
+      password: readFileSync(join(secrets, 'operator-password'), 'utf8').trim(),
+    }
+    const nc = await connectNats({ natsUrl: nats.url, natsLogin }, { name: 'test' })
     resources.defer(() => nc.close())
     const leases = await new Kvm(nc).open(buckets.leases)
     await eventually('each pipeline holds half of the partitions', async () => {
@@ -235,12 +260,15 @@ test.skipIf(missing !== undefined)(
       return counts.length === 2 && counts.every((some) => some?.length === 8)
     })
 
-    const api = started.get('api-0')
-    if (!api) throw new Error('the file has no api')
+    const [api, gate] = [started.get('api-0'), started.get('gate-0')]
+    if (!api || !gate) throw new Error('the file has no api, or no gate')
     const command = async (...words: string[]): Promise<Record<string, string>> =>
       JSON.parse(
         await runTool(process.execPath, ['bin/airproof.mjs', ...words, '--json'], {
-          env: environmentOf(api.service, api.here),
+          env:
+            words[0] === 'sensors'
+              ? environmentOf(gate.service, gate.here)
+              : environmentOf(api.service, api.here),
           timeoutMs: 30_000,
         }),
       ) as Record<string, string>
@@ -265,6 +293,8 @@ test.skipIf(missing !== undefined)(
       'a@b.example',
       '--name',
       'A',
+      '--tier',
+      'premium',
     )
     const { key } = await command('keys', 'create', '--account', account)
 
@@ -273,13 +303,15 @@ test.skipIf(missing !== undefined)(
       const reading = { timestamp, pm25: 18.5, pm10: 32.1, temperature: 29 }
       await jetstream(nc).publish(spokenSubject(id), JSON.stringify(reading))
     }
-    await eventually('every reading is answered for', async () => {
+    const isAnswered = async (): Promise<boolean> => {
       const response = await fetch(`http://127.0.0.1:${apiPort}/v1/readings?limit=100`, {
         headers: { authorization: `Bearer ${key}`, connection: 'close' },
       })
       const body = (await response.json()) as { readings?: unknown[] }
       return body.readings?.length === ids.length
-    })
+    }
+    // an account has 600 requests a minute
+    await eventually('every reading is answered for', isAnswered, { everyMs: 200 })
 
     for (const { child } of started.values()) child.kill('SIGTERM')
     const exits = await Promise.all([...started.values()].map(({ child }) => child.exited))
