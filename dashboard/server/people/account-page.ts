@@ -155,18 +155,16 @@ ${organization !== undefined && html`<dt>Organisation</dt><dd>${organization}</d
 <dt>Tier</dt><dd>${tier}</dd>
 </dl>
 <h2>Signed in</h2>
-<div class="table"><table>
-<thead><tr><th>Browser</th><th>From</th><th>Since</th><th></th></tr></thead>
-<tbody>${sessionViews(people, session).map(
-      (
-        one,
-      ) => html`<tr><td>${one.agent}</td><td>${one.address}</td><td><time>${one.created_at}</time></td>
-<td>${
-        one.is_current
-          ? html`<span class="badge ok">here</span>`
-          : html`<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${one.id}"><button aria-label="End the session since ${one.created_at}">End</button></form>`
-      }</td></tr>\n`,
-    )}</tbody></table></div>
+<ul>${sessionViews(people, session).map(
+      (one) => html`<li><p>${one.agent || 'A program without a name'}<br>
+<span class="hint">from ${one.address}, since <time>${one.created_at}</time></span></p>
+${
+  one.is_current
+    ? html`<p><span class="badge ok">this one</span></p>`
+    : html`<form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="session" value="${one.id}"><button aria-label="End the session since ${one.created_at}">End</button></form>`
+}</li>
+`,
+    )}</ul>
 <form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><button>End all others</button></form>
 <p><a href="/account/export">Download everything that is kept of you</a> · <a href="/account/delete">Delete the account</a></p>`,
   })
