@@ -1,15 +1,27 @@
 import { jetstream } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
 import { partitionCount, partitionOf, type SensorId } from '../../core/sensor-id.ts'
 import { findAccount, openAccountBook } from '../../runtime/account-book.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
 import {
+  anchoredKey,
+  batchKey,
+  checkedKey,
+  headerKey,
+  openKey,
+} from '../../schemas/batch-record.ts'
+import {
   auditStream,
   auditSubject,
+  buckets,
   rawStream,
   rejectedHeaders,
   rejectedSubject,
+  walHeaders,
+  walSubject,
 } from '../../schemas/subjects.ts'
 import { type TestApi, testApi } from '../support/api.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
@@ -204,4 +216,85 @@ test('an account’s tier is changed, and both are told in their audit logs', as
   expect(nobody.status).toBe(404)
   const book = await openAccountBook(dashboard.nc)
   expect(await findAccount(book, ben.account.id)).toMatchObject({ tier: 'premium', role: 'user' })
+})
+
+const hashOf = (digit: string): `0x${string}` => `0x${digit.repeat(64)}`
+
+test('the newest batches are told, each as far as it got', async () => {
+  const kvm = new Kvm(dashboard.nc)
+  const batches = await kvm.open(buckets.batches)
+  const put = (key: string, value: unknown) => batches.put(key, JSON.stringify(value))
+  const boundary = { sealedMs: nowMs, beacon: hashOf('0') }
+  await put(batchKey(0), { first: 1, last: 4, ...boundary })
+  await put(batchKey(1), { first: 5, last: 9, ...boundary })
+  await put(batchKey(2), { first: 10, last: 12, ...boundary })
+  for (const index of [0, 1])
+    await put(headerKey(index), {
+      header: {
+        index,
+        prevHead: hashOf('1'),
+        root: hashOf('2'),
+        first: 1 + 4 * index,
+        last: 4 + 5 * index,
+        count: 7 + index,
+        timeMinMs: nowMs,
+        timeMaxMs: nowMs,
+        nFirst: [1],
+        nLast: [1],
+        ...boundary,
+      },
+      headerHash: hashOf('3'),
+      head: hashOf('4'),
+    })
+  await put(anchoredKey(0), {
+    index: 0,
+    status: 'final',
+    tx: hashOf('5'),
+    block: 17,
+    blockHash: hashOf('6'),
+    blockTimeS: nowMs / 1000,
+    finalized: null,
+    checkedMs: nowMs,
+  })
+  await put(checkedKey, {
+    index: 0,
+    head: hashOf('4'),
+    number: 20,
+    hash: hashOf('7'),
+    checkedMs: nowMs,
+  })
+  await put(openKey, { index: 3, beacon: hashOf('0') })
+
+  const { body } = await operator.ask('GET', '/operator/api/anchors?limit=2')
+  const at = formatIso(nowMs)
+  expect(body.checked).toEqual({ index: 0, block: 20, at })
+  expect(body.batches.map((one: any) => [one.index, one.state, one.count])).toEqual([
+    [2, 'closing', null],
+    [1, 'sealed', 8],
+  ])
+  const all = await operator.ask('GET', '/operator/api/anchors')
+  expect(all.body.batches.at(-1)).toEqual({
+    index: 0,
+    count: 7,
+    first: 1,
+    last: 4,
+    sealed_at: at,
+    state: 'final',
+    tx: hashOf('5'),
+    block: 17,
+    block_time: at,
+  })
+  expect((await operator.ask('GET', '/operator/api/anchors?limit=many')).status).toBe(400)
+})
+
+test('how far statistics and notifier are behind is told in messages', async () => {
+  const { nc } = dashboard
+  const events = await jetstream(nc).publish('air.events.presence.x', '{}')
+  const told = headers()
+  told.set(walHeaders.events, String(events.seq - 1))
+  await jetstream(nc).publish(walSubject(0), 'x', { headers: told })
+  const system = await new Kvm(nc).open(buckets.system)
+  await system.put('rollup', JSON.stringify({ position: 0, dirty: [], dirtyDays: [] }))
+  const { body } = await operator.ask('GET', '/operator/api/status')
+  expect(body.lags).toMatchObject({ statistics: api.lastSeq(), unmatched: 1 })
 })
