@@ -41,7 +41,7 @@ type Options = {
   /** As of now: an account that is moved has its new limits at once. */
   readonly limitsOf: (account: string) => Limits
   readonly nowMs: () => number
-  /** Told after each round what the account has used of the day. */
+  /** Told after each round of requests what the account has used of that day. */
   readonly onCharged?: (account: string, used: number, limits: Limits, nowMs: number) => void
 }
 
@@ -130,7 +130,7 @@ export function createQuota({
   }
   const tryAgainLater = async (line: Line): Promise<void> => {
     await wait(againAfterMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined)
-    if (!stop.signal.aborted) enqueue(line)
+    if (!stop.signal.aborted && lines.get(line.account) === line) enqueue(line)
   }
 
   const settleToday = async (line: Line, asked: readonly Waiting[]): Promise<void> => {
@@ -179,7 +179,7 @@ export function createQuota({
       if (given > 0) refunds.set(day, given + (refunds.get(day) ?? 0))
       return false
     }
-    onCharged(account, count.used, limits, atMs)
+    if (asked.length > 0) onCharged(account, count.used, limits, atMs)
     for (const [i, { ask, resolve, reject }] of asked.entries()) {
       const standing = standingOf(verdicts[i], count, { account, ask, limits, atMs, day })
       if ('spent' in standing) reject(overQuota(standing.spent, standing.standing))

@@ -53,6 +53,9 @@ async function startUp(data: string, ...flags: readonly string[]): Promise<Up> {
 /** Seven processes start at once, and other tests may be at work on the same two cores. */
 const startedWithin = { withinMs: 120_000 }
 
+/** Fewer than the 600 requests a minute that an account has. */
+const withinQuota = { everyMs: 200 }
+
 type Answer = { readonly status: string; readonly count: number }
 
 async function ask({ api, key }: RunningInstance, path: string): Promise<Answer> {
@@ -93,9 +96,11 @@ test('the simulated city is seen in /v1, also after the pipeline, the api and NA
   const data = join(folder.path, 'data')
   await using up = await startUp(data, '--demo', '5')
   const { pids } = up.instance
-  await eventually('all five have been heard', async () => {
-    return (await ask(up.instance, '/v1/sensors?status=online')).count === 5
-  })
+  await eventually(
+    'all five have been heard',
+    async () => (await ask(up.instance, '/v1/sensors?status=online')).count === 5,
+    withinQuota,
+  )
   for (const name of ['api', 'pipeline', 'nats-server']) {
     process.kill(pids[name] ?? 0, 'SIGKILL')
     await eventually(`${name} runs again`, () => {
@@ -104,10 +109,15 @@ test('the simulated city is seen in /v1, also after the pipeline, the api and NA
     })
   }
   const from = new Date(Date.now()).toISOString()
-  const after = await eventually('a reading that was made after all of it', async () => {
-    const answer = await ask(up.instance, `/v1/readings?start_time=${from}`).catch(() => undefined)
-    return answer?.count ? answer : undefined
-  })
+  const later = `/v1/readings?start_time=${from}`
+  const after = await eventually(
+    'a reading that was made after all of it',
+    async () => {
+      const answer = await ask(up.instance, later).catch(() => undefined)
+      return answer?.count ? answer : undefined
+    },
+    withinQuota,
+  )
   expect(after.status).toBe('success')
 })
 
