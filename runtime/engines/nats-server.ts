@@ -16,7 +16,7 @@ import { endOrphan } from './orphan.ts'
 export type NatsServer = Child & {
   readonly url: string
   readonly port: number
-  /** Reads its certificate again, and goes on with who is connected. */
+  /** Reads its certificate again; sensors are sent away by that, and sign in again. */
   readonly reload: () => void
 }
 

@@ -42,6 +42,8 @@ export type Guarded = AsyncDisposable & {
     secret: string,
     options?: ConnectionOptions,
   ) => Promise<NatsConnection>
+  /** What a gate process is told, so that it serves this server. */
+  readonly gateEnv: Readonly<Record<string, string>>
   readonly startGate: (settings?: Readonly<Record<string, string>>) => Promise<TestGate>
 }
 
@@ -51,12 +53,14 @@ export type TestGate = AsyncDisposable & {
 }
 
 type Options = StreamOptions & {
+  readonly syncAlways?: boolean
   readonly maxConnections?: number
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
 }
 
 export async function guardedNats({
   maxConnections = 20_000,
+  syncAlways = false,
   tls,
   ...streams
 }: Options = {}): Promise<Guarded> {
@@ -72,7 +76,7 @@ export async function guardedNats({
     folder,
     port,
     env,
-    syncAlways: false,
+    syncAlways,
     door: { users: usersFileOf(access), mqttPort, maxConnections, ...(tls && { tls }) },
     onDenied: (one) => void denied.push(one),
   })
@@ -92,24 +96,24 @@ export async function guardedNats({
   const registry = await openRegistry(nc, sensorIdRules())
   const credentials = await new Kvm(nc).open(buckets.credentials)
 
+  const gateEnvironment = {
+    NATS_URL: server.url,
+    NATS_USER: 'gate',
+    NATS_PASSWORD: access.passwords.gate,
+    NATS_CALLOUT_USER: 'callout',
+    NATS_CALLOUT_PASSWORD: access.passwords.callout,
+    NATS_SYSTEM_USER: 'system',
+    NATS_SYSTEM_PASSWORD: access.passwords.system,
+    AIRPROOF_CALLOUT_SEED: access.issuerSeed,
+    AIRPROOF_DATA: join(folder, 'gate'),
+    AIRPROOF_PUSH_PORT: '0',
+    ...(tls && { NATS_PIN_FILE: tls.certFile }),
+  }
+
   const startGate: Guarded['startGate'] = async (settings = {}) => {
     const stop = new AbortController()
     const adminPort = await freePort()
-    const gateEnv = {
-      NATS_URL: server.url,
-      NATS_USER: 'gate',
-      NATS_PASSWORD: access.passwords.gate,
-      NATS_CALLOUT_USER: 'callout',
-      NATS_CALLOUT_PASSWORD: access.passwords.callout,
-      NATS_SYSTEM_USER: 'system',
-      NATS_SYSTEM_PASSWORD: access.passwords.system,
-      AIRPROOF_CALLOUT_SEED: access.issuerSeed,
-      AIRPROOF_DATA: join(folder, 'gate'),
-      AIRPROOF_ADMIN_PORT: String(adminPort),
-      AIRPROOF_PUSH_PORT: '0',
-      ...(tls && { NATS_PIN_FILE: tls.certFile }),
-      ...settings,
-    }
+    const gateEnv = { ...gateEnvironment, AIRPROOF_ADMIN_PORT: String(adminPort), ...settings }
     const source = { env: gateEnv, flags: {} }
     const log = openLog({ name: 'gate', level: 'silent' })
     const running = gateMain({
@@ -179,6 +183,7 @@ export async function guardedNats({
       end.defer(() => connection.close())
       return connection
     },
+    gateEnv: gateEnvironment,
     startGate,
     [Symbol.asyncDispose]: () => end.disposeAsync(),
   }
