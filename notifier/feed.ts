@@ -4,13 +4,14 @@
  * So a feed ends when nothing is heard for a while that somebody waits for; who reads it opens the
  * next one.
  */
-import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
+import { DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SourceStream } from '../core/ledger-record.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
 import { isFresh } from '../core/presence.ts'
 import { createWebhookIndex, type Matched, type WebhookIndex } from '../core/webhook-match.ts'
 import { readHeader } from '../runtime/follow-log.ts'
+import { audibly, untilSilent } from '../runtime/until-silent.ts'
 import type { AirEvent } from '../schemas/event.ts'
 import { decodeReadings } from '../schemas/readings-message.ts'
 import { eventsStream, readingsStream } from '../schemas/subjects.ts'
@@ -44,10 +45,6 @@ const subjects = {
 }
 /** Read ahead: an event is a kilobyte, a message of READINGS up to 512. */
 const readAhead = { events: 200, readings: 4 } as const
-/** While we wait the server says twice a second that it is there. */
-const heartbeatMs = 500
-const pullExpiresMs = 5_000
-const silentMs = 5_000
 
 export async function openFeed(
   nc: NatsConnection,
@@ -69,8 +66,7 @@ export async function openFeed(
   const { num_pending: pending } = await consumer.info()
   const messages = await consumer.consume({
     max_messages: readAhead[stream],
-    expires: pullExpiresMs,
-    idle_heartbeat: heartbeatMs,
+    ...audibly,
   })
   let isIterated = false
   return {
@@ -84,30 +80,6 @@ export async function openFeed(
       // the client's promise is settled by the end of an iteration: without one it never is
       if (isIterated) await closed
     },
-  }
-}
-
-/** Ends where it is waited for the next one and nothing was heard for a while, heartbeats included. */
-async function* untilSilent(messages: ConsumerMessages): AsyncGenerator<JsMsg> {
-  let heardMs = performance.now()
-  let isWaiting = true
-  void (async () => {
-    for await (const { type } of messages.status())
-      if (type === 'heartbeat') heardMs = performance.now()
-  })()
-  const watch = setInterval(() => {
-    if (isWaiting && performance.now() - heardMs > silentMs) void messages.close()
-  }, heartbeatMs)
-  try {
-    for await (const message of messages) {
-      isWaiting = false
-      yield message
-      // whoever took it may have been busy for long
-      heardMs = performance.now()
-      isWaiting = true
-    }
-  } finally {
-    clearInterval(watch)
   }
 }
 

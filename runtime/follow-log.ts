@@ -1,5 +1,6 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
-import { DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
 import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
@@ -9,6 +10,7 @@ import {
   readingsStream,
   readingsSubject,
 } from '../schemas/subjects.ts'
+import { audibly, untilSilent } from './until-silent.ts'
 
 export type LogEntry = {
   /** The message's sequence in READINGS. */
@@ -41,43 +43,72 @@ type FollowOptions = {
   readonly maxMessages?: number
 }
 
-/**
- * By its own measure the client takes a consumer that went with its server for dead after a minute,
- * and for so long whoever shows the log would show the past.
- */
-const heartbeatMs = 500
-const pullExpiresMs = 5_000
+/** Between two tries to open it anew. */
+const againMs = 250
 
-/** Survives reconnects: the client's ordered consumer resumes where it was. */
+/**
+ * Survives reconnects: where the server was silent it is opened anew behind what was read last.
+ * Ends when it is disposed.
+ */
 export async function followLog(
   nc: NatsConnection,
   { fromSeq, partition, maxMessages = 20 }: FollowOptions,
 ): Promise<LogFollower> {
-  const consumer = await jetstream(nc).consumers.get(readingsStream, {
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: Math.max(1, fromSeq),
-    ...(partition === undefined ? {} : { filter_subjects: [readingsSubject(partition)] }),
-  })
-  const messages = await consumer.consume({
-    max_messages: maxMessages,
-    expires: pullExpiresMs,
-    idle_heartbeat: heartbeatMs,
-  })
-  const entryOf = (raw: JsMsg): LogEntry => ({
-    seq: raw.seq,
-    message: decodeReadings(readHeader(raw.subject, raw.headers), raw.data),
-    pending: raw.info.pending,
-  })
-  let isIterated = false
+  const open = async (seq: number): Promise<ConsumerMessages> => {
+    const consumer = await jetstream(nc).consumers.get(readingsStream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: Math.max(1, seq),
+      ...(partition === undefined ? {} : { filter_subjects: [readingsSubject(partition)] }),
+    })
+    return await consumer.consume({ max_messages: maxMessages, ...audibly })
+  }
+  const stop = new AbortController()
+  /** undefined: stopped meanwhile. */
+  const openAgain = async (seq: number): Promise<ConsumerMessages | undefined> => {
+    while (!stop.signal.aborted) {
+      try {
+        return await open(seq)
+      } catch {
+        if (nc.isClosed()) return undefined
+        await wait(againMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      }
+    }
+    return undefined
+  }
+
+  let messages = await open(fromSeq)
+  let reading: Promise<void> | undefined
   return {
     async *[Symbol.asyncIterator]() {
-      isIterated = true
-      for await (const raw of messages) yield entryOf(raw)
+      const ended = Promise.withResolvers<void>()
+      reading = ended.promise
+      let nextSeq = fromSeq
+      try {
+        for (;;) {
+          for await (const raw of untilSilent(messages)) {
+            nextSeq = raw.seq + 1
+            yield entryOf(raw)
+          }
+          const next = await openAgain(nextSeq)
+          if (next === undefined) return
+          messages = next
+          if (stop.signal.aborted) void messages.close()
+        }
+      } finally {
+        ended.resolve()
+      }
     },
     [Symbol.asyncDispose]: async () => {
-      const closed = messages.close()
+      stop.abort()
       // the client's promise is settled by the end of an iteration: without one it never is
-      if (isIterated) await closed
+      void messages.close()
+      await reading
     },
   }
 }
+
+const entryOf = (raw: JsMsg): LogEntry => ({
+  seq: raw.seq,
+  message: decodeReadings(readHeader(raw.subject, raw.headers), raw.data),
+  pending: raw.info.pending,
+})

@@ -1,16 +1,13 @@
 /** Events and readings go on arriving, however the server went away and came back. */
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
-import { seqOf } from '../../core/reading.ts'
-import { sensorIdRules } from '../../core/sensor-id.ts'
 import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { openFeed } from '../../notifier/feed.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
-import { buckets, logHeaders, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
+import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
+import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -94,33 +91,3 @@ test('after kills and sleeps of the server, events and readings are delivered as
     return needed?.json<{ readings: number }>().readings === last.state.last_seq + 1
   })
 }, 300_000)
-
-async function publishReading(nc: NatsConnection, n: number): Promise<number> {
-  const head = headers()
-  head.set(logHeaders.worker, 'test')
-  const sensor = sensorIdRules().parse('NGR-LOS-YAB-001')
-  if (sensor === undefined) throw new Error('no id')
-  const timeMs = Date.now() - 1_000
-  const values = { pm25: 2_100, pm10: null, co2: null, temperature: 2_900, humidity: null }
-  const reading = { sensor, area: 'Yaba', timeMs, arrivedMs: timeMs, ...values, aqi: 70, flags: 0 }
-  const body = encodeReadings({
-    partition: 3,
-    worker: 'test',
-    rawLast: n,
-    rawLastTimeMs: 0,
-    nLast: n,
-    lateTo: 0,
-    listenedMs: 0,
-    readings: [{ ...reading, seq: seqOf(3, n) }],
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  })
-  const ack = await jetstream(nc).publish(readingsSubject(3), body, {
-    headers: head,
-    timeout: 2_000,
-  })
-  return ack.seq
-}
