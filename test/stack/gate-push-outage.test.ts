@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
@@ -13,6 +13,9 @@ import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 import { basic, type Caller, type TestPush, testPush, ttnUplink } from '../support/push.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// servers and processes are killed and started again, each a few seconds on a busy machine
+vi.setConfig({ testTimeout: 180_000 })
 
 const [airrohrBody, communityBody, purpleairBody] = [airrohr, sensorCommunity, purpleair].map(
   ({ messages }) => messages[0]?.body,
