@@ -51,7 +51,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const book = await openAccountBook(nc)
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
-  const internalKey = opened.use(await openInternalKey({ keys: book.keys, nowMs, onFailure }))
+  const internalKey = opened.use(await openInternalKey({ nc, keys: book.keys, nowMs, onFailure }))
   const audit = openAudit(nc, { proxies, nowMs })
   const accountApi = opened.use(
     await openAccountApi({ nc, book, accounts, idPrefix: config.idPrefix, audit, nowMs, clockMs }),

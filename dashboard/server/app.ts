@@ -7,7 +7,7 @@ import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import type { Logger } from '../../runtime/log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
-import { cookieLine, readCookie } from './cookies.ts'
+import { readCookie } from './cookies.ts'
 import { writeRefusal } from './error-answer.ts'
 import { away, Refusal } from './refusal.ts'
 import { checkCsrf, checkOrigin } from './request-guard.ts'
@@ -25,7 +25,7 @@ type Options = {
   /** Paths of the browser's own views: the shell is served there. */
   readonly views: readonly string[]
   readonly files: WebFiles
-  readonly sessions: Pick<Sessions, 'find'>
+  readonly sessions: Pick<Sessions, 'findOrLook'>
   readonly publicUrl: string
   readonly log: Logger
   readonly observe: Observe
@@ -43,10 +43,7 @@ export function createApp(options: Options): Koa {
   const serve = async (ctx: Context, methods: readonly DashboardRoute[]): Promise<void> => {
     const route = routeFor(methods, ctx.method)
     const token = readCookie(ctx.req, 'session')
-    const session = token === undefined ? undefined : sessions.find(token)
-    // a cookie whose session has ended only misleads
-    if (token !== undefined && session === undefined)
-      ctx.append('set-cookie', cookieLine('session', undefined))
+    const session = token === undefined ? undefined : await sessions.findOrLook(token)
     if (route.method !== 'GET') {
       checkOrigin(ctx, publicUrl)
       await readSentBody(ctx)

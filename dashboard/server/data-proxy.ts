@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { clientNetwork } from './client-address.ts'
-import { rateBy } from './rate-by.ts'
+import { type RateBy, rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'
 
@@ -19,6 +19,8 @@ type Options = {
   readonly clockMs: () => number
   /** Of one network without a session. */
   readonly openPerMinute?: number
+  /** Of one account, from wherever: pages need less, and programs have `/v1` and its quota. */
+  readonly accountPerMinute?: number
   /** Streams of one network at once. */
   readonly mostStreams?: number
   /** Aborted when the process stops: streams have no end of their own. */
@@ -40,12 +42,21 @@ const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
 const answerWithinMs = 30 * secondMs
 
 export function dataProxy(options: Options): readonly DashboardRoute[] {
-  const { proxies, clockMs, openPerMinute = 300, mostStreams = 10, stop } = options
-  const limit = { perSecond: (openPerMinute * secondMs) / minuteMs, burst: openPerMinute / 5 }
-  const rate = rateBy({ limit, clockMs })
+  const { proxies, clockMs, openPerMinute = 300, accountPerMinute = 600, stop } = options
+  const { mostStreams = 10 } = options
+  const perMinute = (count: number): RateBy =>
+    rateBy({ limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 }, clockMs })
+  const byNetwork = perMinute(openPerMinute)
+  const byAccount = perMinute(accountPerMinute)
   const streams = new Map<string, number>()
-  const ask = async (ctx: Context, session: Session | undefined): Promise<void> =>
-    forward(ctx, options, { session, signal: AbortSignal.timeout(answerWithinMs) })
+  const take = (ctx: Context, session: Session | undefined): void =>
+    session === undefined
+      ? byNetwork.take(clientNetwork(ctx.req, proxies))
+      : byAccount.take(session.account.id)
+  const ask = async (ctx: Context, session: Session | undefined): Promise<void> => {
+    take(ctx, session)
+    await forward(ctx, options, { session, signal: AbortSignal.timeout(answerWithinMs) })
+  }
 
   const stream: DashboardRoute = {
     method: 'GET',
@@ -53,7 +64,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
     needs: 'nobody',
     handle: async (ctx, session) => {
       const who = clientNetwork(ctx.req, proxies)
-      rate.take(who)
+      take(ctx, session)
       const running = streams.get(who) ?? 0
       if (running >= mostStreams)
         throw new Refusal(429, 'too_many_streams', `at most ${mostStreams} streams at once`, {
@@ -79,10 +90,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
         method: 'GET',
         path: `/data${path}`,
         needs: 'nobody',
-        handle: async (ctx, session) => {
-          if (session === undefined) rate.take(clientNetwork(ctx.req, proxies))
-          await ask(ctx, session)
-        },
+        handle: ask,
       }),
     ),
     ...ofAnAccount.flatMap((path) =>

@@ -4,15 +4,19 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/api-key.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { hashOfKey } from '../../runtime/account-book.ts'
+import { watchBucket } from '../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
+import { buckets } from '../../schemas/subjects.ts'
 
 export type InternalKey = AsyncDisposable & { readonly current: () => string }
 
 type Options = {
+  readonly nc: NatsConnection
   /** Bucket `keys`. */
   readonly keys: KV
   readonly nowMs: () => number
@@ -25,7 +29,9 @@ const replaceMs = 12 * hourMs
 const overlapMs = minuteMs
 const lookMs = minuteMs
 
-export async function openInternalKey({ keys, nowMs, onFailure }: Options): Promise<InternalKey> {
+export async function openInternalKey(options: Options): Promise<InternalKey> {
+  const { keys, nowMs, onFailure } = options
+  await forgetExpired(options)
   const make = async (): Promise<Made> => {
     const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
     const madeMs = nowMs()
@@ -66,3 +72,11 @@ export async function openInternalKey({ keys, nowMs, onFailure }: Options): Prom
 }
 
 type Made = { readonly key: string; readonly madeMs: number }
+
+/** Those of processes that were killed. */
+async function forgetExpired({ nc, keys, nowMs }: Options): Promise<void> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by our own processes
+  await using found = await watchBucket(nc, buckets.keys, (value) => value as KeyRecord)
+  for (const [hash, { internal, expires_at }] of found.entries())
+    if (internal === true && Date.parse(expires_at) <= nowMs()) await keys.delete(hash)
+}

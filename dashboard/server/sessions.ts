@@ -30,6 +30,8 @@ export type Visitor = { readonly agent: string; readonly address: string }
 export type Sessions = AsyncDisposable & {
   /** From memory alone. */
   readonly find: (token: string) => Session | undefined
+  /** As `find`; one that another process began a moment ago is looked up. */
+  readonly findOrLook: (token: string) => Promise<Session | undefined>
   /** @returns the token for the cookie, new at every sign-in */
   readonly start: (account: string, visitor: Visitor) => Promise<string>
   /** Newest first. */
@@ -46,6 +48,7 @@ const longestIdleMs = 7 * dayMs
 const tellUseMs = hourMs
 /** The oldest ends where somebody signs in once more. */
 const mostSessions = 50
+const mostStrangers = 10_000
 
 type Options = {
   readonly nc: NatsConnection
@@ -68,7 +71,28 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
     await Promise.all(hashes.map((hash) => kv.delete(hash)))
     await bucket.barrier()
   }
-  return {
+  /** What was looked up in vain: an old cookie costs no more than one question. */
+  const strangers = new Set<string>()
+  const isMeanwhileThere = async (token: string): Promise<boolean> => {
+    const hash = hashOfToken(token)
+    if (strangers.has(hash)) return false
+    if (bucket.get(hash) === undefined && (await kv.get(hash))?.operation === 'PUT') {
+      await bucket.barrier()
+      return true
+    }
+    strangers.add(hash)
+    const [oldest] = strangers
+    if (strangers.size > mostStrangers && oldest !== undefined) strangers.delete(oldest)
+    return false
+  }
+  const sessions: Sessions = {
+    findOrLook: async (token) => {
+      const found = sessions.find(token)
+      if (found !== undefined) return found
+      // while NATS is away nobody new can be known
+      const isThere = await isMeanwhileThere(token).catch(() => false)
+      return isThere ? sessions.find(token) : undefined
+    },
     find: (token) => {
       const hash = hashOfToken(token)
       const record = bucket.get(hash)
@@ -113,6 +137,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
     },
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
   }
+  return sessions
 }
 
 /** By compare and swap: a session that was ended meanwhile must not come back. */

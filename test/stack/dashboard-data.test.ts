@@ -10,7 +10,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import { testApi } from '../support/api.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
-import { newPerson } from '../support/people.ts'
+import { accountOf, goodPassword, newPerson } from '../support/people.ts'
 import { testSmtp } from '../support/smtp.ts'
 
 const json = { headers: { accept: 'application/json' } }
@@ -108,6 +108,32 @@ test('the key of the process is its own: internal, for a day, and gone when it s
   expect(Date.parse(own?.expires_at ?? '') - Date.parse(own?.created_at ?? '')).toBe(86_400_000)
   await dashboard.stop()
   expect(await records()).toEqual([])
+  // of a process that was killed long ago, and of one that may still live
+  const ofOthers = (name: string, expires_at: string) =>
+    keys.put(name, JSON.stringify({ ...own, id: name, expires_at }))
+  await ofOthers('killed', '2020-01-01T00:00:00Z')
+  await ofOthers('alive', own?.expires_at ?? '')
+  await dashboard.start()
+  expect((await records()).map(({ id }) => id)).toEqual(['alive', expect.stringMatching(/^key_/)])
+})
+
+test('whoever signs in at one process is known at the next at once, and signed out at both', async () => {
+  await using smtp = await testSmtp()
+  const env = { SMTP_URL: smtp.url, AIRPROOF_SECRET: newSecretKey() }
+  await using first = await testDashboard({ env })
+  await using second = await testDashboard({ env, nats: first.nats })
+  const here = await newPerson(first, smtp, { email: 'ada@example.org' })
+  const there = second.browser()
+  there.cookies.set('__Host-session', here.cookies.get('__Host-session') ?? '')
+  expect(await accountOf(there)).toMatchObject({ email: 'ada@example.org' })
+  await here.submit('/account/password', {
+    current: goodPassword,
+    password: 'four other plain words',
+  })
+  await eventually('it is ended there too', async () => (await accountOf(there)) === undefined, {
+    withinMs: 1_000,
+  })
+  expect(await accountOf(here)).toMatchObject({ email: 'ada@example.org' })
 })
 
 test('with the API away its data are 503, and the pages stay', async () => {
