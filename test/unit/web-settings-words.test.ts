@@ -7,6 +7,7 @@ import {
   reasonWords,
 } from '../../dashboard/web/pages/operator/rejected-words.ts'
 import { auditDetails, auditWords } from '../../dashboard/web/pages/settings/audit-words.ts'
+import { browserWords } from '../../dashboard/web/pages/settings/browser-words.ts'
 import { daysLeft } from '../../dashboard/web/pages/settings/days-left.ts'
 import { verifySnippet } from '../../dashboard/web/pages/settings/verify-snippet.ts'
 import type { Outcome, Webhook } from '../../dashboard/web/pages/settings/webhook-data.ts'
@@ -112,4 +113,24 @@ test('the check that is shown to receivers takes our signature and no other', as
   for (const other of ['', 'zz', signature.slice(2)])
     expect(isFromAirproof(secret, body, other)).toBe(false)
   expect(verifySnippet('Python')).toContain('compare_digest')
+})
+
+test.each([
+  [
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+    'Chrome on Linux',
+  ],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0',
+    'Edge on Windows',
+  ],
+  ['Mozilla/5.0 (Android 15; Mobile; rv:141.0) Gecko/141.0 Firefox/141.0', 'Firefox on Android'],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+    'Safari on iOS',
+  ],
+  ['<script>alert(1)</script>', '<script>alert(1)</script>'],
+  ['', 'An unnamed browser'],
+])('%s is called “%s”', (agent, words) => {
+  expect(browserWords(agent)).toBe(words)
 })

@@ -45,8 +45,8 @@ const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps)
           'never'
         ) : (
           <>
-            <When at={checked.at} as="ago" />: final up to batch {checked.index}, at block{' '}
-            {checked.block.toLocaleString()}
+            <When at={checked.at} as="ago" />, at block {checked.block.toLocaleString()}:{' '}
+            {checked.index === 0 ? 'no batch is final yet' : `final up to batch ${checked.index}`}
           </>
         )}
       </dd>

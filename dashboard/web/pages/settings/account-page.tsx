@@ -5,6 +5,7 @@ import { Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { AuditLog } from './audit-log.tsx'
+import { browserWords } from './browser-words.ts'
 import { Confirm } from './confirm.tsx'
 import './settings.css'
 
@@ -116,7 +117,7 @@ function Sessions() {
         {sessions.map((session) => (
           <li key={session.id} class="item">
             <div>
-              <b>{session.agent || 'An unnamed browser'}</b>{' '}
+              <b title={session.agent}>{browserWords(session.agent)}</b>{' '}
               {session.is_current && <span class="badge ok">this one</span>}
               <dl class="details">
                 <div>

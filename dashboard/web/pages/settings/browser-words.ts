@@ -1,0 +1,22 @@
+const browsers = [
+  [/\bEdg\w*\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\//, 'Firefox'],
+  [/\b(?:Headless)?Chrome\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+] as const
+const systems = [
+  [/\bAndroid\b/, 'Android'],
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+] as const
+
+/** What a browser calls itself, short: `Firefox on Windows`; as it is where nothing is known. */
+export function browserWords(agent: string): string {
+  const browser = browsers.find(([pattern]) => pattern.test(agent))?.[1]
+  const system = systems.find(([pattern]) => pattern.test(agent))?.[1]
+  if (browser === undefined) return agent === '' ? 'An unnamed browser' : agent
+  return system === undefined ? browser : `${browser} on ${system}`
+}
