@@ -20,6 +20,7 @@ const benches: Readonly<Record<string, string>> = {
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   verify: 'size of a bundle and time of its verification',
   'verify-api': '/verify under load, proofs at a million leaves',
+  gate: 'sign-ins a second with 100,000 keys, a storm of 5,000, readings over MQTT',
   push: 'readings over HTTP, in arrays and one by one, each after its PubAck',
   notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
   login: 'sign-ins a second a core, and what they do to /v1 beside them',

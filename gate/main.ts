@@ -7,6 +7,7 @@ import type { ProcessMain } from '../runtime/process.ts'
 import { orTryAgain } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
+import { openTlsFiles } from '../runtime/tls-files.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -55,7 +56,9 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   }
   const { dataFolder, earliestMs } = config
   const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
-  opened.use(await openPush({ ...push, ...judging, registry, log }))
+  const tls = openTlsFiles({ env, flags })
+  if (tls) opened.use(tls)
+  opened.use(await openPush({ ...push, ...judging, tls, registry, log }))
   opened.use(
     await openAdmin({
       ...config.admin,

@@ -1,10 +1,13 @@
 /** An HTTP server that slow, broken and too many clients cannot hold up. */
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { secondMs } from '../core/time.ts'
 import { codeOf } from './exit.ts'
 import { listenOn } from './listen.ts'
+import type { TlsFiles } from './tls-files.ts'
 
 export type HttpServerOptions = {
   readonly host: string
@@ -18,6 +21,8 @@ export type HttpServerOptions = {
   /** The JSON to answer with where bytes never became a request. */
   readonly brokenBody: (broken: BrokenRequest) => Buffer
   readonly limits?: HttpLimits
+  /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
+  readonly tls?: TlsFiles | undefined
 }
 
 /** How long a client may keep a socket busy, in ms. */
@@ -45,8 +50,9 @@ export async function startHttpServer({
   longestUrl,
   brokenBody,
   limits: { requestMs, idleMs } = usualLimits,
+  tls,
 }: HttpServerOptions): Promise<HttpServer> {
-  const server = createServer(
+  const server = serverOf(
     {
       // whoever sends slowly holds a socket, so there is an end to it
       headersTimeout: requestMs / 2,
@@ -56,6 +62,7 @@ export async function startHttpServer({
       maxHeaderSize: 16 * 1024,
     },
     listener,
+    tls,
   )
   server.maxConnections = mostConnections
   // whoever reads slowly too: a socket on which nothing moves is closed
@@ -64,7 +71,31 @@ export async function startHttpServer({
     answerBroken(error, socket, brokenBody, longestUrl)
   })
   const url = await listenOn(server, { host, port, setting })
-  return { url, [Symbol.asyncDispose]: () => close(server) }
+  return {
+    url: tls ? url.replace('http:', 'https:') : url,
+    [Symbol.asyncDispose]: () => close(server),
+  }
+}
+
+function serverOf(
+  options: ServerOptions,
+  listener: RequestListener,
+  tls: TlsFiles | undefined,
+): Server {
+  if (tls === undefined) return createServer(options, listener)
+  const read = () => ({
+    cert: readFileSync(tls.files.certFile),
+    key: readFileSync(tls.files.keyFile),
+  })
+  const server = createTlsServer({ ...options, ...read() }, listener)
+  tls.onChange(() => {
+    try {
+      server.setSecureContext(read())
+    } catch {
+      // half a pair, or none: the one before is good until the next change
+    }
+  })
+  return server
 }
 
 /** Requests under way are answered; those that take too long are cut off. */

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client'
 import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
 import { type HttpLimits, startHttpServer } from '../../runtime/http-server.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { TlsFiles } from '../../runtime/tls-files.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
 import { parseApplication } from '../../schemas/application.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
@@ -28,6 +29,8 @@ export type PushOptions = {
   readonly host: string
   /** 0: any free one. */
   readonly port: number
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsFiles | undefined
   readonly nc: NatsConnection
   readonly book: Pick<CredentialBook, 'check'>
   readonly sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>

@@ -1,10 +1,12 @@
 /** TLS for NATS and MQTT from files, read again when they change. */
 import { writeFileSync } from 'node:fs'
+import { request } from 'node:https'
 import { join } from 'node:path'
 import { connect as dialTls } from 'node:tls'
 import { jetstream } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
+import { freePort } from '../../runtime/free-port.ts'
 import { openTlsFiles } from '../../runtime/tls-files.ts'
 import { testAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
@@ -25,6 +27,21 @@ const shown = (url: string, ca: string): Promise<string> =>
     socket.once('error', reject)
   })
 
+const post = (url: string, ca: string, id: string, secret: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asked = request(
+      url,
+      { method: 'POST', ca, agent: false, auth: `${id}:${secret}` },
+      (answer) => {
+        answer.resume()
+        resolve(answer.statusCode)
+      },
+    )
+    asked.setHeader('content-type', 'application/json')
+    asked.once('error', reject)
+    asked.end(JSON.stringify({ timestamp: new Date().toISOString(), pm25: 12 }))
+  })
+
 test('sensors sign in over TLS alone, and sign in again when a renewed one is used', async () => {
   using folder = temporaryFolder()
   const authority = testAuthority(folder.path)
@@ -34,7 +51,12 @@ test('sensors sign in over TLS alone, and sign in again when a renewed one is us
   writeFileSync(files.certFile, first.cert)
   writeFileSync(files.keyFile, first.key)
   await using nats = await guardedNats({ tls: files })
-  await using _gate = await nats.startGate()
+  const pushPort = await freePort()
+  await using _gate = await nats.startGate({
+    AIRPROOF_PUSH_PORT: String(pushPort),
+    AIRPROOF_TLS_CERT_FILE: files.certFile,
+    AIRPROOF_TLS_KEY_FILE: files.keyFile,
+  })
   const secret = await nats.addSensor(id)
 
   const tls = { ca: authority.ca }
@@ -59,7 +81,10 @@ test('sensors sign in over TLS alone, and sign in again when a renewed one is us
     connect({ servers: nats.url, tls: null, user: id, pass: secret, reconnect: false }),
   ).rejects.toThrow(/./)
 
+  const pushUrl = `https://localhost:${pushPort}/push/readings`
+  expect(await post(pushUrl, authority.ca, id, secret)).toBe(202)
   const before = await shown(mqttUrl, authority.ca)
+  const pushedBefore = await shown(pushUrl, authority.ca)
   using watched = openTlsFiles({
     env: { AIRPROOF_TLS_CERT_FILE: files.certFile, AIRPROOF_TLS_KEY_FILE: files.keyFile },
     flags: {},
@@ -69,6 +94,9 @@ test('sensors sign in over TLS alone, and sign in again when a renewed one is us
   writeFileSync(files.certFile, second.cert)
   await eventually('the new one is shown', async () => {
     return (await shown(mqttUrl, authority.ca)) !== before
+  })
+  await eventually('and over HTTP', async () => {
+    return (await shown(pushUrl, authority.ca)) !== pushedBefore
   })
   const again = await eventually('the sensor is back', () =>
     jetstream(nc)
