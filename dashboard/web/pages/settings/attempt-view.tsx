@@ -1,6 +1,6 @@
 import { When } from '../../parts/when.tsx'
 import { Badge } from './badge.tsx'
-import type { Attempt } from './webhook-data.ts'
+import type { Attempt } from './webhook-types.ts'
 import { attemptWords, errorWords } from './webhook-words.ts'
 
 /** One POST and what came back. Bodies are others’ words: shown as text, whatever they say. */

@@ -9,17 +9,15 @@ import { Secret } from './secret.tsx'
 import { useAction } from './use-action.ts'
 import { VerifyHelp } from './verify-help.tsx'
 import {
-  type Attempt,
   changeWebhook,
   deleteWebhook,
-  type EventKind,
   recoverSince,
   rotateSecret,
   switchWebhook,
   testWebhook,
-  type Webhook,
 } from './webhook-data.ts'
 import { WebhookForm } from './webhook-form.tsx'
+import type { Attempt, EventKind, Webhook } from './webhook-types.ts'
 
 type ActionsProps = { readonly webhook: Webhook; readonly onChange: () => void }
 type Open = 'test' | 'change' | 'rotate' | 'recover' | 'delete'

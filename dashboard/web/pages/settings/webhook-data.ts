@@ -1,105 +1,18 @@
-/** `/data/v1/webhooks…`: what is asked and answered there, as docs/api.md has it. */
+/** What is asked of `/data/v1/webhooks…`. */
 import { getJson, sendJson } from '../../data.ts'
-
-export const eventKinds = [
-  ['aqi.high', 'The index rises above your threshold'],
-  ['aqi.critical', 'The index rises above 300'],
-  ['sensor.offline', 'A sensor falls silent'],
-  ['sensor.online', 'A sensor comes back'],
-  ['reading.new', 'Every new reading: many'],
-] as const
-export type EventKind = (typeof eventKinds)[number][0]
-
-export type Filters = {
-  readonly sensor_id?: string
-  readonly area?: string
-  readonly aqi_threshold?: number
-}
-
-export type Webhook = {
-  readonly id: string
-  readonly url: string
-  readonly description: string | null
-  readonly events: readonly EventKind[]
-  readonly filters: Filters
-  readonly active: boolean
-  readonly paused: boolean
-  /** Its account is not premium any more. */
-  readonly suspended?: boolean
-  readonly disabled: {
-    readonly reason: 'gone' | 'failing' | 'operator'
-    readonly at: string
-    readonly detail?: string
-  } | null
-  /** During a rotation: until when the secret before signs too. */
-  readonly previous_secret_until: string | null
-  readonly created_at: string
-}
-
-export type Made = Webhook & { readonly secret: string; readonly armed_now: boolean }
-export type Rotated = Webhook & { readonly secret: string }
-
-export type Outcome = 'delivered' | 'retry' | 'dead' | 'disabled' | 'cancelled'
-type Headers = readonly (readonly [string, string])[]
-
-/** A row of the log. */
-export type Tried = {
-  readonly id: string
-  readonly key: string
-  readonly event: EventKind
-  readonly trigger: string
-  readonly attempt: number
-  readonly at: string
-  readonly outcome: Outcome
-  readonly error: string | null
-  readonly error_detail: string | null
-  readonly next_attempt_at: string | null
-  readonly response_status: number | null
-  readonly duration_ms: number | null
-}
-
-/** A row of what waits, or was given up. */
-export type Waiting = {
-  readonly id: string | null
-  readonly key: string
-  readonly event: EventKind
-  readonly trigger: string
-  readonly state: 'pending' | 'in_flight' | 'dead'
-  readonly attempts: number
-  readonly due_at: string | null
-}
-
-type Page<Row> = { readonly deliveries: readonly Row[]; readonly next_cursor: string | null }
-type WaitingPage = Page<Waiting> & { readonly total: number; readonly is_behind: boolean }
-
-export type Attempt = Omit<Tried, 'id' | 'key' | 'event' | 'response_status' | 'duration_ms'> & {
-  readonly request: {
-    readonly url: string
-    readonly address: string | null
-    readonly headers: Headers
-    readonly body_bytes: number
-    readonly body: string
-  }
-  readonly response: {
-    readonly status: number
-    readonly headers: Headers
-    readonly body: string
-    readonly body_encoding: 'utf8' | 'base64'
-    readonly truncated: boolean
-  } | null
-  readonly timings_ms: Readonly<
-    Record<'resolve' | 'connect' | 'first_byte' | 'total', number | null>
-  >
-}
-
-export type Delivery = {
-  readonly id: string | null
-  readonly key: string
-  readonly event: EventKind
-  readonly state: 'pending' | 'in_flight' | 'delivered' | 'dead' | 'disabled' | 'cancelled'
-  readonly due_at: string | null
-  readonly attempts: readonly Attempt[]
-}
+import type {
+  Attempt,
+  Delivery,
+  EventKind,
+  Made,
+  Outcome,
+  Page,
+  Rotated,
+  Tried,
+  WaitingPage,
+  Wanted,
+  Webhook,
+} from './webhook-types.ts'
 
 const root = '/data/v1/webhooks'
 const at = (id: string, rest = ''): string => `${root}/${encodeURIComponent(id)}${rest}`
@@ -109,13 +22,6 @@ const deliveryAt = (id: string, delivery: string, rest = ''): string =>
 /** Oldest first; an account that was premium once still sees its own. */
 export const listWebhooks = async (signal: AbortSignal): Promise<readonly Webhook[]> =>
   (await getJson<{ webhooks: readonly Webhook[] }>(root, { signal })).webhooks
-
-export type Wanted = {
-  readonly url: string
-  readonly description?: string | null
-  readonly events: readonly EventKind[]
-  readonly filters: Readonly<Record<keyof Filters, string | number | null>> | Filters
-}
 
 export const showWebhook = async (id: string, signal: AbortSignal): Promise<Webhook> =>
   (await getJson<{ webhook: Webhook }>(at(id), { signal })).webhook

@@ -3,7 +3,7 @@ import { Failed } from '../../parts/states.tsx'
 import { Field } from './field.tsx'
 import { useAction } from './use-action.ts'
 import { useFirstWrong } from './use-first-wrong.ts'
-import { type EventKind, eventKinds, type Wanted, type Webhook } from './webhook-data.ts'
+import { type EventKind, eventKinds, type Wanted, type Webhook } from './webhook-types.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
 
 type FormProps = {

@@ -6,7 +6,8 @@ import { When } from '../../parts/when.tsx'
 import { Badge } from './badge.tsx'
 import { Choice } from './field.tsx'
 import { useAction } from './use-action.ts'
-import { listTried, listWaiting, type Outcome, type Tried, type Waiting } from './webhook-data.ts'
+import { listTried, listWaiting } from './webhook-data.ts'
+import type { Outcome, Tried, Waiting } from './webhook-types.ts'
 import { attemptWords, isFailing } from './webhook-words.ts'
 
 type Shown = 'all' | 'pending' | 'dead' | Exclude<Outcome, 'dead'>

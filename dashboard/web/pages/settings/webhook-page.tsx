@@ -7,8 +7,9 @@ import { Badge } from './badge.tsx'
 import { DeliveryView } from './delivery-view.tsx'
 import './settings.css'
 import { WebhookActions } from './webhook-actions.tsx'
-import { showWebhook, type Webhook } from './webhook-data.ts'
+import { showWebhook } from './webhook-data.ts'
 import { WebhookLog } from './webhook-log.tsx'
+import type { Webhook } from './webhook-types.ts'
 import { webhookState, whyNotSending } from './webhook-words.ts'
 
 /** One webhook and its log; `?delivery=` shows one delivery of it. */

@@ -1,4 +1,4 @@
-import type { Delivery, Outcome, Webhook } from './webhook-data.ts'
+import type { Delivery, Outcome, Webhook } from './webhook-types.ts'
 
 type Words = { readonly label: string; readonly kind: '' | 'ok' | 'warn' | 'error' }
 

@@ -10,8 +10,9 @@ import { Badge } from './badge.tsx'
 import { Secret } from './secret.tsx'
 import './settings.css'
 import { VerifyHelp } from './verify-help.tsx'
-import { createWebhook, listWebhooks, type Made, type Webhook } from './webhook-data.ts'
+import { createWebhook, listWebhooks } from './webhook-data.ts'
 import { WebhookForm } from './webhook-form.tsx'
+import type { Made, Webhook } from './webhook-types.ts'
 import { webhookState, whyNotSending } from './webhook-words.ts'
 
 export function WebhooksPage() {
