@@ -29,14 +29,18 @@ export type QuotaBucket = {
   readonly swap: (key: string, from: KnownCount, to: Count) => Promise<boolean>
 }
 
-/** A server that syncs every write to a busy disk takes its time; one that is away is noticed elsewhere. */
-const timeoutMs = 5 * secondMs
 const none: KnownCount = { count: noCount, revision: 0 }
 
-/** @param most bound on what memory holds; what came first goes first, and is read again */
+type Options = {
+  /** Bound on what memory holds; what came first goes first, and is read again. */
+  readonly most?: number
+  /** A server that syncs each write to a busy disk takes its time; one that is away shows elsewhere. */
+  readonly timeoutMs?: number
+}
+
 export async function openQuotaBucket(
   nc: NatsConnection,
-  { most = 100_000 }: { readonly most?: number } = {},
+  { most = 100_000, timeoutMs = 5 * secondMs }: Options = {},
 ): Promise<QuotaBucket & AsyncDisposable> {
   const kv = await new Kvm(jetstream(nc, { timeout: timeoutMs })).open(buckets.quota)
   const counts = new Map<string, KnownCount>()
