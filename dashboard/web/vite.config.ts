@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
-import { leanLeaflet } from './lean-leaflet.ts'
+import { leanLeaflet, leanUplot } from './lean-libraries.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -17,14 +17,34 @@ const verifier: Plugin = {
   },
 }
 
-const shakenLeaflet: Plugin = {
-  name: 'airproof-leaflet',
-  transform: { filter: { id: /leaflet-src\.esm\.js$/ }, handler: leanLeaflet },
-}
+const lean: readonly Plugin[] = [
+  {
+    name: 'airproof-leaflet',
+    transform: { filter: { id: /leaflet-src\.esm\.js$/ }, handler: leanLeaflet },
+  },
+  {
+    name: 'airproof-uplot',
+    transform: { filter: { id: /uPlot\.esm\.js$/ }, handler: leanUplot },
+  },
+]
+
+/**
+ * What nobody needs before they go there; the rest is one file. Main takes first, for a group brings
+ * along what it imports.
+ */
+const chunks = [
+  {
+    name: 'main',
+    priority: 2,
+    test: /preact|[\\/]core[\\/]|web[\\/](?!map[\\/]|pages[\\/](?:settings|operator|city[\\/](?:city-map|sensor-mark|tooltip)))/,
+  },
+  { name: 'account', priority: 1, test: /web[\\/]pages[\\/](?:settings|operator)/ },
+  { name: 'map', priority: 1, test: /leaflet|city-map|sensor-mark|tooltip|land\.json|clip-rings/ },
+]
 
 export default defineConfig({
   root: at('.'),
-  plugins: [verifier, shakenLeaflet],
+  plugins: [verifier, ...lean],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   resolve: {
     alias: [
@@ -37,6 +57,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // data: addresses are no use under the policy of the pages for anything but images
     assetsInlineLimit: 0,
-    rolldownOptions: { external: ['/airproof-verify.js'] },
+    // few files: each is compressed by itself, and small ones badly
+    cssCodeSplit: false,
+    rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },
 })

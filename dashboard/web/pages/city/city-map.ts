@@ -1,6 +1,5 @@
 /** The map: the coast and the sensors on two canvases. It asks no other server for anything. */
 import { Canvas, Control, Map as LeafletMap, latLngBounds, Polygon } from 'leaflet'
-import 'leaflet/dist/leaflet.css'
 import { unpackRing } from '../../map/clip-rings.ts'
 import type { CitySensor } from './city-sensor.ts'
 import { type MarkLooks, markCanvas, SensorMark } from './sensor-mark.ts'

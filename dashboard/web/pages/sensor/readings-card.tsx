@@ -21,6 +21,7 @@ const short = {
 const columns: readonly Column<Reading>[] = [
   { name: 'Time', cell: ({ timestamp }) => <When at={timestamp} /> },
   { name: 'AQI', cell: ({ aqi }) => <Aqi aqi={aqi} /> },
+  { name: 'Proof', cell: (reading) => <ProofLink reading={reading} /> },
   ...measurementNames.map(
     (name): Column<Reading> => ({
       name: `${short[name]} (${units[name]})`,
@@ -29,7 +30,6 @@ const columns: readonly Column<Reading>[] = [
     }),
   ),
   { name: 'Noticed', cell: ({ quality }) => quality.map((flag) => flagWords[flag]).join('; ') },
-  { name: 'Proof', cell: (reading) => <ProofLink reading={reading} /> },
 ]
 
 function ProofLink({ reading }: { readonly reading: Reading }) {

@@ -15,16 +15,26 @@ const leaveOut: readonly RegExp[] = [
 ]
 
 /** @throws where Leaflet is no longer written as these rules expect */
-export function leanLeaflet(code: string): string {
-  const rules: readonly (readonly [RegExp, string])[] = [
+export const leanLeaflet = (code: string): string =>
+  applied('Leaflet', code, [
     ...leaveOut.map((rule) => [rule, ''] as const),
     [/\|\| svg\(options\)/g, '|| canvas(options)'],
     [/= (\w+\.extend|extend)\(/g, '= /* @__PURE__ */ $1('],
-  ]
+  ])
+
+/** uPlot with straight lines alone. @throws as above */
+export const leanUplot = (code: string): string =>
+  applied('uPlot', code, [[/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, '']])
+
+function applied(
+  library: string,
+  code: string,
+  rules: readonly (readonly [RegExp, string])[],
+): string {
   let lean = code
   for (const [rule, by] of rules) {
     const next = lean.replace(rule, by)
-    if (next === lean) throw new Error(`Leaflet has changed: nothing fits ${rule.source}`)
+    if (next === lean) throw new Error(`${library} has changed: nothing fits ${rule.source}`)
     lean = next
   }
   return lean
