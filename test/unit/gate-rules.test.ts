@@ -1,0 +1,82 @@
+import { array, assert, integer, property } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { deviceOf } from '../../cli/sensors-device.ts'
+import { defaultFloodBounds, spend } from '../../core/flood.ts'
+import { readDenied } from '../../runtime/engines/nats-server.ts'
+import { deniedTo } from '../../runtime/engines/nats-users.ts'
+
+describe('a sensor’s allowance', () => {
+  test('a whole burst is no flood, one message more is', () => {
+    const burst = spend(undefined, defaultFloodBounds.burst, 0, defaultFloodBounds)
+    expect(burst.left).toBe(0)
+    expect(spend(burst, 1, 0, defaultFloodBounds).left).toBe(-1)
+  })
+
+  test('whoever sends one a second for ever never floods', () => {
+    let allowance = spend(undefined, 0, 0, defaultFloodBounds)
+    for (let second = 1; second < 5_000; second++)
+      allowance = spend(allowance, 1, second * 1_000, defaultFloodBounds)
+    expect(allowance.left).toBeGreaterThanOrEqual(0)
+  })
+
+  test('it is never more than the burst, and looking more often changes nothing', () => {
+    assert(
+      property(array(integer({ min: 0, max: 3_000 }), { maxLength: 20 }), (pauses) => {
+        const bounds = { perSecond: 2, burst: 50 }
+        let [often, nowMs] = [spend(undefined, 50, 0, bounds), 0]
+        for (const pause of pauses) {
+          nowMs += pause
+          often = spend(often, 0, nowMs, bounds)
+        }
+        const once = spend(spend(undefined, 50, 0, bounds), 0, nowMs, bounds)
+        expect(often.left).toBeCloseTo(once.left, 6)
+        expect(often.left).toBeLessThanOrEqual(50)
+      }),
+    )
+  })
+})
+
+test.each([
+  [
+    '[7] 2026/11/21 08:00:00.000001 [ERR] 127.0.0.1:5 - cid:9 - "v3.4.0:nats.js" - "AIR/user:NGR-LOS-IKJ-017" - Publish Violation - Subject "air.readings.0"',
+    { who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' },
+  ],
+  ['[7] 2026/11/21 08:00:00.000001 [INF] Server is ready', undefined],
+])('the line %j of a server’s log', (line, denied) => {
+  expect(readDenied(line)).toEqual(denied)
+})
+
+test('only the operator may do everything; nobody else deletes a stream or reads passwords', () => {
+  expect(deniedTo('operator')).toEqual([])
+  expect(deniedTo('api')).toEqual(
+    expect.arrayContaining([
+      'air.raw.>',
+      'air.readings.>',
+      '$JS.API.STREAM.DELETE.>',
+      '$KV.credentials.>',
+      '$JS.API.DIRECT.GET.KV_passwords.>',
+    ]),
+  )
+  expect(deniedTo('pipeline')).not.toContain('air.readings.>')
+})
+
+describe('a device at the command line', () => {
+  test('kind, serial and options become what the registry holds', () => {
+    expect(deviceOf('ttn:70B3D57ED0000001', ['pm25=pm2_5', 'factor=10', 'indoor=true'])).toEqual({
+      kind: 'ttn',
+      serial: '70B3D57ED0000001',
+      options: { pm25: 'pm2_5', factor: 10, indoor: true },
+    })
+    expect(deviceOf(undefined, [])).toBeUndefined()
+  })
+
+  test.each<[string | undefined, readonly string[], RegExp]>([
+    ['toaster:1', [], /KIND one of airgradient/],
+    ['tasmota', [], /KIND:SERIAL/],
+    ['airgradient:XYZ', [], /12 lower-case hex digits/],
+    [undefined, ['a=b'], /--device-option says more/],
+    ['ttn:1', ['nonsense'], /NAME=VALUE/],
+  ])('%s with %j is refused in words', (text, options, why) => {
+    expect(() => deviceOf(text, options)).toThrow(why)
+  })
+})
