@@ -4,57 +4,19 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { type Child, startChild } from '../../runtime/child.ts'
+import { startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
 import { eventually } from '../support/eventually.ts'
+import { type RunningCity, runCity } from '../support/running-city.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sh = promisify(execFile)
 
 vi.setConfig({ testTimeout: 240_000 })
 
-type Up = AsyncDisposable & {
-  readonly child: Child
-  readonly said: readonly string[]
-  readonly instance: RunningInstance
-}
-
-async function startUp(data: string, ...flags: readonly string[]): Promise<Up> {
-  const said: string[] = []
-  const child = await startChild({
-    command: process.execPath,
-    args: [
-      'bin/airproof.mjs',
-      'up',
-      '--data',
-      data,
-      '--api-port',
-      '0',
-      '--dashboard-port',
-      '0',
-      ...flags,
-    ],
-    env: environment(),
-    onLine: (line) => said.push(line),
-  })
-  const instance = await eventually(
-    'ready.json is there',
-    () => {
-      if (!child.isAlive()) throw new Error(`up ended: ${said.join('\n')}`)
-      return readRunningInstance(data)
-    },
-    startedWithin,
-  )
-  await eventually('the welcome is said', () => said.some((line) => line.startsWith('Ctrl-C')))
-  return { child, said, instance, [Symbol.asyncDispose]: async () => void (await child.stop()) }
-}
-
-/** Seven processes start at once, and other tests may be at work on the same two cores. */
-const startedWithin = { withinMs: 120_000 }
-
-/** Fewer than the 600 requests a minute that an account has. */
-const withinQuota = { everyMs: 200 }
+const startUp = (data: string, ...flags: readonly string[]): Promise<RunningCity> =>
+  runCity(data, { flags })
 
 type Answer = { readonly status: string; readonly count: number }
 
@@ -90,6 +52,9 @@ test('stopped by Ctrl-C it leaves no process, and the next start goes on with th
   const { key, account, nats } = first.instance
   expect(second.instance).toMatchObject({ key, account, nats })
 })
+
+/** Fewer than the 600 requests a minute that an account has. */
+const withinQuota = { everyMs: 200 }
 
 test('the simulated city is seen in /v1, also after the pipeline, the api and NATS were killed', async () => {
   using folder = temporaryFolder()

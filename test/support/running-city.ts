@@ -1,0 +1,42 @@
+/** The whole of `airproof up` as an operator starts it, on free ports, until disposed. */
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
+import type { Environment } from '../../runtime/settings.ts'
+import { eventually } from './eventually.ts'
+
+export type RunningCity = AsyncDisposable & {
+  readonly child: Child
+  readonly said: readonly string[]
+  readonly instance: RunningInstance
+}
+
+/** Nine processes start at once, and other tests may be at work on the same two cores. */
+const startedWithin = { withinMs: 180_000 }
+
+type Options = { readonly flags?: readonly string[]; readonly env?: Environment }
+
+/** @param data the data folder */
+export async function runCity(
+  data: string,
+  { flags = [], env = {} }: Options = {},
+): Promise<RunningCity> {
+  const said: string[] = []
+  const ports = ['--api-port', '0', '--dashboard-port', '0']
+  const child = await startChild({
+    command: process.execPath,
+    args: ['bin/airproof.mjs', 'up', '--data', data, ...ports, ...flags],
+    env: { ...environment(), ...env },
+    onLine: (line) => said.push(line),
+  })
+  const instance = await eventually(
+    'ready.json is there',
+    () => {
+      if (!child.isAlive()) throw new Error(`up ended: ${said.join('\n')}`)
+      return readRunningInstance(data)
+    },
+    startedWithin,
+  )
+  await eventually('the welcome is said', () => said.some((line) => line.startsWith('Ctrl-C')))
+  return { child, said, instance, [Symbol.asyncDispose]: async () => void (await child.stop()) }
+}
