@@ -22,7 +22,7 @@ export async function runCity(
   { flags = [], env = {} }: Options = {},
 ): Promise<RunningCity> {
   const said: string[] = []
-  const ports = ['--api-port', '0', '--dashboard-port', '0']
+  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
   const child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'up', '--data', data, ...ports, ...flags],
