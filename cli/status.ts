@@ -11,7 +11,7 @@ import { exactWords } from './words.ts'
 const lookMs = 1_000
 
 export const command: Command = {
-  summary: 'one screen: rates, lag of each stage, oldest due delivery, last anchor, sensors online',
+  summary: 'one screen: rates, lags, deliveries due, last anchor, sensors online',
   help: `\
 usage: airproof status [--json]
 
