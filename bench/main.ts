@@ -23,6 +23,7 @@ const benches: Readonly<Record<string, string>> = {
   gate: 'sign-ins a second with 100,000 keys, a storm of 5,000, readings over MQTT',
   push: 'readings over HTTP, in arrays and one by one, each after its PubAck',
   notifier: 'deliveries, isolation and a million waiting, beside a shared pool',
+  'city-page': 'first paint with 1,000 sensors, frames at 100 readings a second',
   login: 'sign-ins a second a core, and what they do to /v1 beside them',
 }
 

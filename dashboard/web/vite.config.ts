@@ -45,7 +45,8 @@ const chunks = [
 export default defineConfig({
   root: at('.'),
   plugins: [verifier, ...lean],
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // said here, for the tests' NODE_ENV would ask for the larger form
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   resolve: {
     alias: [
       { find: /^leaflet$/, replacement: at('../../node_modules/leaflet/dist/leaflet-src.esm.js') },

@@ -77,7 +77,7 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
       <h2 id="sensors">
         Sensors <Count sensors={sensors} />
       </h2>
-      <div class="filters">
+      <div class="city-filters">
         <label>
           <span class="visually-hidden">Search by id or address</span>
           <input

@@ -70,7 +70,8 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
   const { value, error, again } = useAsked(
     async (signal) => {
       const standing = await getJson<Standing>(`${path}/verify?${at}`, { signal })
-      if (standing.status !== 'verified') return { standing, bundle: undefined }
+      if (standing.status !== 'verified' || (hash !== '' && standing.reading_hash !== hash))
+        return { standing, bundle: undefined }
       if (hash !== '') at.set('hash', hash)
       const answer = await ask(`${path}/proof?${at}`, { signal })
       const name = `${id}_${timestamp.replaceAll(':', '-')}.airproof.json`

@@ -1,0 +1,163 @@
+/** The page of the city in a real Chromium, over a real API and its stream. */
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { siteOf, type TestApi, testApi } from '../support/api.ts'
+import { chromiumMissing } from '../support/chromium.ts'
+import {
+  type CityBrowser,
+  cityBrowser,
+  type OpenPage,
+  overflowOf,
+  pictureOf,
+} from '../support/city-browser.ts'
+import { axeFindings } from '../support/settings-browser.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+
+const script = '<img src=x onerror="alert(1)">'
+const nowMs = Math.floor(Date.now() / 1000) * 1000
+const ikeja = ['NGR-LOS-IKJ-001', 'NGR-LOS-IKJ-002'] as const
+const yaba = 'NGR-LOS-YAB-003'
+
+describe.skipIf(chromiumMissing !== undefined)(
+  `the city${chromiumMissing === undefined ? '' : ` (skipped: ${chromiumMissing})`}`,
+  () => {
+    let api: TestApi
+    let browser: CityBrowser
+    let opened: OpenPage
+    beforeAll(async () => {
+      api = await testApi()
+      for (const [at, id] of ikeja.entries())
+        await api.register({
+          id,
+          sites: [{ ...siteOf('Ikeja', 6.6 + at / 100), address: `${at} ${script}` }],
+        })
+      await api.register({ id: yaba, sites: [siteOf('Yaba', 6.5)] })
+      await api.commit([
+        { sensor: ikeja[0], timeMs: nowMs - 60_000, aqi: 42 },
+        { sensor: ikeja[1], timeMs: nowMs - 60_000, aqi: 180 },
+      ])
+      browser = await cityBrowser(api)
+    })
+    afterAll(async () => {
+      await browser?.[Symbol.asyncDispose]()
+      await api?.[Symbol.asyncDispose]()
+    })
+    afterEach(async ({ task }) => {
+      if (task.result?.state === 'fail')
+        process.stdout.write(`${task.name}: ${await pictureOf(opened.page)}\n`)
+      await opened.page.context().close()
+    })
+
+    const rows = () => opened.page.locator('.sensor-list li')
+
+    test('sensors are on the map and in the list, worst first, and a new reading moves them', async () => {
+      opened = await browser.open('/')
+      const { page } = opened
+      await rows().nth(2).waitFor()
+      expect(await rows().nth(0).textContent()).toMatch(/180.*Unhealthy.*NGR-LOS-IKJ-002/)
+      expect(await rows().nth(2).textContent()).toContain('never heard')
+      // what somebody typed is text and nothing else
+      expect(await rows().nth(0).textContent()).toContain(script)
+      await page.locator('.line-state[data-state=live]').waitFor()
+      await page.locator('.map canvas').first().waitFor()
+      await api.commit([{ sensor: ikeja[0], timeMs: nowMs, aqi: 321 }])
+      await page.locator('.sensor-list li', { hasText: '321' }).waitFor()
+      await page.locator('.sensor-list li:first-child', { hasText: ikeja[0] }).waitFor()
+      expect(opened.complaints).toEqual([])
+      expect(opened.strangers).toEqual([])
+    })
+
+    test('a sensor under the pointer is named, and a click opens its page', async () => {
+      opened = await browser.open('/')
+      const { page } = opened
+      await rows().nth(2).waitFor()
+      await page.locator('.map canvas').first().waitFor()
+      await page.getByLabel('Area').selectOption('Yaba')
+      const box = await page.locator('.map').boundingBox()
+      if (box === null) throw new Error('the map has no box')
+      // alone in its area, it stands in the middle
+      await expect
+        .poll(
+          async () => {
+            await page.mouse.move(box.x + 5, box.y + box.height / 2)
+            await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+            return page.locator('.map-tip').textContent()
+          },
+          { timeout: 60_000 },
+        )
+        .toContain(yaba)
+      await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+      await page.waitForURL(`**/sensors/${yaba}`)
+      await page.getByText('Never heard').waitFor()
+    })
+
+    test('the list is searched and filtered, and the area’s day is told', async () => {
+      opened = await browser.open('/')
+      const { page } = opened
+      await page.getByLabel('Search by id or address').fill('ikj-002')
+      await expect.poll(() => rows().count()).toBe(1)
+      await page.getByLabel('Search by id or address').fill('nowhere')
+      await page.getByText('No sensor fits').waitFor()
+      await page.getByLabel('Search by id or address').fill('')
+      await page.getByLabel('Area').selectOption('Ikeja')
+      await expect.poll(() => rows().count()).toBe(2)
+      await page.getByRole('heading', { name: 'Ikeja, the last 24 hours' }).waitFor()
+      await page.locator('.area .uplot canvas').waitFor()
+    })
+
+    test('the choice of colours is remembered', async () => {
+      opened = await browser.open('/')
+      const { page } = opened
+      const color = () => page.locator('.legend path').first().getAttribute('fill')
+      await page.getByText('Legend').click()
+      expect(await color()).toBe('#00E400')
+      await page.getByLabel('Colours that are easier to tell apart').check()
+      await expect.poll(color).toBe('#8cddf5')
+      await page.reload()
+      await page.getByText('Legend').click()
+      expect(await color()).toBe('#8cddf5')
+    })
+
+    test.each([
+      [1280, 'light'],
+      [1280, 'dark'],
+      [360, 'light'],
+      [360, 'dark'],
+    ] as const)(
+      'at %i px in %s axe finds nothing serious, and nothing sticks out',
+      async (width, scheme) => {
+        opened = await browser.open('/', { width, scheme })
+        await rows().nth(2).waitFor()
+        await opened.page.locator('.area .uplot canvas').waitFor()
+        await opened.page.getByText('Legend').click()
+        expect(await axeFindings(opened.page)).toEqual([])
+        expect(await overflowOf(opened.page)).toBeLessThanOrEqual(0)
+      },
+    )
+  },
+)
+
+test.skipIf(chromiumMissing !== undefined)(
+  'a city without sensors says how the first one comes, and an API that is away is told in words',
+  async () => {
+    await using api = await testApi()
+    await using browser = await cityBrowser(api)
+    const { page } = await browser.open('/')
+    await page.getByRole('heading', { name: 'No sensors yet' }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await api.stopApi()
+    await page.reload()
+    await page.getByRole('alert').waitFor()
+    await api.startApi()
+    await expect
+      .poll(
+        async () => {
+          const again = page.getByRole('button', { name: 'Try again' })
+          if (await again.isVisible()) await again.click()
+          return page.getByRole('heading', { name: 'No sensors yet' }).isVisible()
+        },
+        { timeout: 90_000, interval: 500 },
+      )
+      .toBe(true)
+  },
+)

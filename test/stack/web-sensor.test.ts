@@ -1,0 +1,92 @@
+/** The page of a sensor in a real Chromium. */
+import { readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { siteOf, testApi } from '../support/api.ts'
+import { chromiumMissing } from '../support/chromium.ts'
+import { cityBrowser, overflowOf, pictureOf } from '../support/city-browser.ts'
+import { axeFindings } from '../support/settings-browser.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+const id = 'NGR-LOS-IKJ-001'
+const minuteMs = 60_000
+const nowMs = Math.floor(Date.now() / 1000) * 1000
+
+test.skipIf(chromiumMissing !== undefined)(
+  `a sensor’s page shows now, its day with its gaps, and reading by reading${chromiumMissing === undefined ? '' : ` (skipped: ${chromiumMissing})`}`,
+  async () => {
+    await using api = await testApi()
+    await api.register({ id, sites: [siteOf('Ikeja')] })
+    // forty readings, an hour of silence, ten more
+    const ages = [
+      ...Array.from({ length: 40 }, (_, at) => 300 - at * 5),
+      ...Array.from({ length: 10 }, (_, at) => 45 - at * 5),
+    ]
+    await api.commit(
+      ages.map((age) => ({
+        sensor: id,
+        timeMs: nowMs - age * minuteMs,
+        ...(age === 0 ? { pm25: 8000, pm10: 9000, aqi: 165, temperature: null } : {}),
+      })),
+    )
+    await using browser = await cityBrowser(api)
+    const { page, complaints, strangers } = await browser.open(`/sensors/${id}`)
+    try {
+      await page.getByRole('heading', { level: 1, name: id }).waitFor()
+      const now = page.locator('.now')
+      await now.waitFor()
+      expect(await now.textContent()).toMatch(/165.*Unhealthy/)
+      expect(await now.textContent()).toContain('not measured')
+      expect(await now.textContent()).toContain('80 µg/m³')
+      const time = now.locator('time').first()
+      expect(await time.getAttribute('title')).toBe(
+        `${formatIso(nowMs).slice(0, 19).replace('T', ' ')} UTC`,
+      )
+      // Lagos is an hour ahead of UTC all year
+      const lagos = new Date(nowMs + 60 * minuteMs).toISOString().slice(11, 19)
+      expect(await time.textContent()).toContain(lagos)
+      await expect.poll(() => page.locator('.charts .uplot canvas').count()).toBe(6)
+      expect(await page.locator('.uptime rect.silent').count()).toBeGreaterThan(60)
+      expect(await page.locator('.uptime rect.heard').count()).toBeGreaterThan(10)
+      await page.getByRole('button', { name: '7 days' }).click()
+      await page.getByRole('heading', { name: 'The last 7 days' }).waitFor()
+
+      const rows = page.locator('.table tbody tr')
+      expect(await rows.count()).toBe(25)
+      await page.getByRole('button', { name: 'Load more' }).click()
+      await expect.poll(() => rows.count()).toBe(50)
+      expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
+      const proof = rows.first().getByRole('link')
+      expect(await proof.getAttribute('href')).toMatch(
+        new RegExp(`^/proof/${id}/${formatIso(nowMs)}\\?hash=0x[0-9a-f]{64}$`),
+      )
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: /CSV/ }).click(),
+      ])
+      expect(
+        readFileSync(await download.path(), 'utf8')
+          .trim()
+          .split(/\r?\n/),
+      ).toHaveLength(51)
+      expect(complaints).toEqual([])
+      expect(strangers).toEqual([])
+      for (const [width, scheme] of [
+        [1280, 'light'],
+        [360, 'dark'],
+      ] as const) {
+        const other = await browser.open(`/sensors/${id}`, { width, scheme })
+        await expect.poll(() => other.page.locator('.charts .uplot canvas').count()).toBe(6)
+        await other.page.locator('.table tbody tr').first().waitFor()
+        expect(await axeFindings(other.page)).toEqual([])
+        expect(await overflowOf(other.page)).toBeLessThanOrEqual(0)
+      }
+      await page.goto(`${browser.dashboard.url}/sensors/NGR-LOS-IKJ-999`)
+      await page.getByRole('alert').waitFor()
+    } catch (error) {
+      process.stdout.write(`${await pictureOf(page)}\n`)
+      throw error
+    }
+  },
+)
