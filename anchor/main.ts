@@ -50,7 +50,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'anchor', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'anchor')
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)

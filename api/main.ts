@@ -64,7 +64,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'api', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))

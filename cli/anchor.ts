@@ -69,14 +69,14 @@ examples:
 }
 
 const deploy = (context: CommandContext): Promise<number> =>
-  withInstance(context, async (nc, { dataFolder }) => {
+  withInstance(context, async (nc, { dataFolder, replicas }) => {
     const { env, flags, print, stop } = context
     const config = readAnchorConfig({ env, flags }, dataFolder)
     const account = readKeyFile(config.keyFile)
     const owner = textFlag(flags, 'owner') ?? account.address
     if (!/^0x[0-9a-fA-F]{40}$/.test(owner))
       throw new WrongUsage(`--owner must be an address, and is "${owner}"`)
-    await ensureStreams(nc)
+    await ensureStreams(nc, { replicas })
     const kv = await new Kvm(nc).open(buckets.anchoring)
     const known = await readDeployment(kv)
     if (known !== undefined)

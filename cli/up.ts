@@ -65,7 +65,7 @@ async function run(context: CommandContext): Promise<number> {
   const { env, flags, words, print, note, stop } = context
   if (words.length > 0)
     throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
-  const { dataFolder, natsCreds, natsLogin, logLevel } = readSharedConfig({ env, flags })
+  const { dataFolder, natsCreds, natsLogin, logLevel, replicas } = readSharedConfig({ env, flags })
   const settings = readUpSettings({ env, flags })
   const log = openLog({ name: 'up', level: logLevel })
   try {
@@ -79,7 +79,7 @@ async function run(context: CommandContext): Promise<number> {
       ...settings,
       processes: processesFor(settings.demoSensors),
       identify: async (nats) => {
-        await ensureStreams(nats)
+        await ensureStreams(nats, { replicas })
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>

@@ -47,7 +47,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'dashboard', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const book = await openAccountBook(nc)
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))

@@ -32,7 +32,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const registry = openMetrics('gate')
   const metrics = gateMetrics(registry)
   const rules = sensorIdRules(config.idPrefix)

@@ -62,7 +62,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
 
   const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'notifier')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const registry = openMetrics('notifier')

@@ -56,7 +56,7 @@ const work: ProcessMain = async ({ config, log: logger, stop }) => {
 
   const nc = await connectNats(config, { name: 'pipeline', log: logger, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
   const store = opened.use(await openStore(config.store))
   const registry = openMetrics('pipeline')

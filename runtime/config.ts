@@ -32,6 +32,8 @@ export type SharedConfig = {
   readonly natsLogin?: NatsLogin | undefined
   /** The NATS server's own certificate: it and no other is trusted. */
   readonly natsPinFile?: string | undefined
+  /** Of each stream and bucket that is made: 1, or 3 in a cluster that survives the loss of a server. */
+  readonly replicas: number
   readonly store: StoreSettings
   /** What every sensor id starts with, `NGR-LOS` for Lagos. */
   readonly idPrefix: string
@@ -57,6 +59,7 @@ export function readSharedConfig(source: SettingsSource): SharedConfig {
     dataFolder,
     ...readNatsSettings(source, dataFolder),
     natsCreds: settings.text('NATS_CREDS'),
+    replicas: settings.int('AIRPROOF_REPLICAS', { default: 1, min: 1, max: 5 }),
     store: readStoreSettings(source, dataFolder),
     idPrefix: readIdPrefix(source),
     earliestMs: settings.timeMs('AIRPROOF_EARLIEST', { default: defaultEarliestMs }),

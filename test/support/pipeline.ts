@@ -134,6 +134,7 @@ export async function testPipeline(): Promise<TestPipeline> {
     dataFolder: folder.path,
     natsUrl: nats.url,
     natsCreds: undefined,
+    replicas: 1,
     store: { kind: 'sqlite', file },
     idPrefix: 'NGR-LOS',
     earliestMs: Date.UTC(2015, 0, 1),

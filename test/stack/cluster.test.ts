@@ -1,0 +1,91 @@
+/** Three servers of a cluster as docs/operations.md has them: each thing is kept by all three. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { environment } from '../../runtime/config.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { connectNats } from '../../runtime/nats.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { buckets, rawStream, spokenSubject } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const sensor = 'NGR-LOS-YAB-001' as SensorId
+const raw = rawStream(partitionOf(sensor))
+
+test('a cluster of three keeps each stream and bucket threefold, and goes on without one server', async () => {
+  using folder = temporaryFolder()
+  await using servers = new AsyncDisposableStack()
+  const env = environment()
+  const engine = await findNatsServer({ env })
+  const ports = await Promise.all(Array.from({ length: 3 }, () => freePort()))
+  const routes: number[] = []
+  for (let i = 0; i < 3; i++) routes.push(await freePort())
+  const started = await Promise.all(
+    ports.map(async (port, i) => {
+      const place = join(folder.path, `n${i}`)
+      mkdirSync(place)
+      const config = `
+server_name: n${i}
+listen: "127.0.0.1:${port}"
+max_payload: 1MB
+jetstream { store_dir: "${place}/streams", max_file_store: 1TB, sync_interval: 2m }
+cluster {
+  name: air
+  listen: "127.0.0.1:${routes[i]}"
+  routes: [ ${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(', ')} ]
+}
+mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
+`
+      const server = await startNatsServer({ engine, folder: place, port, env, config })
+      servers.defer(async () => void (await server.stop()))
+      return server
+    }),
+  )
+  await using resources = new AsyncDisposableStack()
+  const natsUrl = started.map(({ url }) => url).join(',')
+  const nc = await connectNats({ natsUrl }, { name: 'test' })
+  resources.defer(() => nc.close())
+  // a cluster has no leader at first, and says so
+  await eventually(
+    'streams and buckets are made',
+    async () => {
+      await ensureStreams(nc, { replicas: 3 })
+      return true
+    },
+    { withinMs: 120_000, everyMs: 500 },
+  )
+  const manager = await jetstreamManager(nc, { timeout: 5_000 })
+  const replicas = new Set<number>()
+  for await (const { config } of manager.streams.list()) replicas.add(config.num_replicas)
+  expect([...replicas]).toEqual([3])
+
+  const js = jetstream(nc, { timeout: 5_000 })
+  const publish = (body: string): Promise<number | undefined> =>
+    js.publish(spokenSubject(sensor), body).then(
+      ({ seq }) => seq,
+      () => undefined,
+    )
+  expect(await eventually('the first is taken', () => publish('{"n":1}'))).toBe(1)
+  const { cluster } = await manager.streams.info(raw)
+  const lead = started[Number(cluster?.leader?.slice(1))]
+  if (lead === undefined) throw new Error(`nobody leads ${raw}`)
+  lead.kill('SIGKILL')
+  await lead.exited
+  await eventually('the other two take more', () => publish('{"n":2}'), { withinMs: 60_000 })
+  const first = await eventually(
+    'what was acknowledged is there',
+    () => manager.streams.getMessage(raw, { seq: 1 }).catch(() => null),
+    { withinMs: 60_000 },
+  )
+  expect(new TextDecoder().decode(first?.data)).toBe('{"n":1}')
+  const kv = await new Kvm(nc).open(buckets.sensors)
+  await eventually('a bucket is written to', () => kv.put(sensor, '{}').catch(() => undefined), {
+    withinMs: 60_000,
+  })
+}, 300_000)
