@@ -88,6 +88,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     }
   }
   const limits = createLimits()
+  const leaseKeys = await new Kvm(nc).open(buckets.leases)
   const context: ShardContext = {
     nc,
     js: jetstream(nc),
@@ -105,6 +106,10 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     metrics,
     clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
     onFatal: failed.reject,
+    isTaken: async (shard) => {
+      const entry = await leaseKeys.get(shardTask(shard))
+      return entry?.operation === 'PUT' && entry.string() !== instance.id
+    },
     sender,
     book,
     signatureHeader,
@@ -158,7 +163,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
   metrics.gauge('airproof_webhooks', 'Webhooks known', book.size)
 
   const leases = openLeases({
-    kv: await new Kvm(nc).open(buckets.leases),
+    kv: leaseKeys,
     holder: instance.id,
     aliveAs: 'notifier.',
     shared: Array.from({ length: shardCount }, (_, shard) => shardTask(shard)),

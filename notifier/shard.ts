@@ -58,6 +58,8 @@ export type ShardContext = WalContext &
     /** A clock that never goes back, ms since the epoch, not before `leastMs`. */
     readonly clock: (leastMs: number) => () => number
     readonly onFatal: (error: unknown) => void
+    /** Somebody else's now, by the leases. */
+    readonly isTaken: (shard: number) => Promise<boolean>
   }
 
 export type Shard = {
@@ -109,6 +111,9 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     onFailure: (error) => logger.warn({ err: error, shard }, 'snapshot: trying again later'),
   })
   if (stop.aborted) throw new TryAgain(`stopped before shard ${shard} was claimed`)
+  // whoever slept since the lease came would build on what the next owner wrote, and put him out
+  if (await context.isTaken(shard))
+    throw new TryAgain(`shard ${shard} was taken before it was claimed: starting anew`)
   wal.add([{ type: 'epoch', atMs: nowMs() }])
   await wal.settled()
   if (wal.position().seq <= recovered.lastSeq)

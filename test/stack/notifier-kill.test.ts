@@ -1,11 +1,13 @@
 /** Whatever dies or sleeps: nothing is lost, and what is repeated has the same id. */
 import { createHash } from 'node:crypto'
+import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { expect, inject, test } from 'vitest'
 import { shardCount } from '../../core/webhook-id.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
+import { encodeRecords } from '../../schemas/ledger-records.ts'
 import { buckets, ledgerStream, walHeaders, walSubject } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
@@ -133,6 +135,41 @@ test('two processes share the shards; each killed in turn, one asleep: nothing i
   for (const same of bodies.values())
     expect(new Set(same.map(({ body }) => digest(body))).size).toBe(1)
 }, 120_000)
+
+test('asleep between a lease and its claim: what another has claimed meanwhile is left alone', async () => {
+  await using nats = await testNats()
+  using folder = temporaryFolder()
+  await using resources = new AsyncDisposableStack()
+  const nc = await nats.connect()
+  resources.defer(() => nc.close())
+  await ensureStreams(nc)
+  const kv = await new Kvm(nc).open(buckets.leases)
+  const shards = Array.from({ length: shardCount }, (_, shard) => shard)
+  const takeAll = () => Promise.all(shards.map((shard) => kv.put(`shard.${shard}`, 'another')))
+  await takeAll()
+  const { child } = resources.use(await startNotifier(nats.url, folder.path))
+  const leases = await kv.watch({ key: 'shard.*' })
+  await Promise.all(shards.map((shard) => kv.delete(`shard.${shard}`)))
+  for await (const lease of leases)
+    if (lease.operation === 'PUT' && lease.string() !== 'another') break
+  child.kill('SIGSTOP')
+
+  await takeAll()
+  const header = headers()
+  header.set(walHeaders.worker, 'another-1')
+  const claim = encodeRecords([{ type: 'epoch', atMs: Date.now() }])
+  for (const shard of shards)
+    await jetstream(nc).publish(walSubject(shard), claim, { headers: header })
+  child.kill('SIGCONT')
+  const ended = await eventually('it ends', async () => {
+    // the other one lives, however long it takes
+    await takeAll()
+    return child.isAlive() ? undefined : child.exited
+  })
+  expect(ended.code).toBe(75)
+  const workers = await ownersOf(nc)
+  expect(workers).toEqual(shards.map(() => 'another-1'))
+})
 
 async function lastWal(nc: NatsConnection, shard: number) {
   const last = await lastMessage(nc, ledgerStream(shard), walSubject(shard))
