@@ -107,16 +107,20 @@ function toRefusal(thrown: unknown): Refusal {
   return new Refusal(500, 'internal', 'something went wrong on our side', { cause: thrown })
 }
 
-const plain = /^[\x21-\x7e]*$/
+/** A path from the root: `http://elsewhere/…` is no address of ours. */
+const plain = /^\/[\x21-\x7e]*$/
+/** What `fetch` would resolve: the proxy's question would be another than its route stands for. */
+const climbing = /\\|\/(\.|%2e){1,2}(\/|$)/i
 
 /** @throws Refusal 400, 414 */
 function checkUrl(url: string): void {
   if (url.length > longestUrl)
     throw new Refusal(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
   const bad = new Refusal(400, 'bad_encoding', 'the address is not well encoded')
-  if (!plain.test(url)) throw bad
+  const [path = ''] = url.split('?')
+  if (!plain.test(url) || climbing.test(path)) throw bad
   try {
-    decodeURIComponent(url.split('?')[0] ?? '')
+    decodeURIComponent(path)
   } catch {
     throw bad
   }

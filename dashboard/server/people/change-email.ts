@@ -3,12 +3,14 @@ import type { Context } from 'koa'
 import { moveAddress } from '../../../runtime/account-book.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
+import { readPassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { passwordProblem } from './ask-password.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
+import type { Found } from './link-tokens.ts'
 import { holderOf, type People } from './people.ts'
 
 export const emailRoutes = (people: People): readonly DashboardRoute[] => [
@@ -30,7 +32,7 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
     needs: 'nobody',
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
-      const found = await people.links.look(token, 'email')
+      const found = await lookUp(people, token)
       if (found === undefined) return sendGone(ctx, session, askAgain)
       sendForm(ctx, session, {
         title: 'Confirm the new address',
@@ -71,7 +73,7 @@ const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
   })
 
 async function take(people: People, ctx: Context, session: Session): Promise<void> {
-  const { links, mails, limits, audit, publicUrl } = people
+  const { links, mails, limits, audit, passwords, publicUrl } = people
   const { id, email: former } = session.account
   const judged = judgeEmail(sentText(ctx, 'email'))
   if ('problem' in judged) return show(ctx, session, { email: judged.problem })
@@ -82,7 +84,9 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   limits.asking.take(id)
   // whether the new address is another account's is told to that address alone
   const { account: other } = await holderOf(people, email)
-  const token = await links.make({ kind: 'email', account: id, email, former })
+  const kept = await readPassword(passwords, id)
+  const revision = kept?.revision ?? 0
+  const token = await links.make({ kind: 'email', account: id, email, former, revision })
   const to = { email }
   if (limits.mailing.tryTake(email))
     await mails.send(
@@ -107,11 +111,22 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   })
 }
 
+/**
+ * Whoever sets a new password locks others out: what those had asked for is void.
+ * @returns undefined too where the password is another one by now
+ */
+async function lookUp(people: People, token: string): Promise<Found<'email'> | undefined> {
+  const found = await people.links.look(token, 'email')
+  if (found === undefined) return undefined
+  const kept = await readPassword(people.passwords, found.use.account)
+  return (kept?.revision ?? 0) === found.use.revision ? found : undefined
+}
+
 /** The token goes last: killed in between, the same link does the rest. */
 async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
   const { book, links, mails, audit } = people
   const token = sentText(ctx, 'token')
-  const found = await links.look(token, 'email')
+  const found = await lookUp(people, token)
   if (found === undefined) return sendGone(ctx, session, askAgain)
   const { account, email, former } = found.use
   if (!(await moveAddress(book, account, { from: former, to: email })))

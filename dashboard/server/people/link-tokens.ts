@@ -35,6 +35,8 @@ export type LinkUse =
       readonly account: string
       readonly email: string
       readonly former: string
+      /** Of the password: another one makes the link void. */
+      readonly revision: number
     }
 
 export type LinkKind = LinkUse['kind']

@@ -1,0 +1,68 @@
+/** What a hostile address must not reach, and what a stolen session must not outlive. */
+import { createServer, request } from 'node:http'
+import { expect, test } from 'vitest'
+import { listenOn } from '../../runtime/listen.ts'
+import { testDashboard } from '../support/dashboard.ts'
+import { goodPassword, linkTo, newPerson, signIn } from '../support/people.ts'
+import { testSmtp } from '../support/smtp.ts'
+
+/** The address as it is written: `fetch` would tidy it up first. */
+const statusOf = (url: string, path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    request({ hostname, port, path, headers: { accept: 'application/json' } }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+      .on('error', reject)
+      .end()
+  })
+
+test('no address makes the proxy ask anything but what its path says', async () => {
+  const heard: (string | undefined)[] = []
+  const elsewhere = createServer(({ url, headers }, response) => {
+    heard.push(`${url} ${headers.authorization}`)
+    response.end('{}')
+  })
+  const own = await listenOn(elsewhere, { host: '127.0.0.1', port: 0, setting: 'test' })
+  const { port } = new URL(own)
+  try {
+    // without a port, what stands behind it decides where the question goes
+    await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: 'http://127.0.0.1' } })
+    const { url } = dashboard
+    for (const path of [
+      `a://x:${port}/data/v1/areas`,
+      `http://x:${port}/data/v1/areas`,
+      '/data/v1/areas/..',
+      '/data/v1/areas/%2e%2E',
+      '/data/v1/sensors/.%2e/status',
+      '/data/v1/readings/%2e/verify',
+      String.raw`/data/v1/areas/..\..\metrics`,
+    ])
+      expect([path, await statusOf(url, path)]).toEqual([path, 400])
+    expect(heard).toEqual([])
+    // dots within a name are none of that
+    expect(await statusOf(url, '/data/v1/areas/..a')).toBe(503)
+  } finally {
+    elsewhere.close()
+  }
+})
+
+test('a new password makes links to another address void', async () => {
+  await using smtp = await testSmtp()
+  await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
+  const [email, wanted] = ['ada@example.org', 'mallory@example.org']
+  // somebody who has the session and the password asks for an address of their own
+  const browser = await newPerson(dashboard, smtp, { email })
+  await browser.submit('/account/email', { email: wanted, password: goodPassword })
+  const stolen = await linkTo(smtp, wanted, /\/confirm-email\?/)
+  // the owner locks them out
+  const own = dashboard.browser()
+  await own.submit('/forgot', { email })
+  const password = 'four other plain words'
+  const reset = await linkTo(smtp, email, /\/reset\?/)
+  expect((await own.submit(reset, { password })).status).toBe(200)
+  const mallory = dashboard.browser()
+  expect((await mallory.get(stolen)).status).toBe(410)
+  expect((await signIn(own, { email, password })).status).toBe(303)
+})
