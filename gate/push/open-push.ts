@@ -95,7 +95,7 @@ export async function openPush({
     }),
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),
-    seen,
+    seen: seen && ofSensors(seen, sensors),
     log,
   })
   const handle = app.callback()
@@ -112,3 +112,14 @@ export async function openPush({
   const all = opened.move()
   return { url: server.url, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
+
+/** Whoever has no credential may come with any id, and must not fill the notes with them. */
+const ofSensors = (
+  { heard, refused }: Pick<SeenBook, 'heard' | 'refused'>,
+  sensors: PushOptions['sensors'],
+): Pick<SeenBook, 'heard' | 'refused'> => ({
+  heard,
+  refused: (id, reason) => {
+    if (sensors.get(id) !== undefined) refused(id, reason)
+  },
+})

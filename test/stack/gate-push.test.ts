@@ -250,6 +250,21 @@ describe('the credential', () => {
     expect(noted).toContainEqual([caller.id, 'revoked'])
   })
 
+  test('leaves no note of ids that are no sensor’s, whatever comes as a secret', async () => {
+    const noted: string[] = []
+    const note = (id: string): void => void noted.push(id)
+    await using watched = await testPush({
+      nats: push.nats,
+      seen: { heard: note, refused: note },
+    })
+    const caller = await watched.sensor('NGR-LOS-KEY-011')
+    for (const id of ['NGR-LOS-KEY-998', 'invented', 'no > key', caller.id]) {
+      const answer = await watched.post('/push/readings', { pm25: 7 }, { id, secret: 'nonsense' })
+      expect(answer.status).toBe(401)
+    }
+    expect(noted).toEqual([caller.id])
+  })
+
   test('speaks for its own sensor only', async () => {
     const caller = await push.sensor('NGR-LOS-KEY-004', {
       device: { kind: 'airrohr', serial: '7654321' },
