@@ -1,3 +1,4 @@
+import { networkOf } from '../core/network-of.ts'
 import { type RateLimit, rateVerdict } from '../core/rate-limit.ts'
 import { secondMs } from '../core/time.ts'
 import { ApiError } from './api-error.ts'
@@ -18,7 +19,7 @@ export function rateByAddress({
 }: Options): (address: string) => void {
   const states = new Map<string, number>()
   return (address) => {
-    const who = network(address)
+    const who = networkOf(address)
     const nowMs = clockMs()
     const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs)
     if (!verdict.allowed) {
@@ -33,9 +34,3 @@ export function rateByAddress({
     if (states.size > most && oldest !== undefined) states.delete(oldest)
   }
 }
-
-/** Whoever has one address of IPv6 has 2^64 of them. */
-const network = (address: string): string =>
-  address.includes(':') && !address.startsWith('::ffff:')
-    ? address.split(':').slice(0, 4).join(':')
-    : address

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { networkOf } from '../../core/network-of.ts'
 
 /**
  * The network a request comes from, for limits. What stands in `X-Forwarded-For` is believed only
@@ -12,10 +13,4 @@ export function clientNetwork(request: IncomingMessage, proxies: number): string
     .split(',')
     .map((part) => part.trim())
   return networkOf(forwarded.at(-proxies) || socket)
-}
-
-/** Whoever has one address of IPv6 has 2^64 of them. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, 64)
-  return plain.includes(':') ? plain.split(':').slice(0, 4).join(':') : plain
 }

@@ -3,11 +3,12 @@ import { Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
+import { networkOf } from '../../core/network-of.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { composeMail } from '../../dashboard/mail/compose.ts'
 import { reminderFor } from '../../dashboard/mail/key-reminders.ts'
 import { letterOf } from '../../dashboard/mail/letter.ts'
-import { clientNetwork, networkOf } from '../../dashboard/server/client-address.ts'
+import { clientNetwork } from '../../dashboard/server/client-address.ts'
 import { cookieLine, csrfOf, newToken, readCookie } from '../../dashboard/server/cookies.ts'
 import { html } from '../../dashboard/server/html.ts'
 import { hashPassword, isPassword, spellPassword } from '../../dashboard/server/password-hash.ts'
@@ -190,6 +191,10 @@ describe('whose request it is', () => {
   })
   test('is a /64 of IPv6, and IPv4 however it is written', () => {
     expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe(networkOf('2001:db8:1:2:ffff::1'))
+    // a /64 that ends in zeros is one network too, though `::` swallows them
+    for (const one of ['2001:db8::1', '2001:db8::2:3:4', '2001:db8:0:0:a:b:c:d', '2001:0db8::'])
+      expect([one, networkOf(one)]).toEqual([one, networkOf('2001:db8::ffff:1:2:3')])
+    expect(networkOf('2001:db8:0:1::1')).not.toBe(networkOf('2001:db8::1'))
     expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
   })
 })

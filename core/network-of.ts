@@ -1,0 +1,16 @@
+/**
+ * The network that an address counts for where something is limited: whoever has one address of
+ * IPv6 has the 2^64 of its /64. IPv4 counts alone, also where a socket of IPv6 writes it.
+ */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, 64)
+  if (!plain.includes(':')) return plain
+  const [head = '', tail = ''] = plain.split('::')
+  const [left, right] = [groupsOf(head), groupsOf(tail)]
+  // what `::` stands for may reach into the first half
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
+  return [...left, ...zeros, ...right].slice(0, 4).join(':')
+}
+
+const groupsOf = (text: string): readonly string[] =>
+  text === '' ? [] : text.split(':').map((group) => group.replace(/^0+(?=.)/, ''))
