@@ -18,6 +18,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const sensor = 'NGR-LOS-YAB-001' as SensorId
 const raw = rawStream(partitionOf(sensor))
 
+const patiently = { withinMs: 120_000, everyMs: 250 }
+/** What is asked while a cluster chooses its leaders gets no answer, and is asked again. */
+const orAgain =
+  <T>(work: () => Promise<T>) =>
+  (): Promise<T | undefined> =>
+    work().catch(() => undefined)
+
 test('a cluster of three keeps each stream and bucket threefold, and goes on without one server', async () => {
   using folder = temporaryFolder()
   await using servers = new AsyncDisposableStack()
@@ -51,18 +58,21 @@ mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
   const natsUrl = started.map(({ url }) => url).join(',')
   const nc = await connectNats({ natsUrl }, { name: 'test' })
   resources.defer(() => nc.close())
-  // a cluster has no leader at first, and says so
-  await eventually(
-    'streams and buckets are made',
-    async () => {
-      await ensureStreams(nc, { replicas: 3 })
-      return true
-    },
-    { withinMs: 120_000, everyMs: 500 },
+  const makeStreams = async (): Promise<true> => {
+    await ensureStreams(nc, { replicas: 3 })
+    return true
+  }
+  await eventually('streams and buckets are made', orAgain(makeStreams), patiently)
+  const manager = await jetstreamManager(nc, { timeout: 5_000, checkAPI: false })
+  const replicas = await eventually(
+    'all are listed',
+    orAgain(async () => {
+      const found = new Set<number>()
+      for await (const { config } of manager.streams.list()) found.add(config.num_replicas)
+      return found
+    }),
+    patiently,
   )
-  const manager = await jetstreamManager(nc, { timeout: 5_000 })
-  const replicas = new Set<number>()
-  for await (const { config } of manager.streams.list()) replicas.add(config.num_replicas)
   expect([...replicas]).toEqual([3])
 
   const js = jetstream(nc, { timeout: 5_000 })
@@ -71,20 +81,33 @@ mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
       ({ seq }) => seq,
       () => undefined,
     )
-  expect(await eventually('the first is taken', () => publish('{"n":1}'))).toBe(1)
-  const { cluster } = await manager.streams.info(raw)
-  const lead = started[Number(cluster?.leader?.slice(1))]
-  if (lead === undefined) throw new Error(`nobody leads ${raw}`)
+  await eventually('the first is taken', () => publish('{"n":1}'), patiently)
+  const lead = await eventually(
+    'somebody leads',
+    orAgain(async () => {
+      const { cluster } = await manager.streams.info(raw)
+      return started[Number(cluster?.leader?.slice(1))]
+    }),
+    patiently,
+  )
   lead.kill('SIGKILL')
   await lead.exited
-  await eventually('the other two take more', () => publish('{"n":2}'), { withinMs: 60_000 })
+  await eventually('the other two take more', () => publish('{"n":2}'), patiently)
   const first = await eventually(
     'what was acknowledged is there',
-    () => manager.streams.getMessage(raw, { seq: 1 }).catch(() => null),
-    { withinMs: 60_000 },
+    () =>
+      manager.streams.getMessage(raw, { seq: 1 }).then(
+        (found) => found ?? undefined,
+        () => undefined,
+      ),
+    patiently,
   )
-  expect(new TextDecoder().decode(first?.data)).toBe('{"n":1}')
-  const kv = await new Kvm(nc).open(buckets.sensors)
+  expect(new TextDecoder().decode(first.data)).toBe('{"n":1}')
+  const kv = await eventually(
+    'a bucket is opened',
+    orAgain(() => new Kvm(nc).open(buckets.sensors)),
+    patiently,
+  )
   await eventually('a bucket is written to', () => kv.put(sensor, '{}').catch(() => undefined), {
     withinMs: 60_000,
   })
