@@ -65,7 +65,11 @@ function judge(
     return { denied: 'client_id' }
   if (isPaused(id)) return { denied: 'paused' }
   return {
-    allowed: allowedSubjects(id, deviceSubjects(sensor), hearsOf(sensor)),
+    // firmware with topics of its own speaks MQTT
+    allowed:
+      protocol === 'mqtt'
+        ? allowedSubjects(id, deviceSubjects(sensor), hearsOf(sensor))
+        : allowedSubjects(id),
     untilMs: book.untilMs(id, password),
   }
 }

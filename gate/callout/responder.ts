@@ -4,7 +4,7 @@
  * with none, connections live on and new ones wait.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import { airAccount } from '../../runtime/engines/nats-users.ts'
+import { airAccount, sensorsAccount } from '../../runtime/engines/nats-users.ts'
 import type { AllowedSubjects } from './allowed-subjects.ts'
 import { type AuthRequest, readAuthRequest } from './auth-request.ts'
 import type { JwtSigner } from './nats-jwt.ts'
@@ -57,25 +57,24 @@ async function answer(
 ): Promise<void> {
   const request = readAuthRequest(message.string())
   if (request === undefined) return
-  const { user, userKey, serverId } = request
+  const { userKey, serverId } = request
   const signIn = await judge(request)
   const now = nowMs()
   const said =
     'denied' in signIn
       ? { error: `sign-in of a sensor: ${signIn.denied}` }
-      : { jwt: signer.sign(userClaims(user, userKey, signIn), now) }
+      : { jwt: signer.sign(userClaims(request, signIn), now) }
   const nats = { ...said, type: 'authorization_response', version: 2 }
   message.respond(signer.sign({ sub: userKey, aud: serverId, nats }, now))
 }
 
 const userClaims = (
-  name: string,
-  sub: string,
+  { user, userKey, protocol }: AuthRequest,
   { allowed, untilMs }: Exclude<SignIn, { denied: string }>,
 ) => ({
-  sub,
-  aud: airAccount,
-  name,
+  sub: userKey,
+  aud: protocol === 'mqtt' ? airAccount : sensorsAccount,
+  name: user,
   ...(untilMs === undefined ? {} : { exp: Math.floor(untilMs / 1_000) }),
   nats: {
     pub: { allow: allowed.publish },

@@ -3,7 +3,6 @@
  * page by page, and closed.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { airAccount } from '../../runtime/engines/nats-users.ts'
 
 export type Connection = {
   readonly serverId: string
@@ -25,7 +24,7 @@ export type Connection = {
 export type Connections = {
   /** Of a sensor, on every server, as the answers come. */
   readonly of: (user: string) => AsyncIterable<Connection>
-  /** All of account AIR: one list a server, at most `pageSize` of each, from `offset` on. */
+  /** All there are: one list a server, at most `pageSize` of each, from `offset` on. */
   readonly page: (offset: number) => Promise<readonly Connection[]>
   /** The client finds its connection closed by the server, and may come again. */
   readonly close: (connection: Connection) => Promise<void>
@@ -50,9 +49,8 @@ export function openConnections(nc: NatsConnection): Connections {
     for await (const answer of answers) yield* readAnswer(answer.json())
   }
   return {
-    of: (user) => ask({ auth: true, user, acc: airAccount, limit: pageSize }),
-    page: (offset) =>
-      Array.fromAsync(ask({ auth: true, acc: airAccount, limit: pageSize, offset })),
+    of: (user) => ask({ auth: true, user, limit: pageSize }),
+    page: (offset) => Array.fromAsync(ask({ auth: true, limit: pageSize, offset })),
     close: async ({ serverId, cid }) =>
       void (await nc.request(closeSubject(serverId), JSON.stringify({ cid }))),
   }

@@ -1,6 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../../core/sensor-id.ts'
-import { airAccount } from '../../runtime/engines/nats-users.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
 import type { GateMetrics } from '../metrics.ts'
 import type { SeenBook } from '../seen-book.ts'
@@ -20,7 +19,7 @@ export function followServers({ system, nc, rules, seen, metrics }: Options): Di
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
   const queue = 'gate'
-  const ends = system.subscribe(`$SYS.ACCOUNT.${airAccount}.DISCONNECT`, {
+  const ends = system.subscribe('$SYS.ACCOUNT.*.DISCONNECT', {
     queue,
     callback: (error, message) => {
       if (error) return

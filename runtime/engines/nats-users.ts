@@ -6,6 +6,13 @@
 import { buckets } from '../../schemas/subjects.ts'
 
 export const airAccount = 'AIR'
+/**
+ * Where sensors are that speak NATS themselves. A message's reply subject is not checked by the
+ * server, and a stream's acknowledgement goes to it in the stream's account: in AIR a sensor could
+ * have it written into any other stream or bucket. Here it reaches nothing but sensors. MQTT knows
+ * no reply subject, so who speaks it is in AIR itself.
+ */
+export const sensorsAccount = 'SENSORS'
 export const calloutAccount = 'GATE'
 export const systemAccount = 'SYS'
 
@@ -84,6 +91,10 @@ export type UsersFile = {
   readonly passwords: Readonly<Record<OwnUser, string>>
 }
 
+const mappings = `mappings {
+      "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"
+    }`
+
 /** How long a sign-in may take: in a storm of thousands the last ones wait for seconds. */
 const signInSeconds = 10
 
@@ -104,11 +115,20 @@ system_account: ${systemAccount}
 accounts {
   ${airAccount} {
     jetstream: enabled
-    mappings {
-      "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"
-    }
+    ${mappings}
+    exports [
+      { service: "air.raw.*.*", accounts: [${sensorsAccount}] }
+      { stream: "air.ack.*", accounts: [${sensorsAccount}] }
+    ]
     users [
       ${air.join('\n      ')}
+    ]
+  }
+  ${sensorsAccount} {
+    ${mappings}
+    imports [
+      { service: { account: ${airAccount}, subject: "air.raw.*.*" } }
+      { stream: { account: ${airAccount}, subject: "air.ack.*" } }
     ]
   }
   ${calloutAccount} {
@@ -129,7 +149,7 @@ accounts {
         'system',
         `, permissions {
         publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.*.KICK"]
-        subscribe: ["_INBOX.>", "$SYS.ACCOUNT.${airAccount}.DISCONNECT"]
+        subscribe: ["_INBOX.>", "$SYS.ACCOUNT.*.DISCONNECT"]
       }`,
       )}
     ]

@@ -1,0 +1,108 @@
+/**
+ * A server acknowledges what a stream stored on whatever subject the message names for it, and
+ * checks no permission for that: a sensor must not be able to have it written where it may not.
+ */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { partitionOf } from '../../core/sensor-id.ts'
+import { rawStream } from '../../schemas/subjects.ts'
+import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
+
+const [id, other] = ['NGR-LOS-IKJ-017', 'NGR-LOS-YAB-002']
+const ownStream = rawStream(partitionOf(id))
+const probe = 'PROBE'
+let nats: Guarded
+let gate: TestGate
+let sensor: NatsConnection
+
+beforeAll(async () => {
+  nats = await guardedNats()
+  gate = await nats.startGate()
+  sensor = await nats.sensor(id, await nats.addSensor(id))
+  await nats.addSensor(other)
+  // a stream of the account whose messages are all by whom we know
+  const manager = await jetstreamManager(nats.nc)
+  await manager.streams.add({ name: probe, subjects: ['probe.>'] })
+  for (let n = 0; n < 20; n++) await jetstream(nats.nc).publish('probe.x', 'x')
+})
+afterAll(async () => {
+  await gate?.[Symbol.asyncDispose]()
+  await nats?.[Symbol.asyncDispose]()
+})
+
+/** How far each stream is, but for those that our own processes write meanwhile. */
+async function streams(): Promise<Readonly<Record<string, string>>> {
+  const manager = await jetstreamManager(nats.nc)
+  const found: Record<string, string> = {}
+  for await (const { config, state } of manager.streams.list())
+    if (!['KV_leases', 'KV_seen'].includes(config.name))
+      found[config.name] = `${state.first_seq} ${state.last_seq} ${state.messages}`
+  return found
+}
+
+/** What changed, of all streams, when the sensor had published once, and once more as it should. */
+async function changedBy(options: { readonly reply?: string; readonly headers?: MsgHdrs }) {
+  const before = await streams()
+  sensor.publish(`air.raw.${id}`, '{"n":1}', options)
+  // acknowledged after the acknowledgement of the first went its way
+  await jetstream(sensor).publish(`air.raw.${id}`, '{"n":2}')
+  const after = await streams()
+  return Object.keys(after).filter((name) => after[name] !== before[name])
+}
+
+describe('the acknowledgement of a reading reaches no stream and no bucket', () => {
+  test.each([
+    'probe.injected',
+    'air.readings.0',
+    'air.state.x',
+    'air.events.rise.x',
+    `air.raw.${other}`,
+    `air.raw.${partitionOf(other)}.${other}`,
+    `air.rejected.x`,
+    'airgradient.readings.aabbccddeeff',
+    'mail.x',
+    `$KV.credentials.${other}`,
+    `$KV.sensors.${other}`,
+    `$JS.API.STREAM.PURGE.${probe}`,
+    `$JS.API.STREAM.MSG.DELETE.${probe}`,
+    `$JS.API.STREAM.DELETE.${probe}`,
+  ])('asked for on %s', async (reply) => {
+    expect(await changedBy({ reply })).toEqual([ownStream])
+  })
+
+  test('nor anybody else’s receipts', async () => {
+    const heard: string[] = []
+    const all = nats.nc.subscribe('>', { callback: (_, { subject }) => void heard.push(subject) })
+    await nats.nc.flush()
+    await changedBy({ reply: `air.ack.${other}` })
+    await nats.nc.flush()
+    all.unsubscribe()
+    expect(heard.filter((subject) => subject.startsWith('air.ack'))).toEqual([])
+  })
+})
+
+describe('headers that a stream obeys are of no use to a sensor', () => {
+  test.each([
+    ['Nats-Rollup', 'all'],
+    ['Nats-Rollup', 'sub'],
+    ['Nats-TTL', '1s'],
+    ['Nats-Incr', '1'],
+    ['Nats-Schedule', '@at 2030-01-01T00:00:00Z'],
+    ['Nats-Expected-Stream', 'READINGS'],
+    ['Nats-Batch-Id', 'x'],
+    ['Nats-Trace-Dest', 'probe.traced'],
+    ['Nats-Trace-Dest', 'air.readings.0'],
+  ])('%s: %s', async (name, value) => {
+    const said = headers()
+    said.set(name, value)
+    if (name === 'Nats-Schedule') said.set('Nats-Schedule-Target', 'air.readings.0')
+    if (name === 'Nats-Batch-Id') said.set('Nats-Batch-Sequence', '1')
+    const manager = await jetstreamManager(nats.nc)
+    const first = (await manager.streams.info(ownStream)).state
+    expect(await changedBy({ headers: said })).toEqual([ownStream])
+    const { state } = await manager.streams.info(ownStream)
+    expect(state.first_seq).toBe(first.first_seq)
+    expect(state.messages).toBeGreaterThan(first.messages)
+  })
+})
