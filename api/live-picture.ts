@@ -6,7 +6,6 @@
  *     seeding ──▶ catching up ──present reached──▶ live
  *        ▲            └──────── broke off ─────────┘
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { evolve } from '../core/evolve.ts'
 import type { LogMessage } from '../core/log-message.ts'
@@ -14,6 +13,7 @@ import { createState, type PartitionState } from '../core/partition-state.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { followLog } from '../runtime/follow-log.ts'
 import type { Logger } from '../runtime/log.ts'
+import { pause } from '../runtime/pause.ts'
 import { seedStates } from '../runtime/seed-states.ts'
 import type { NewestReadings } from './newest-readings.ts'
 import type { RollupProgress } from './rollup-progress.ts'
@@ -86,7 +86,7 @@ export function openLivePicture({ nc, newest, progress, log }: Options): LivePic
         log.warn({ err: error }, 'lost the log: starting again from the snapshots')
       }
       presentSeq = Number.POSITIVE_INFINITY
-      await wait(againAfterMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      await pause(againAfterMs, stop.signal)
     }
   })()
 

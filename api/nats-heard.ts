@@ -2,7 +2,7 @@
  * When was our copy of a bucket last known to be whole? Asked every half second by the bucket's
  * barrier, which a dead server, a lost watch and a watch that lags all fail alike.
  */
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '../runtime/pause.ts'
 
 export type Heard = AsyncDisposable & { readonly unheardMs: () => number }
 
@@ -47,7 +47,7 @@ export async function hearFrom({
   const asking = (async () => {
     while (!stop.signal.aborted) {
       if (open < mostOpen) void ask()
-      await wait(everyMs, undefined, { signal: stop.signal }).catch(() => undefined)
+      await pause(everyMs, stop.signal)
     }
   })()
   return {

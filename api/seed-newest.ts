@@ -1,7 +1,7 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { newestMsOf } from '../core/state-columns.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import type { Logger } from '../runtime/log.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Store } from '../store/store.ts'
 import type { LivePicture } from './live-picture.ts'
 import { newestFromStore } from './newest-from-store.ts'
@@ -28,8 +28,6 @@ export function keepSeeding(
   { store, picture, log, count = 5_000 }: Options,
 ): AsyncDisposable {
   const stop = new AbortController()
-  const pause = (ms: number): Promise<void> =>
-    wait(ms, undefined, { signal: stop.signal }).catch(() => undefined)
 
   const seedOnce = async (): Promise<void> => {
     const generation = newest.generation()
@@ -48,7 +46,7 @@ export function keepSeeding(
     let isToldOf = false
     while (!stop.signal.aborted) {
       if (newest.isSeeded() || !picture.isLive()) {
-        await pause(checkMs)
+        await pause(checkMs, stop.signal)
         continue
       }
       try {
@@ -57,7 +55,7 @@ export function keepSeeding(
       } catch (error) {
         if (!isToldOf) log.warn({ err: error }, 'the newest readings wait for the store')
         isToldOf = true
-        await pause(againAfterMs)
+        await pause(againAfterMs, stop.signal)
       }
     }
   })()

@@ -1,6 +1,6 @@
 /** Keeps matching what the streams bring: events always, readings while somebody wants them. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SourceStream } from '../core/ledger-record.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'
 
@@ -66,7 +66,7 @@ export function followStreams(options: Options): Follower {
       await follow(stream, from, until).catch(onFailure)
       const cursor = matcher.cursor(stream)
       if (cursor > 0) from = { sequence: cursor + 1 }
-      await sleep(retryMs, undefined, { signal: until }).catch(() => undefined)
+      await pause(retryMs, until)
     }
   }
 

@@ -1,5 +1,4 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
-import { setTimeout as wait } from 'node:timers/promises'
 import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
@@ -10,6 +9,7 @@ import {
   readingsStream,
   readingsSubject,
 } from '../schemas/subjects.ts'
+import { pause } from './pause.ts'
 import { audibly, untilSilent } from './until-silent.ts'
 
 export type LogEntry = {
@@ -70,7 +70,7 @@ export async function followLog(
         return await open(seq)
       } catch {
         if (nc.isClosed()) return undefined
-        await wait(againMs, undefined, { signal: stop.signal }).catch(() => undefined)
+        await pause(againMs, stop.signal)
       }
     }
     return undefined

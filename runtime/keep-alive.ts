@@ -5,6 +5,7 @@
 import { type Child, type Exit, exitInWords } from './child.ts'
 import { exitCodes, inWords, MustAct } from './exit.ts'
 import type { Logger } from './log.ts'
+import { pause } from './pause.ts'
 import { type Heard, type SilenceBound, silenceBound, watchSilence } from './watch-silence.ts'
 
 export type Service = {
@@ -112,16 +113,3 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
 
 /** Called wrongly: the same call again is as wrong. */
 const isFinal = ({ code }: Exit): boolean => code === exitCodes.wrongUsage
-
-/** Ends early, without a fuss, when `stop` is aborted. */
-function pause(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    const end = (): void => {
-      clearTimeout(timer)
-      resolve()
-    }
-    stop.addEventListener('abort', end, { once: true })
-  })
-}

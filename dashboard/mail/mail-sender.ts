@@ -9,6 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { sealedMail } from '../../runtime/mail-queue.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { SecretBox } from '../../runtime/seal-secret.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
@@ -163,17 +164,4 @@ async function addressOf({ to }: Mail, accounts: KV): Promise<string | undefined
   if (to.account === undefined) return undefined
   const entry = await accounts.get(to.account)
   return entry?.operation === 'PUT' ? entry.json<Account>().email : undefined
-}
-
-function pause(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    stop.addEventListener('abort', end)
-  })
 }

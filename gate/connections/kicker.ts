@@ -3,7 +3,8 @@
  * open already. The servers ask the gate only at sign-in, so their connections are looked up and
  * closed; a sign-in that was under way meanwhile is caught by a second look.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+
+import { pause } from '../../runtime/pause.ts'
 import type { Connection, Connections } from './connections.ts'
 
 export type Kicker = AsyncDisposable & {
@@ -55,7 +56,7 @@ export function openKicker({ connections, signedInAtMs, onKicked, onFailure }: O
     }
   }
   const lookAgain = async (id: string, why: string, untilMs: number): Promise<void> => {
-    await sleep(secondLookMs, undefined, { signal: ending.signal }).catch(() => undefined)
+    await pause(secondLookMs, ending.signal)
     if (!ending.signal.aborted) await look(id, why, untilMs)
   }
   return {

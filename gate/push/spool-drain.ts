@@ -1,6 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { RawPublisher } from './publish-raw.ts'
 import type { Spool } from './spool.ts'
 import type { Waiting } from './spool-line.ts'
@@ -25,8 +25,6 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
   spool.onAppend(() => wake.resolve())
   const untilWork = (): Promise<void> => wake.promise
 
-  const pause = (ms: number): Promise<void> =>
-    wait(ms, undefined, { signal: stop.signal }).catch(() => undefined)
   /** @returns what is still waiting */
   const sendOnce = async (waiting: readonly Waiting[]): Promise<readonly Waiting[]> => {
     const left: Waiting[] = []
@@ -51,7 +49,7 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
       if (stop.signal.aborted) return false
       if (waiting.length === 0) break
       if (waiting.length < before) ms = pauseMs.shortest
-      await pause(ms)
+      await pause(ms, stop.signal)
     }
     await spool.remove(segment)
     log.info({ readings: segment.waiting.length }, 'sent what waited for NATS')
@@ -65,7 +63,7 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
         if (!stop.signal.aborted && spool.bytes() === 0) await untilWork()
       } catch (error) {
         log.error({ err: error }, 'cannot read what waits for NATS: trying again')
-        await pause(pauseMs.longest)
+        await pause(pauseMs.longest, stop.signal)
       }
     }
   }

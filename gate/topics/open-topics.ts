@@ -20,6 +20,7 @@ import type { Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
 import { leaseRoundMs, openLeases } from '../../runtime/leases.ts'
 import type { Logger } from '../../runtime/log.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
@@ -150,17 +151,4 @@ async function consumeUntil(
     }
     await pause(retryMs, stop)
   }
-}
-
-function pause(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stop.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    stop.addEventListener('abort', end, { once: true })
-  })
 }
