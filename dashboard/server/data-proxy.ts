@@ -65,6 +65,8 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
     handle: async (ctx, session) => {
       const who = clientNetwork(ctx.req, proxies)
       take(ctx, session)
+      // gone while the session was looked up: its `close`, which gives the place back, is over
+      if (ctx.res.closed) return
       const running = streams.get(who) ?? 0
       if (running >= mostStreams)
         throw new Refusal(429, 'too_many_streams', `at most ${mostStreams} streams at once`, {

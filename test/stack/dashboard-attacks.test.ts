@@ -1,16 +1,22 @@
 /** What a hostile address must not reach, and what a stolen session must not outlive. */
 import { createServer, request } from 'node:http'
+import Koa from 'koa'
 import { expect, test } from 'vitest'
+import { dataProxy } from '../../dashboard/server/data-proxy.ts'
+import { Refusal } from '../../dashboard/server/refusal.ts'
 import { listenOn } from '../../runtime/listen.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { goodPassword, linkTo, newPerson, signIn } from '../support/people.ts'
 import { testSmtp } from '../support/smtp.ts'
 
+/** As behind a proxy of ours: the socket says nothing of a client once it is closed. */
+const headers = { accept: 'application/json', 'x-forwarded-for': '192.0.2.7' }
+
 /** The address as it is written: `fetch` would tidy it up first. */
 const statusOf = (url: string, path: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    request({ hostname, port, path, headers: { accept: 'application/json' } }, (answer) => {
+    request({ hostname, port, path, headers }, (answer) => {
       answer.resume()
       resolve(answer.statusCode)
     })
@@ -65,4 +71,48 @@ test('a new password makes links to another address void', async () => {
   const mallory = dashboard.browser()
   expect((await mallory.get(stolen)).status).toBe(410)
   expect((await signIn(own, { email, password })).status).toBe(303)
+})
+
+test('a reader who is gone before the stream begins takes nobody’s place', async () => {
+  const gone = Promise.withResolvers<void>()
+  const [stream] = dataProxy({
+    apiUrl: 'http://127.0.0.1:9',
+    key: () => 'aqk_test',
+    proxies: 1,
+    clockMs: () => performance.now(),
+    mostStreams: 1,
+    stop: new AbortController().signal,
+  })
+  const codes: unknown[] = []
+  const app = new Koa()
+  app.use(async (ctx) => {
+    // as while a session is looked up
+    if (ctx.query['late'] !== undefined) {
+      ctx.res.once('close', () => gone.resolve())
+      await gone.promise
+    }
+    try {
+      if (stream?.needs === 'nobody') await stream.handle(ctx)
+    } catch (error) {
+      codes.push(error instanceof Refusal ? error.code : error)
+      ctx.body = ''
+    }
+  })
+  const server = createServer((incoming, response) => void app.callback()(incoming, response))
+  const { hostname, port } = new URL(
+    await listenOn(server, { host: '127.0.0.1', port: 0, setting: 'test' }),
+  )
+  const place = { hostname, port, headers }
+  try {
+    const early = request({ ...place, path: '/?late' })
+    early.on('error', () => undefined).end()
+    server.once('request', () => early.destroy())
+    await gone.promise
+    await statusOf(`http://${hostname}:${port}`, '/')
+    await statusOf(`http://${hostname}:${port}`, '/')
+    expect(codes.filter((code) => code === 'too_many_streams')).toEqual([])
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
 })
