@@ -37,6 +37,15 @@ export const noDelivery = (id: string): ApiError =>
     },
   )
 
+/** Its attempts may be listed still: they are kept for longer than most readings. */
+const notSentAgain = (key: string): ApiError =>
+  new ApiError(
+    404,
+    'delivery_not_found',
+    'it cannot be sent again: what it was about is not kept, or not any more',
+    { details: { delivery_id: key.slice(0, 100) } },
+  )
+
 export const tooManyWebhooks = (): ApiError =>
   new ApiError(
     409,
@@ -74,7 +83,7 @@ export const natsAway = (cause: unknown): ApiError =>
 export function refusedByOwner(code: AskRefusal, message: string, asked: string): ApiError {
   switch (code) {
     case 'unknown_delivery':
-      return noDelivery(asked)
+      return notSentAgain(asked)
     case 'disabled':
       return new ApiError(409, 'webhook_disabled', 'the webhook is disabled: resume it first')
     case 'unknown_webhook':

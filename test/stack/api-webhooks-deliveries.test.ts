@@ -233,6 +233,11 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   for (const name of ['msg_none', 'aqi.high-99-150']) {
     expect((await ada.say('POST', `/${id}/deliveries/${name}/replay`)).status).toBe(404)
   }
+  const trimmed = await ada.say('POST', `/${id}/deliveries/aqi.high-99-150/replay`)
+  expect(trimmed.body.error).toMatchObject({
+    code: 'delivery_not_found',
+    message: expect.stringContaining('cannot be sent again'),
+  })
 
   const since = await ada.say('POST', `/${id}/recover`, { since: '2026-01-31T09:00:00+01:00' })
   expect([since.status, since.body.since]).toEqual([202, '2026-01-31T08:00:00Z'])
