@@ -1,6 +1,6 @@
-import { serialFault } from '../core/device-topics.ts'
-import { WrongUsage } from '../runtime/exit.ts'
-import { type Device, deviceKinds } from '../schemas/sensor.ts'
+import { isTopicKind, serialFault } from '../core/device-topics.ts'
+import { MustAct, WrongUsage } from '../runtime/exit.ts'
+import { type Device, deviceKinds, type SensorEntry } from '../schemas/sensor.ts'
 
 /**
  * `KIND:SERIAL` and `NAME=VALUE…` as a registry entry's device.
@@ -22,6 +22,22 @@ export function deviceOf(text: string | undefined, options: readonly string[]): 
   const fault = serialFault(device)
   if (fault !== undefined) throw new WrongUsage(fault)
   return device
+}
+
+/**
+ * Two sensors that name the same device silence both, as a message does not say whose it is.
+ * @throws MustAct that names the sensor which has it
+ */
+export function refuseTaken({ kind, serial }: Device, sensors: readonly SensorEntry[]): void {
+  // topics tell cases apart, EUIs and MACs do not
+  const spelled = (text: string): string => (isTopicKind(kind) ? text : text.toLowerCase())
+  const taken = sensors.find(
+    ({ device }) => device?.kind === kind && spelled(device.serial) === spelled(serial),
+  )
+  if (taken === undefined) return
+  throw new MustAct(
+    `${kind}:${serial} is the device of ${taken.id} already, and of two sensors its messages would be nobody’s: check the serial, or \`airproof sensors remove ${taken.id}\` first`,
+  )
 }
 
 function optionOf(text: string): readonly [string, string | number | boolean] {

@@ -22,7 +22,7 @@ import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
-import { deviceOf } from './sensors-device.ts'
+import { deviceOf, refuseTaken } from './sensors-device.ts'
 import { importInto } from './sensors-import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './sensors-key.ts'
 import { readSensorState, stateLines } from './sensors-state.ts'
@@ -143,6 +143,7 @@ async function add(
     nowMs,
   })
   const { id } = bare
+  if (device) refuseTaken(device, await listSensors(nc, registry.rules))
   await createSensor(registry, {
     ...bare,
     ...(device && { device }),

@@ -80,6 +80,18 @@ describe('sensors add, show, move, remove', () => {
       )
   })
 
+  it('refuses a device that another sensor has, and names it', async () => {
+    const device = 'ttn:70B3D57ED0000001'
+    await run(sensors, 'add', { id: 'NGR-LOS-IKJ-041', ...place, device })
+    for (const same of [device, 'ttn:70b3d57ed0000001'])
+      await expect(
+        run(sensors, 'add', { id: 'NGR-LOS-IKJ-042', ...place, device: same }),
+      ).rejects.toThrow(/is the device of NGR-LOS-IKJ-041 already/)
+    await expect(run(sensors, 'show NGR-LOS-IKJ-042')).rejects.toThrow(/no sensor/)
+    await run(sensors, 'add', { id: 'NGR-LOS-IKJ-042', ...place, device: 'tasmota:Roof_1' })
+    await run(sensors, 'add', { id: 'NGR-LOS-IKJ-043', ...place, device: 'tasmota:ROOF_1' })
+  })
+
   it('refuses a place that is none, and names what is missing', async () => {
     const id = 'NGR-LOS-IKJ-009'
     await expect(run(sensors, 'add', { id, ...place, lat: '91' })).rejects.toThrow(WrongUsage)
