@@ -30,7 +30,7 @@ export function sendPage(ctx: Context, { title, body, status = 200, session }: P
 <a class="skip" href="#main">Skip to the page</a>
 <header class="top">
 <a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">airproof</a>
-<nav aria-label="Main"><a href="/">City</a>${session && html`<a href="/settings/account">Account</a>`}</nav>
+<nav aria-label="Pages"><a href="/">City</a><a href="/proof">Proof</a>${session && html`<a href="/settings/account">Account</a>`}</nav>
 <div class="who">${session === undefined ? signIn : signedIn(session)}</div>
 </header>
 <main id="main" class="narrow">
@@ -43,7 +43,7 @@ ${body}
 `.text
 }
 
-const signIn = html`<a href="/login">Sign in</a> <a href="/signup">Sign up</a>`
+const signIn = html`<a class="button quiet" href="/login">Sign in</a> <a class="button primary" href="/signup">Sign up</a>`
 
 const signedIn = ({ account, csrf }: Session): Html => html`<span>${account.name}</span>
 <form method="post" action="/logout"><input type="hidden" name="csrf" value="${csrf}"><button class="quiet">Sign out</button></form>`
