@@ -91,9 +91,7 @@ export type UsersFile = {
   readonly passwords: Readonly<Record<OwnUser, string>>
 }
 
-const mappings = `mappings {
-      "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"
-    }`
+const toPartition = '"air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"'
 
 /** How long a sign-in may take: in a storm of thousands the last ones wait for seconds. */
 const signInSeconds = 10
@@ -115,7 +113,9 @@ system_account: ${systemAccount}
 accounts {
   ${airAccount} {
     jetstream: enabled
-    ${mappings}
+    mappings {
+      ${toPartition}
+    }
     exports [
       { service: "air.raw.*.*", accounts: [${sensorsAccount}] }
       { stream: "air.ack.*", accounts: [${sensorsAccount}] }
@@ -125,7 +125,11 @@ accounts {
     ]
   }
   ${sensorsAccount} {
-    ${mappings}
+    mappings {
+      ${toPartition}
+      # an answer to one sensor that it would have sent to another as a receipt; true ones are imported
+      "air.ack.*": "nobody.{{wildcard(1)}}"
+    }
     imports [
       { service: { account: ${airAccount}, subject: "air.raw.*.*" } }
       { stream: { account: ${airAccount}, subject: "air.ack.*" } }
