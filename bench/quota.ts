@@ -19,8 +19,8 @@ import { createQuota } from '../api/quota.ts'
 import { type KnownCount, openQuotaBucket, type QuotaBucket } from '../api/quota-bucket.ts'
 import { apiKeyPrefix, makeKey } from '../core/api-key.ts'
 import { chargeRound, dayOf, noCount } from '../core/quota.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { ensureStreams } from '../runtime/streams.ts'
-import { isWrongRevision } from '../runtime/wrong-revision.ts'
 import { decodeCount, encodeCount, quotaKey } from '../schemas/quota.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { testNats } from '../test/support/nats.ts'
@@ -146,7 +146,7 @@ async function naive(kv: KV, accounts: number, clients = inFlight) {
         await kv.put(key, encodeCount(count), { previousSeq: entry?.revision ?? 0 })
         return
       } catch (error) {
-        if (!isWrongRevision(error)) throw error
+        if (!isWrongLastSequence(error)) throw error
         lost++
       }
     }

@@ -4,8 +4,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { webhookNumberOf } from '../core/webhook-id.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
-import { isWrongRevision } from '../runtime/wrong-revision.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
 
@@ -57,7 +57,7 @@ async function change(
       await kv.update(id, JSON.stringify(changed), revision)
       return changed
     } catch (error) {
-      if (!isWrongRevision(error)) throw error
+      if (!isWrongLastSequence(error)) throw error
     }
   }
   throw new TryAgain(`${id} is being changed by somebody else all the time`)

@@ -7,7 +7,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { putUnlessChanged } from '../runtime/put-unless-changed.ts'
-import { isWrongRevision } from '../runtime/wrong-revision.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { parseSeen, type Seen } from '../schemas/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -121,7 +121,7 @@ async function add(kv: KV, id: string, what: Seen): Promise<boolean> {
     await putUnlessChanged(kv, id, JSON.stringify(merged(was, what)), found)
     return true
   } catch (error) {
-    if (isWrongRevision(error)) return false
+    if (isWrongLastSequence(error)) return false
     throw error
   }
 }

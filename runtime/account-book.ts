@@ -9,8 +9,8 @@ import { dayMs } from '../core/time.ts'
 import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
+import { isWrongLastSequence } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
-import { isWrongRevision } from './wrong-revision.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8
@@ -110,7 +110,7 @@ async function tryCreate(kv: KV, key: string, value: unknown): Promise<boolean> 
     await kv.create(key, JSON.stringify(value))
     return true
   } catch (error) {
-    if (isWrongRevision(error)) return false
+    if (isWrongLastSequence(error)) return false
     throw error
   }
 }
@@ -158,7 +158,7 @@ async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Pro
       await kv.update(key, JSON.stringify(changed), found.revision)
       return changed
     } catch (error) {
-      if (!isWrongRevision(error)) throw error
+      if (!isWrongLastSequence(error)) throw error
     }
   }
   throw new TryAgain(`${key} is being changed by somebody else all the time`)

@@ -6,8 +6,8 @@ import { type Application, applicationFault, parseApplication } from '../schemas
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { hashOfSecret, newSecret } from './sensor-credentials.ts'
+import { isWrongLastSequence } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
-import { isWrongRevision } from './wrong-revision.ts'
 
 type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>
 
@@ -39,7 +39,7 @@ export async function createApplication(
   try {
     await kv.create(entry.id, JSON.stringify(entry))
   } catch (cause) {
-    if (!isWrongRevision(cause)) throw cause
+    if (!isWrongLastSequence(cause)) throw cause
     throw new MustAct(
       `there is an application ${entry.id} already: \`airproof applications key ${entry.id}\` gives it a new secret`,
       { cause },
@@ -68,7 +68,7 @@ export async function renewApplication(
   try {
     await kv.update(id, JSON.stringify(changed), revision)
   } catch (cause) {
-    if (!isWrongRevision(cause)) throw cause
+    if (!isWrongLastSequence(cause)) throw cause
     throw new TryAgain(`${id} was changed by somebody else meanwhile: look at it, then again`, {
       cause,
     })

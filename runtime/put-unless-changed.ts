@@ -2,7 +2,7 @@ import type { KV, KvEntry } from '@nats-io/kv'
 
 /**
  * Writes an entry as long as it is still what was found, or still missing.
- * @throws an error of which `isWrongRevision` is true where it is not
+ * @throws an error of which `isWrongLastSequence` is true where it is not
  */
 export async function putUnlessChanged(
   kv: KV,

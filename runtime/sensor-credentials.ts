@@ -6,7 +6,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { Credential } from '../schemas/credential.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { putUnlessChanged } from './put-unless-changed.ts'
-import { isWrongRevision } from './wrong-revision.ts'
+import { isWrongLastSequence } from './stored-message.ts'
 
 /**
  * A secret is 30 random base62 characters, 178 bits: nobody guesses it however fast the hash is,
@@ -71,7 +71,7 @@ async function changeCredential(
       await putUnlessChanged(kv, id, changed, found)
       return
     } catch (error) {
-      if (!isWrongRevision(error)) throw error
+      if (!isWrongLastSequence(error)) throw error
     }
   }
   throw new TryAgain(`the credential of ${id} is being changed by somebody else all the time`)

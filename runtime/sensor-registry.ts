@@ -9,8 +9,8 @@ import type { SensorEntry, Site } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
+import { isWrongLastSequence } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
-import { isWrongRevision } from './wrong-revision.ts'
 
 export type Registry = {
   readonly kv: KV
@@ -82,7 +82,7 @@ async function tryCreate(kv: KV, entry: SensorEntry): Promise<boolean> {
     await kv.create(entry.id, JSON.stringify(entry))
     return true
   } catch (error) {
-    if (isWrongRevision(error)) return false
+    if (isWrongLastSequence(error)) return false
     throw error
   }
 }
@@ -124,7 +124,7 @@ export async function changeSensor(
       await registry.kv.update(id, JSON.stringify(changed), revision)
       return changed
     } catch (error) {
-      if (!isWrongRevision(error)) throw error
+      if (!isWrongLastSequence(error)) throw error
     }
   }
   throw new TryAgain(`${id} is being changed by somebody else all the time`)

@@ -76,6 +76,7 @@ const noMessageFound = 10_037
 const wrongLastSequence = 10_071
 const wrongLastSequenceConstant = 10_164
 
+/** Somebody else was there first; it is how KV says that an entry has changed. */
 export const isWrongLastSequence = (error: unknown): boolean =>
   error instanceof JetStreamApiError &&
   (error.code === wrongLastSequence || error.code === wrongLastSequenceConstant)

@@ -1,7 +1,7 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { isWrongRevision } from '../../runtime/wrong-revision.ts'
+import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
 
@@ -30,7 +30,7 @@ export async function writeFirstPassword(kv: KV, account: string, phc: string): 
     await kv.create(account, JSON.stringify(phc))
     return true
   } catch (error) {
-    if (isWrongRevision(error)) return false
+    if (isWrongLastSequence(error)) return false
     throw error
   }
 }

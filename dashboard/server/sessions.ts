@@ -7,8 +7,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
+import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
-import { isWrongRevision } from '../../runtime/wrong-revision.ts'
 import type { Account } from '../../schemas/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { csrfOf, hashOfToken, newToken } from './cookies.ts'
@@ -154,7 +154,7 @@ async function tellUse(
     await kv.update(hash, JSON.stringify(used), entry.revision)
   } catch (error) {
     // somebody else wrote it down, or NATS is away: the next request tries again
-    if (!isWrongRevision(error)) return
+    if (!isWrongLastSequence(error)) return
   }
 }
 

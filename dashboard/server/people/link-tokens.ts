@@ -6,7 +6,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../../core/iso-time.ts'
 import { dayMs } from '../../../core/time.ts'
-import { isWrongRevision } from '../../../runtime/wrong-revision.ts'
+import { isWrongLastSequence } from '../../../runtime/stored-message.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import { hashOfToken, newToken } from '../cookies.ts'
 
@@ -65,7 +65,7 @@ export async function openLinkTokens(nc: NatsConnection, nowMs: () => number): P
       await work
       return true
     } catch (error) {
-      if (isWrongRevision(error)) return false
+      if (isWrongLastSequence(error)) return false
       throw error
     }
   }
