@@ -95,10 +95,8 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
   return { api, dashboard, open, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-)
+const require = createRequire(import.meta.url)
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
 /** What axe finds serious or critical on the page as it stands: the rule, and where. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
