@@ -7,7 +7,7 @@ import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
+import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
 import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -89,6 +89,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
   }
   const limits = createLimits()
   const leaseKeys = await new Kvm(nc).open(buckets.leases)
+  const isTaken = takenBySomeoneElse(leaseKeys, instance.id)
   const context: ShardContext = {
     nc,
     js: jetstream(nc),
@@ -106,10 +107,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     metrics,
     clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
     onFatal: failed.reject,
-    isTaken: async (shard) => {
-      const entry = await leaseKeys.get(shardTask(shard))
-      return entry?.operation === 'PUT' && entry.string() !== instance.id
-    },
+    isTaken: (shard) => isTaken(shardTask(shard)),
     sender,
     book,
     signatureHeader,

@@ -6,7 +6,7 @@ import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
+import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
@@ -107,8 +107,11 @@ const work: ProcessMain = async ({ config, log: logger, stop }) => {
     batchRows: config.store.kind === 'sqlite' ? 5_000 : 2_000,
     lanes: config.store.kind === 'sqlite' ? 1 : 2,
   })
+  const leaseKeys = await new Kvm(nc).open(buckets.leases)
+  const isTaken = takenBySomeoneElse(leaseKeys, instance.id)
   const partitions = createPartitions(
     {
+      isTaken: (partition) => isTaken(partitionTask(partition)),
       log,
       logger,
       worker: instance.worker,
@@ -156,7 +159,7 @@ const work: ProcessMain = async ({ config, log: logger, stop }) => {
     rollUps = undefined
   }
   const leases = openLeases({
-    kv: await new Kvm(nc).open(buckets.leases),
+    kv: leaseKeys,
     holder: instance.id,
     shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),
     single: [rollUpTask],

@@ -33,6 +33,7 @@ import type { SensorId } from '../core/sensor-id.ts'
 import { createSilenceWheel } from '../core/silence-wheel.ts'
 import { hourMs, secondMs } from '../core/time.ts'
 import { warm } from '../core/warm.ts'
+import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
 import { defaultCadenceSeconds } from '../schemas/sensor.ts'
@@ -83,6 +84,8 @@ export type PartitionContext = {
   readonly nowMs: () => number
   /** A clock that never jumps, ms. */
   readonly monotonicMs: () => number
+  /** Somebody else's now, by the leases. */
+  readonly isTaken: (partition: number) => Promise<boolean>
   /** The worker cannot go on; the process must end. */
   readonly onFatal: (error: unknown) => void
 }
@@ -125,6 +128,8 @@ export async function startPartition(
   const { log, logger, metrics, monotonicMs, writer } = context
   const manager = await jetstreamManager(log.nc)
   const recovered = await recover(log.nc, partition)
+  if (await context.isTaken(partition))
+    throw new TryAgain(`partition ${partition} was taken before work on it began: starting anew`)
   const { state, last } = recovered
   if (recovered.rawLost) {
     metrics.rawLost.inc()

@@ -42,6 +42,17 @@ export type Leases = {
 
 export const leaseRoundMs = 3_000
 
+/**
+ * Whether a task is somebody else's by now. Whoever slept since its lease came would build on what
+ * the next owner wrote, and put him out: it asks before it writes the first time.
+ */
+export const takenBySomeoneElse =
+  (kv: KV, holder: string) =>
+  async (name: string): Promise<boolean> => {
+    const entry = await kv.get(name)
+    return entry?.operation === 'PUT' && entry.string() !== holder
+  }
+
 export function openLeases(options: LeaseOptions): Leases {
   const { kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
   const alivePrefix = options.aliveAs ?? 'alive.'
