@@ -194,7 +194,7 @@ test('while no node answers nothing happens, and then it goes on', async () => {
   await using network = await chain.network()
   await using proxy = await rpcProxy(chain.anvil().url)
   await network.seal(2)
-  const tick = await network.sender({ urls: [proxy.url], timeoutMs: 200 })
+  const tick = await network.sender({ urls: [proxy.url], timeoutMs: 1_500 })
   await tick()
   for (const fault of ['cut', 'hang'] as const) {
     proxy.be(() => fault)

@@ -146,8 +146,15 @@ test('the beacon of a batch is the finalized block that was seen when it opened'
   await using network = await chain.network()
   const log = logWriter(network.nc)
   let seen: Hex = `0x${'a'.repeat(64)}`
-  await using _ = sealing(network, { beacon: () => seen })
+  let opened = 0
+  const beacon = (): Hex => {
+    opened++
+    return seen
+  }
+  await using _ = sealing(network, { beacon })
   await sealedTo(network, await log.write())
+  // what is sealed is seen before the next batch is open
+  await eventually('the next batch is open', () => opened === 1)
   seen = `0x${'b'.repeat(64)}`
   await sealedTo(network, await log.write())
   expect(headersOf(network).map(({ beacon }) => beacon)).toEqual([zeroHash, `0x${'a'.repeat(64)}`])

@@ -28,6 +28,9 @@ import { eventually } from '../eventually.ts'
 const gwei = 1_000_000_000n
 export const rules: FeeRules = { capWei: 100n * gwei, bumpAfterMs: 60_000 }
 
+/** For a machine that does a lot besides. */
+const patiently = { withinMs: 180_000 }
+
 export type SenderChoice = {
   /** Nodes to ask; the anvil itself by default. */
   readonly urls?: readonly string[]
@@ -74,7 +77,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
   const stop = new AbortController()
   const direct = openRpc({
     urls: [anvil.url],
-    timeoutMs: 5_000,
+    timeoutMs: 15_000,
     expected: { chainId: undefined, genesisHash: undefined },
   })
   // whether blocks come by themselves or not
@@ -103,7 +106,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
   const sender = async (choice: SenderChoice = {}): Promise<() => Promise<TickReport>> => {
     const ask = openRpc({
       urls: choice.urls ?? [anvil.url],
-      timeoutMs: choice.timeoutMs ?? 5_000,
+      timeoutMs: choice.timeoutMs ?? 15_000,
       expected: { chainId: deployment.chainId, genesisHash: deployment.genesisHash },
     })
     return openSender({
@@ -159,14 +162,18 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     /** Ticks, and mines, until every sealed batch is final. @returns how many ticks it took */
     settle: async (tick: () => Promise<TickReport>, { blocks = 1 } = {}): Promise<number> => {
       let ticks = 0
-      await eventually('every batch is final', async () => {
-        const { final, alarms } = await tick()
-        ticks++
-        if (final === batches.last()) return true
-        if (alarms.length > 0) throw new Error(alarms.map(({ words }) => words).join())
-        await mine(blocks)
-        return undefined
-      })
+      await eventually(
+        'every batch is final',
+        async () => {
+          const { final, alarms } = await tick()
+          ticks++
+          if (final === batches.last()) return true
+          if (alarms.length > 0) throw new Error(alarms.map(({ words }) => words).join())
+          await mine(blocks)
+          return undefined
+        },
+        patiently,
+      )
       return ticks
     },
     /** What the chain says now. */
@@ -202,7 +209,7 @@ async function eventsOn(nc: NatsConnection): Promise<AnchoredEvent[]> {
 /** What a contract and EVENTS say, whoever made it so. */
 export async function toldOn(nc: NatsConnection, url: string, contract: string) {
   const expected = { chainId: undefined, genesisHash: undefined }
-  const ask = openRpc({ urls: [url], timeoutMs: 5_000, expected })
+  const ask = openRpc({ urls: [url], timeoutMs: 15_000, expected })
   const address = `0x${contract.slice(2)}` as const
   const anchors = await anchorsOf(chainAt(ask, address, address), 0)
   return {
