@@ -24,9 +24,13 @@ type Areas = {
 export function CityPage() {
   const live = useMemo(openLiveCity, [])
   useEffect(() => live.close, [live])
-  const areas = useAsked((signal) => getJson<Areas>('/data/v1/areas', { signal }), []).value
-  const area = useSignal('')
   const listed = live.listed.value
+  // asked again when the sensors come after all: what kept them away kept these away too
+  const areas = useAsked(
+    (signal) => getJson<Areas>('/data/v1/areas', { signal }),
+    [listed instanceof Error],
+  ).value
+  const area = useSignal('')
   if (listed instanceof Error) return <Failed error={listed} retry={live.again} />
   if (listed && live.sensors.size === 0) return <NoSensors />
   return (
@@ -153,9 +157,9 @@ function LineState({ live }: { readonly live: LiveCity }) {
       {line.state === 'live' && 'Live'}
       {line.state === 'connecting' && 'Connecting…'}
       {line.state === 'lost' && (
-        <>
+        <span>
           Not live since <When at={line.sinceMs} />; connecting again
-        </>
+        </span>
       )}
     </p>
   )

@@ -45,6 +45,7 @@ export function openLiveCity(): LiveCity {
   const stop = new AbortController()
   let waiting: News[] = []
   let frame = 0
+  let retry: ReturnType<typeof setTimeout> | undefined
 
   const tell = (changed: readonly CitySensor[] | undefined): void => {
     for (const watcher of watchers) watcher(changed)
@@ -86,8 +87,10 @@ export function openLiveCity(): LiveCity {
       tell(undefined)
     } catch (error) {
       if (stop.signal.aborted) return
-      if (listed.value !== true)
-        listed.value = error instanceof Error ? error : new Error('The sensors cannot be listed.')
+      if (listed.value === true) return
+      listed.value = error instanceof Error ? error : new Error('The sensors cannot be listed.')
+      clearTimeout(retry)
+      retry = setTimeout(() => void list(), retryMs)
     }
   }
   const closeStream = openStream({ hear, line })
@@ -104,11 +107,13 @@ export function openLiveCity(): LiveCity {
     },
     again: () => {
       listed.value = false
+      clearTimeout(retry)
       void list()
     },
     close: () => {
       stop.abort()
       clearInterval(timer)
+      clearTimeout(retry)
       cancelAnimationFrame(frame)
       closeStream()
     },

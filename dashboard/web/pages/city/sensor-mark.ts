@@ -82,15 +82,12 @@ function draw(
   ctx.restore()
   if (radius < 12) return
   ctx.fillStyle = inkOn(color)
-  ctx.font = `700 ${Math.round(radius * 0.72)}px system-ui, sans-serif`
+  // a triangle has its room below the middle, and less of it
+  const isTriangle = category === 'unhealthy_sensitive'
+  ctx.font = `700 ${Math.round(radius * (isTriangle ? 0.6 : 0.72))}px system-ui, sans-serif`
   ctx.textAlign = 'center'
   ctx.textBaseline = 'middle'
-  // a triangle has its room below the middle
-  ctx.fillText(
-    String(sensor.aqi),
-    x,
-    y + (category === 'unhealthy_sensitive' ? radius * 0.32 : 0.5),
-  )
+  ctx.fillText(String(sensor.aqi), x, y + (isTriangle ? radius * 0.42 : 0.5))
 }
 
 /** A canvas of its own, so that what changes each second leaves the ground alone. */
