@@ -6,6 +6,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { expect, test, vi } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { partitionOf } from '../../core/sensor-id.ts'
+import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
@@ -22,7 +23,7 @@ async function spawnGate(nats: Guarded, pushPort: number) {
   const adminPort = await freePort()
   const child = spawn(process.execPath, [program, 'gate'], {
     env: {
-      ...process.env,
+      ...environment(),
       ...nats.gateEnv,
       AIRPROOF_PUSH_PORT: String(pushPort),
       AIRPROOF_ADMIN_PORT: String(adminPort),
