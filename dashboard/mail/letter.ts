@@ -24,7 +24,8 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
   confirm: ({ text }) => ({
     subject: 'Confirm your address',
     paragraphs: [
-      `Hello ${text('name')},`,
+      // no name: whoever signs up may give any address, and would write to it what they like
+      'Hello,',
       'open this link and press the button to make your account. It works once, within 24 hours.',
     ],
     action: { label: 'Confirm the address', link: text('link') },

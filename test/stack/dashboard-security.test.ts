@@ -118,6 +118,8 @@ test('script in whatever people type comes out as text, on pages and in mails', 
   await keep(browser.get(`/confirm?token=${encodeURIComponent(script)}`))
   await signUp(browser, { email: 'ada@example.org', name: script })
   const mail = await smtp.mailTo('ada@example.org')
+  // nobody writes to strangers through us
+  expect(mail.text).not.toMatch(/script|img/)
   const [, html = ''] = mail.text.split('text/html')
   pages.push(html)
   const link = /\/confirm\?token=[\w-]{43}/.exec(mail.text)?.[0] ?? ''

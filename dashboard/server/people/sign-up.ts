@@ -177,7 +177,7 @@ async function mailConfirmation(people: People, signUp: SignUp): Promise<void> {
   const token = await links.make({ kind: 'confirm', ...signUp })
   if (!limits.mailing.tryTake(signUp.email)) return
   const to = { email: signUp.email }
-  const data = { name: signUp.name, link: `${publicUrl}/confirm?token=${token}` }
+  const data = { link: `${publicUrl}/confirm?token=${token}` }
   const known = { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` }
   await mails.send(
     `confirm.${hashOfToken(token)}`,
