@@ -8,6 +8,7 @@ import type { Account, KeyRecord } from '../../../schemas/account.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
 import { parseWebhook } from '../../../schemas/webhook.ts'
 import { readAudit } from './audit-log.ts'
+import type { LinkUse } from './link-tokens.ts'
 import type { People } from './people.ts'
 
 /** All that is kept of somebody, but for what would let others in: hashes, tokens, secrets. */
@@ -45,6 +46,14 @@ export async function deleteAccount(people: People, account: Account): Promise<v
   const quota = await kvm.open(buckets.quota)
   const days = await entriesOf<object>(nc, buckets.quota, (_, key) => key.endsWith(`.${id}`))
   await Promise.all(days.map(([key]) => quota.delete(key)))
+  // links of mails, and of the page that sends them again, hold name, address and password's hash
+  const tokens = await kvm.open(buckets.tokens)
+  const links = await entriesOf<{ readonly use: LinkUse }>(
+    nc,
+    buckets.tokens,
+    ({ use }) => use.email === account.email || ('account' in use && use.account === id),
+  )
+  await Promise.all(links.map(([hash]) => tokens.delete(hash)))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   await manager.streams.purge(auditStream, { filter: auditSubject(id) })
   await passwords.purge(id)
