@@ -73,3 +73,6 @@ const primaryCode = (error: unknown): number | undefined =>
   error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode & 0xff
     : undefined
+
+/** Another process holds what was asked for. */
+export const isBusy = (error: unknown): boolean => primaryCode(error) === sqlite.busy

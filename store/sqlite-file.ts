@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { isBusy } from './sqlite-fault.ts'
 import { applicationId, schemaSql, schemaVersion } from './sqlite-schema.ts'
 import { StoreMisconfigured, StoreUnavailable } from './store.ts'
 
@@ -65,8 +66,8 @@ function checkReadable(db: DatabaseSync, file: string): void {
 function prepareForWriting(db: DatabaseSync, file: string): void {
   // looked at before anything is changed: the file may be another program's
   isNew(db, file)
+  enterWal(db)
   db.exec(`
-    pragma journal_mode = wal;
     pragma synchronous = full;
     pragma wal_autocheckpoint = ${checkpointPages};
     pragma journal_size_limit = ${2 * checkpointPages * 4096};`)
@@ -81,13 +82,32 @@ function prepareForWriting(db: DatabaseSync, file: string): void {
   }
 }
 
+/** Of two that make a new file at once the second is told "busy" at once, however long it would wait. */
+function enterWal(db: DatabaseSync): void {
+  const deadlineMs = performance.now() + busyMs
+  for (;;) {
+    try {
+      db.exec('pragma journal_mode = wal')
+      return
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error
+      // a thread of the store's own, which has nothing else to do
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+    }
+  }
+}
+
 /** @returns whether the schema is yet to be made */
 function isNew(db: DatabaseSync, file: string): boolean {
-  const [id, version, tables] = [
-    'select application_id from pragma_application_id',
-    'select user_version from pragma_user_version',
-    'select count(*) from sqlite_schema',
-  ].map((sql) => Number(Object.values(db.prepare(sql).get() ?? {})[0]))
+  // in one statement: another process may be making it at this moment
+  const found = db
+    .prepare(
+      `select (select application_id from pragma_application_id) id,
+              (select user_version from pragma_user_version) version,
+              (select count(*) from sqlite_schema) tables`,
+    )
+    .get()
+  const [id, version, tables] = [found?.['id'], found?.['version'], found?.['tables']].map(Number)
   if (version === schemaVersion && id === applicationId) return false
   if (id === 0 && version === 0 && tables === 0) return true
   throw new StoreMisconfigured(
