@@ -36,14 +36,15 @@ export async function startCity(
 
   const start = (...args: readonly string[]): Promise<Started> =>
     startAirproof([...args, '--data', data], env, note)
-  const up = await start('up', '--api-port', '0')
+  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const up = await start('up', ...ports)
   // its own children have ten seconds, so it needs more
   opened.defer(async () => void (await up.child.stop({ graceMs: 30_000 })))
   const look = (): RunningInstance | undefined => {
     if (!up.child.isAlive()) throw new Error(`up ended: ${up.lines.notes.join('\n')}`)
     return readRunningInstance(data)
   }
-  const instance = await eventually('the city is up', look, { withinMs: 120_000 })
+  const instance = await eventually('the city is up', look, { withinMs: 240_000 })
   const closing = opened.move()
   return {
     instance,

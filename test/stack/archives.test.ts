@@ -62,7 +62,7 @@ describe.each([
         { sent: 13, accepted: 0, duplicate: 13, conflict: 0, refused: {} },
       ])
     },
-    180_000,
+    480_000,
   )
 })
 

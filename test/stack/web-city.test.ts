@@ -13,6 +13,8 @@ import { axeFindings } from '../support/settings-browser.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
+/** A browser on a busy machine. */
+const patiently = { timeout: 60_000 }
 const script = '<img src=x onerror="alert(1)">'
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const ikeja = ['NGR-LOS-IKJ-001', 'NGR-LOS-IKJ-002'] as const
@@ -95,12 +97,12 @@ describe.skipIf(chromiumMissing !== undefined)(
       opened = await browser.open('/')
       const { page } = opened
       await page.getByLabel('Search by id or address').fill('ikj-002')
-      await expect.poll(() => rows().count()).toBe(1)
+      await expect.poll(() => rows().count(), patiently).toBe(1)
       await page.getByLabel('Search by id or address').fill('nowhere')
       await page.getByText('No sensor fits').waitFor()
       await page.getByLabel('Search by id or address').fill('')
       await page.getByLabel('Area').selectOption('Ikeja')
-      await expect.poll(() => rows().count()).toBe(2)
+      await expect.poll(() => rows().count(), patiently).toBe(2)
       await page.getByRole('heading', { name: 'Ikeja, the last 24 hours' }).waitFor()
       await page.locator('.area .uplot canvas').waitFor()
     })
@@ -112,7 +114,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByText('Legend').click()
       expect(await color()).toBe('#00E400')
       await page.getByLabel('Colours that are easier to tell apart').check()
-      await expect.poll(color).toBe('#8cddf5')
+      await expect.poll(color, patiently).toBe('#8cddf5')
       await page.reload()
       await page.getByText('Legend').click()
       expect(await color()).toBe('#8cddf5')

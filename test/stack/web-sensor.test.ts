@@ -9,6 +9,8 @@ import { axeFindings } from '../support/settings-browser.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
+/** A browser on a busy machine. */
+const patiently = { timeout: 60_000 }
 const id = 'NGR-LOS-IKJ-001'
 const minuteMs = 60_000
 const nowMs = Math.floor(Date.now() / 1000) * 1000
@@ -46,7 +48,7 @@ test.skipIf(chromiumMissing !== undefined)(
       // Lagos is an hour ahead of UTC all year
       const lagos = new Date(nowMs + 60 * minuteMs).toISOString().slice(11, 19)
       expect(await time.textContent()).toContain(lagos)
-      await expect.poll(() => page.locator('.charts .uplot canvas').count()).toBe(6)
+      await expect.poll(() => page.locator('.charts .uplot canvas').count(), patiently).toBe(6)
       expect(await page.locator('.uptime rect.silent').count()).toBeGreaterThan(60)
       expect(await page.locator('.uptime rect.heard').count()).toBeGreaterThan(10)
       await page.getByRole('button', { name: '7 days' }).click()
@@ -55,7 +57,7 @@ test.skipIf(chromiumMissing !== undefined)(
       const rows = page.locator('.table tbody tr')
       expect(await rows.count()).toBe(25)
       await page.getByRole('button', { name: 'Load more' }).click()
-      await expect.poll(() => rows.count()).toBe(50)
+      await expect.poll(() => rows.count(), patiently).toBe(50)
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
       expect(await proof.getAttribute('href')).toMatch(
@@ -77,7 +79,9 @@ test.skipIf(chromiumMissing !== undefined)(
         [360, 'dark'],
       ] as const) {
         const other = await browser.open(`/sensors/${id}`, { width, scheme })
-        await expect.poll(() => other.page.locator('.charts .uplot canvas').count()).toBe(6)
+        await expect
+          .poll(() => other.page.locator('.charts .uplot canvas').count(), patiently)
+          .toBe(6)
         await other.page.locator('.table tbody tr').first().waitFor()
         expect(await axeFindings(other.page)).toEqual([])
         expect(await overflowOf(other.page)).toBeLessThanOrEqual(0)

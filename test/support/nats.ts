@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -39,7 +39,10 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
       server.kill('SIGKILL')
       await server.exited
     },
-    freeze: () => server.kill('SIGSTOP'),
+    freeze: () => {
+      server.kill('SIGSTOP')
+      untilAsleep(server.pid)
+    },
     thaw: () => server.kill('SIGCONT'),
     restart: async () => {
       await server.stop()
@@ -50,5 +53,22 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** A signal is on its way for a moment: what is sent to the server meanwhile would be answered. */
+function untilAsleep(pid: number): void {
+  for (let tries = 0; tries < 10_000; tries++) {
+    const [, state] = /\) (\w) /.exec(statusOf(pid)) ?? []
+    if (state === undefined || state === 'T') return
+  }
+}
+
+/** Empty where the system does not tell. */
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch {
+    return ''
   }
 }

@@ -19,6 +19,7 @@ import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../../core/bat
 import { headerHash, headOf } from '../../../core/header.ts'
 import { toHex } from '../../../core/hex.ts'
 import { createKeccak } from '../../../runtime/keccak.ts'
+import { pause } from '../../../runtime/pause.ts'
 import { ensureStreams } from '../../../runtime/streams.ts'
 import type { AnchoredEvent, Deployment } from '../../../schemas/batch-record.ts'
 import { buckets, eventsStream } from '../../../schemas/subjects.ts'
@@ -80,8 +81,14 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     timeoutMs: 15_000,
     expected: { chainId: undefined, genesisHash: undefined },
   })
-  // whether blocks come by themselves or not
-  const mining = setInterval(() => void anvil.rpc('evm_mine').catch(() => undefined), 20)
+  // whether blocks come by themselves or not; none may come once the network is built
+  const deployed = new AbortController()
+  const mining = (async () => {
+    while (!deployed.signal.aborted) {
+      await anvil.rpc('evm_mine').catch(() => undefined)
+      await pause(20, deployed.signal)
+    }
+  })()
   let deployment: Deployment
   try {
     deployment = await deployRegistry({
@@ -93,7 +100,8 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
       stop: stop.signal,
     })
   } finally {
-    clearInterval(mining)
+    deployed.abort()
+    await mining
   }
   await fund(ether)
   const start = beforeFirst(deployment.chainId, deployment.contract, keccak)
