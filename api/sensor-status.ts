@@ -35,6 +35,7 @@ export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => 
       sensor_status: isOnline(entry) ? 'online' : 'offline',
       ...vitalsOf(entry, nowMs()),
       ...silenceOf(entry, nowMs()),
+      commissioned_at: formatIso(entry.sensor.sites[0].fromMs),
       expected_interval_seconds: entry.sensor.cadenceMs / secondMs,
       latest: newest === undefined ? null : readingJson(newest, texts.hashOf, texts.onChainOf),
       aqi_nowcast: nowcastOf(entry, nowMs()),

@@ -272,6 +272,10 @@ export const openApi = {
             silence_seconds: { ...integerOrNull, description: 'since it was last heard' },
             offline_since: timeOrNull,
             uptime_24h: number,
+            commissioned_at: {
+              ...text,
+              description: 'when it began to stand somewhere; uptime counts from then',
+            },
             expected_interval_seconds: number,
             latest: { oneOf: [ref('Reading'), { type: 'null' }] },
             aqi_nowcast: integerOrNull,

@@ -14,10 +14,15 @@ const spans = { '24 hours': 24 * hourMs, '7 days': 7 * 24 * hourMs } as const
 type Span = keyof typeof spans
 const spanNames: readonly Span[] = ['24 hours', '7 days']
 
-type HistoryProps = { readonly id: string; readonly intervalMs: number }
+type HistoryProps = {
+  readonly id: string
+  readonly intervalMs: number
+  /** When it was commissioned. */
+  readonly sinceMs: number
+}
 
 /** Charts of every measurement, and when the sensor was heard. */
-export function HistoryCard({ id, intervalMs }: HistoryProps) {
+export function HistoryCard({ id, intervalMs, sinceMs }: HistoryProps) {
   const [span, setSpan] = useState<Span>('24 hours')
   const asked = useAsked(
     async (signal) => {
@@ -55,7 +60,7 @@ export function HistoryCard({ id, intervalMs }: HistoryProps) {
         </Empty>
       )}
       {history !== undefined && history.readings.length > 0 && (
-        <Charts {...history} intervalMs={intervalMs} />
+        <Charts {...history} intervalMs={intervalMs} sinceMs={sinceMs} />
       )}
     </section>
   )
@@ -67,11 +72,12 @@ type ChartsProps = {
   readonly fromMs: number
   readonly toMs: number
   readonly intervalMs: number
+  readonly sinceMs: number
 }
 
 const shownNames = ['aqi', ...measurementNames] as const
 
-function Charts({ readings, isCut, fromMs, toMs, intervalMs }: ChartsProps) {
+function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsProps) {
   const lines = useMemo(() => {
     const most = 800
     const stepMs = readings.length > most ? (toMs - fromMs) / most : 0
@@ -86,7 +92,7 @@ function Charts({ readings, isCut, fromMs, toMs, intervalMs }: ChartsProps) {
   }, [readings])
   return (
     <>
-      <Uptime readings={readings} fromMs={fromMs} toMs={toMs} intervalMs={intervalMs} />
+      <Uptime {...{ readings, fromMs, toMs, intervalMs, sinceMs }} />
       {isCut && <p class="hint">This sensor sends so often that only the newest part is drawn.</p>}
       <div class="charts">
         {lines.map(({ name, line, said }) => {
@@ -132,25 +138,28 @@ function saidOf(points: readonly { readonly value: number | null }[]) {
 type UptimeProps = Omit<ChartsProps, 'isCut'>
 
 /** When it was heard: a bar of equal parts, told in words too. */
-function Uptime({ readings, fromMs, toMs, intervalMs }: UptimeProps) {
+function Uptime({ readings, fromMs, toMs, intervalMs, sinceMs }: UptimeProps) {
   const partMs = Math.max(15 * 60_000, intervalMs * 1.5, (toMs - fromMs) / 168)
   const count = Math.ceil((toMs - fromMs) / partMs)
   const times = readings.map(({ timestamp }) => Date.parse(timestamp))
   const heard = heardIn(times, { fromMs, toMs, count })
-  const present = heard.filter(Boolean).length
+  // silence before it stood anywhere is none
+  const first = Math.min(count - 1, Math.max(0, Math.floor((sinceMs - fromMs) / partMs)))
+  const owed = count - first
+  const present = heard.slice(first).filter(Boolean).length
   return (
     <div class="uptime">
       <svg
         viewBox={`0 0 ${count} 10`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Heard in ${present} of ${count} equal parts of this time.`}
+        aria-label={`Heard in ${present} of ${owed} equal parts of this time.`}
       >
         {heard.map((isHeard, at) => (
           <rect
             // a part has no other name than its place
             key={`${at}`}
-            class={isHeard ? 'heard' : 'silent'}
+            class={isHeard ? 'heard' : at < first ? 'before' : 'silent'}
             x={at}
             y={isHeard ? 0 : 7}
             width="0.86"
@@ -159,7 +168,8 @@ function Uptime({ readings, fromMs, toMs, intervalMs }: UptimeProps) {
         ))}
       </svg>
       <p class="hint">
-        Heard in {present} of {count} parts of this time; low marks are silences.
+        Heard in {present} of {owed} parts of this time{first > 0 && ' since it was commissioned'};
+        low marks are silences.
       </p>
     </div>
   )

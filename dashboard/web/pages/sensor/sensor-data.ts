@@ -26,6 +26,8 @@ export type SensorNow = {
   readonly silence_seconds: number | null
   readonly offline_since: string | null
   readonly uptime_24h: number
+  /** Before that it owed nothing. */
+  readonly commissioned_at: string
   readonly expected_interval_seconds: number
   readonly latest: Reading | null
   readonly aqi_nowcast: number | null

@@ -36,7 +36,11 @@ export function SensorPage({ params }: PageProps) {
       <Head sensor={sensor} />
       {error !== undefined && <Failed error={error} retry={again} />}
       <Now sensor={sensor} />
-      <HistoryCard id={name} intervalMs={sensor.expected_interval_seconds * 1000} />
+      <HistoryCard
+        id={name}
+        intervalMs={sensor.expected_interval_seconds * 1000}
+        sinceMs={Date.parse(sensor.commissioned_at)}
+      />
       <ReadingsCard id={name} />
     </div>
   )
