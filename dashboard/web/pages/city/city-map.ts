@@ -76,7 +76,7 @@ export function openCityMap(element: HTMLElement, { pick }: Options): CityMap {
     for (const mark of marks.values()) if (mark.getRadius() !== radius) mark.setRadius(radius)
   }
   map.on('zoomend', resize)
-  const watched = new ResizeObserver(() => map.invalidateSize({ pan: false }))
+  const watched = new ResizeObserver(() => map.invalidateSize({ animate: false }))
   watched.observe(element)
 
   return {
