@@ -22,6 +22,7 @@ const sensors = Array.from({ length: count }, (_, n) => {
     status: 'online',
     last_reading: formatIso(startMs),
     uptime_24h: 0.98,
+    aqi: 57,
   }
 })
 const keys = new Set([hash('sha256', key)])

@@ -63,5 +63,6 @@ function checkOne(value: unknown, expected: ExpectedSensor, findings: Findings):
     status: 'offline',
     last_reading: lastReading(expected),
     uptime_24h: 0,
+    aqi: expected.readings.at(-1)?.aqi ?? null,
   })
 }

@@ -74,7 +74,7 @@ export async function replayAndCheck(options: RunOptions): Promise<RunReport> {
   await using opened = new AsyncDisposableStack()
   const log = openLog({ name: 'archives', level: 'error' })
   const nc = await connectNats(
-    { natsUrl: city.instance.nats, natsCreds: undefined },
+    { natsUrl: city.instance.nats, natsLogin: city.instance.nats_operator },
     { name: 'archives', log },
   )
   opened.defer(() => nc.close())
