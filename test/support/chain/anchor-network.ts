@@ -103,6 +103,23 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     deployed.abort()
     await mining
   }
+  const height = async (): Promise<number> => Number(await anvil.rpc('eth_blockNumber'))
+  /** Anvil answers before a block that was asked for is there, and such a late one undoes much. */
+  const mine = async (blocks = 1): Promise<void> => {
+    const before = await height()
+    await anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`])
+    await eventually('the blocks are there', async () => (await height()) >= before + blocks)
+  }
+  let seen = -1
+  let same = 0
+  await eventually('no more blocks come', async () => {
+    const now = await height()
+    same = now === seen ? same + 1 : 0
+    seen = now
+    return same === 10
+  })
+  // the contract's own block is final
+  await mine(4)
   await fund(ether)
   const start = beforeFirst(deployment.chainId, deployment.contract, keccak)
   const batches = await openSealedBatches(nc, start)
@@ -131,9 +148,6 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
       nowMs: Date.now,
     })
   }
-  const mine = async (blocks = 1): Promise<void> =>
-    void (await anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`]))
-
   const anchors = () => anchorsOf(chain, deployment.block)
   const events = () => eventsOn(nc)
 
