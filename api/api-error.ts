@@ -1,33 +1,8 @@
+import { HttpError } from '../runtime/http-error.ts'
+
 /** What the caller hears instead of an answer. HTTP's numbers and words live in this folder alone. */
-
-export type ErrorDetails = Readonly<Record<string, unknown>>
-
-type Rest = {
-  readonly details?: ErrorDetails
-  readonly headers?: Readonly<Record<string, string>>
-  readonly cause?: unknown
-}
-
-export class ApiError extends Error {
+export class ApiError extends HttpError {
   override readonly name = 'ApiError'
-  readonly status: number
-  /** A word for programs; `message` is for people. */
-  readonly code: string
-  readonly details: ErrorDetails
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    { details = {}, headers = {}, cause }: Rest = {},
-  ) {
-    super(message, cause === undefined ? {} : { cause })
-    this.status = status
-    this.code = code
-    this.details = details
-    this.headers = headers
-  }
 }
 
 /** A wrong value: names the parameter, what was given (cut short) and what would be right. */

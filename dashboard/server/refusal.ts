@@ -1,30 +1,8 @@
+import { HttpError } from '../../runtime/http-error.ts'
+
 /** What a person or a page hears instead of an answer. */
-type Rest = {
-  readonly details?: Readonly<Record<string, unknown>>
-  readonly headers?: Readonly<Record<string, string>>
-  readonly cause?: unknown
-}
-
-export class Refusal extends Error {
+export class Refusal extends HttpError {
   override readonly name = 'Refusal'
-  readonly status: number
-  /** A word for programs; `message` is for people. */
-  readonly code: string
-  readonly details: Readonly<Record<string, unknown>>
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    { details = {}, headers = {}, cause }: Rest = {},
-  ) {
-    super(message, cause === undefined ? {} : { cause })
-    this.status = status
-    this.code = code
-    this.details = details
-    this.headers = headers
-  }
 }
 
 export const tooMany = (waitMs: number): Refusal => {

@@ -1,32 +1,8 @@
-/** What whoever pushes hears instead of "stored". */
-export type ErrorDetails = Readonly<Record<string, unknown>>
+import { HttpError } from '../../runtime/http-error.ts'
 
-type Rest = {
-  readonly details?: ErrorDetails
-  readonly headers?: Readonly<Record<string, string>>
-  readonly cause?: unknown
-}
-
-export class PushError extends Error {
+/** What whoever pushes hears instead of "stored". Its code stands in the metrics too. */
+export class PushError extends HttpError {
   override readonly name = 'PushError'
-  readonly status: number
-  /** A word for programs and metrics; `message` is for people. */
-  readonly code: string
-  readonly details: ErrorDetails
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    { details = {}, headers = {}, cause }: Rest = {},
-  ) {
-    super(message, cause === undefined ? {} : { cause })
-    this.status = status
-    this.code = code
-    this.details = details
-    this.headers = headers
-  }
 }
 
 /** Right as it is, but not now. @param seconds after which it may be taken */
