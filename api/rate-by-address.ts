@@ -1,5 +1,6 @@
 import { networkOf } from '../core/network-of.ts'
-import { type RateLimit, rateVerdict } from '../core/rate-limit.ts'
+import { createRateBook } from '../core/rate-book.ts'
+import type { RateLimit } from '../core/rate-limit.ts'
 import { secondMs } from '../core/time.ts'
 import { ApiError } from './api-error.ts'
 
@@ -17,20 +18,12 @@ export function rateByAddress({
   clockMs,
   most = 10_000,
 }: Options): (address: string) => void {
-  const states = new Map<string, number>()
+  const book = createRateBook(most)
   return (address) => {
-    const who = networkOf(address)
-    const nowMs = clockMs()
-    const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs)
-    if (!verdict.allowed) {
-      const seconds = Math.max(1, Math.ceil((verdict.atMs - nowMs) / secondMs))
-      throw new ApiError(429, 'too_many_requests', 'too many requests from this address', {
-        headers: { 'retry-after': String(seconds) },
-      })
-    }
-    states.delete(who)
-    states.set(who, verdict.state)
-    const [oldest] = states.keys()
-    if (states.size > most && oldest !== undefined) states.delete(oldest)
+    const ms = book.waitMs(networkOf(address), limit, clockMs())
+    if (ms === 0) return
+    throw new ApiError(429, 'too_many_requests', 'too many requests from this address', {
+      headers: { 'retry-after': String(Math.max(1, Math.ceil(ms / secondMs))) },
+    })
   }
 }

@@ -1,4 +1,5 @@
-import { type RateLimit, rateVerdict } from '../../core/rate-limit.ts'
+import { createRateBook } from '../../core/rate-book.ts'
+import type { RateLimit } from '../../core/rate-limit.ts'
 import { tooMany } from './refusal.ts'
 
 type Options = {
@@ -20,24 +21,14 @@ export type RateBy = {
 
 /** So many tries for each name, kept in this process's memory. */
 export function rateBy({ limit, clockMs, most = 10_000 }: Options): RateBy {
-  const states = new Map<string, number>()
-  /** @returns ms to wait, 0 where it may */
-  const waitMs = (who: string): number => {
-    const nowMs = clockMs()
-    const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs)
-    if (!verdict.allowed) return Math.max(1, verdict.atMs - nowMs)
-    states.delete(who)
-    states.set(who, verdict.state)
-    const [oldest] = states.keys()
-    if (states.size > most && oldest !== undefined) states.delete(oldest)
-    return 0
-  }
+  const book = createRateBook(most)
+  const waitMs = (who: string): number => book.waitMs(who, limit, clockMs())
   return {
     take: (who) => {
       const ms = waitMs(who)
       if (ms > 0) throw tooMany(ms)
     },
     tryTake: (who) => waitMs(who) === 0,
-    forget: (who) => void states.delete(who),
+    forget: book.forget,
   }
 }

@@ -1,4 +1,4 @@
-import { remember } from './remember.ts'
+import { remember } from '../../core/remember.ts'
 
 /**
  * The time that stands in where a device has no clock. Two messages of a sensor may come within a

@@ -5,12 +5,12 @@ import { isObject, type Mapped } from '../../core/device-maps/mapped.ts'
 import { mapPurpleair, purpleairSerialOf } from '../../core/device-maps/purpleair.ts'
 import { mapSensorCommunity } from '../../core/device-maps/sensor-community.ts'
 import { chipIdOf } from '../../core/device-maps/value-list.ts'
+import { remember } from '../../core/remember.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { Device } from '../../schemas/sensor.ts'
 import type { Endpoint, Judging, PushRequest } from './endpoint.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'
-import { remember } from './remember.ts'
 
 type Format = {
   readonly name: string

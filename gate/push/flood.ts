@@ -1,8 +1,8 @@
 import { defaultFloodBounds } from '../../core/flood.ts'
-import { type RateLimit, rateVerdict } from '../../core/rate-limit.ts'
+import { createRateBook } from '../../core/rate-book.ts'
+import type { RateLimit } from '../../core/rate-limit.ts'
 import { secondMs } from '../../core/time.ts'
 import { notNow } from './push-error.ts'
-import { remember } from './remember.ts'
 
 type Options = {
   /** Of the sensor's registry entry. */
@@ -18,18 +18,11 @@ export function floodGuard({
   clockMs,
   most = 100_000,
 }: Options): (sensor: string) => void {
-  const states = new Map<string, number>()
+  const book = createRateBook(most)
   return (sensor) => {
-    const nowMs = clockMs()
-    const verdict = rateVerdict(
-      limitOf(sensor) ?? defaultFloodBounds,
-      states.get(sensor) ?? 0,
-      nowMs,
-    )
-    if (!verdict.allowed) {
-      const seconds = Math.max(1, Math.ceil((verdict.atMs - nowMs) / secondMs))
-      throw notNow(429, 'flood', 'this sensor sends more often than it may: wait', seconds)
-    }
-    remember(states, sensor, verdict.state, most)
+    const ms = book.waitMs(sensor, limitOf(sensor) ?? defaultFloodBounds, clockMs())
+    if (ms === 0) return
+    const seconds = Math.max(1, Math.ceil(ms / secondMs))
+    throw notNow(429, 'flood', 'this sensor sends more often than it may: wait', seconds)
   }
 }
