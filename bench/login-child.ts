@@ -1,31 +1,5 @@
-/** A child of `bench/login.ts`: the dashboard process, until the parent lets go. */
+/** A child of `bench/login.ts`: the dashboard process. */
 import { run } from '../dashboard/main.ts'
-import { environment, readSharedConfig } from '../runtime/config.ts'
-import { freePort } from '../runtime/free-port.ts'
-import { openLog } from '../runtime/log.ts'
+import { runAsChild } from './process-child.ts'
 
-const [port, adminPort] = [await freePort(), await freePort()]
-const env = {
-  ...environment(),
-  AIRPROOF_DASHBOARD_PORT: String(port),
-  AIRPROOF_ADMIN_PORT: String(adminPort),
-}
-const source = { env, flags: {} }
-const config = readSharedConfig(source)
-const stop = new AbortController()
-process.on('disconnect', () => stop.abort('bench'))
-const running = run({
-  config,
-  ...source,
-  log: openLog({ name: 'dashboard', level: config.logLevel }),
-  stop: stop.signal,
-})
-const isReady = async (): Promise<boolean> =>
-  (await fetch(`http://127.0.0.1:${adminPort}/ready`).catch(() => undefined))?.status === 200
-while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50))
-process.on('message', () => {
-  const { user, system } = process.cpuUsage()
-  process.send?.({ cpuUs: user + system })
-})
-process.send?.({ url: `http://127.0.0.1:${port}` })
-await running
+await runAsChild('dashboard', 'AIRPROOF_DASHBOARD_PORT', run)
