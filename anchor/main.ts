@@ -9,8 +9,7 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
-import type { ProcessMain } from '../runtime/process.ts'
-import { orTryAgain } from '../runtime/server-away.ts'
+import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -28,15 +27,7 @@ const anchorTask = 'task.anchor'
 /** A process has 10 s to stop. */
 const orderlyMs = 7_000
 
-export const run: ProcessMain = async (context) => {
-  try {
-    await work(context)
-  } catch (error) {
-    throw orTryAgain(error)
-  }
-}
-
-const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
   const settings = readAnchorConfig({ env, flags }, config.dataFolder)
   const account = readKeyFile(settings.keyFile)
   await using opened = new AsyncDisposableStack()
@@ -139,4 +130,4 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
     await leasing
     await Promise.race([end().then(leases.releaseAll), sleep(orderlyMs, undefined, { ref: false })])
   }
-}
+})

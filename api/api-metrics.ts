@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
+import { gaugeIn } from '../runtime/metrics.ts'
 import type { Observe } from './app.ts'
 
 type Options = {
@@ -21,16 +22,7 @@ export function countRequests({
     labelNames: ['route', 'status'],
     registers: [registry],
   })
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read())
-      },
-    })
-  }
+  const gauge = gaugeIn(registry)
   gauge('airproof_api_readings_position', 'Sequence of READINGS folded last', position)
   gauge('airproof_api_streams', 'Streams that are open', streams)
   gauge(

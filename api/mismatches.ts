@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import { formatIso } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import type { Logger } from '../runtime/log.ts'
+import { gaugeIn } from '../runtime/metrics.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { MismatchWhy, Verdict } from './prove-reading.ts'
 
@@ -28,14 +29,11 @@ export function countMismatches({
   })
   const reasons: readonly MismatchWhy[] = ['no_batch', 'header', 'leaf', 'blob']
   for (const reason of reasons) counter.inc({ reason }, 0)
-  new Gauge({
-    name: 'airproof_api_altered_batches',
-    help: 'Batches whose records do not fit themselves or their neighbours',
-    registers: [registry],
-    collect() {
-      this.set(index.faults())
-    },
-  })
+  gaugeIn(registry)(
+    'airproof_api_altered_batches',
+    'Batches whose records do not fit themselves or their neighbours',
+    () => index.faults(),
+  )
   return {
     report: ({ sensor, timeMs, seq }, { why, index: batch, hash }) => {
       counter.inc({ reason: why })

@@ -4,9 +4,8 @@ import { startHttpServer } from '../runtime/http-server.ts'
 import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
-import type { ProcessMain } from '../runtime/process.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
-import { orTryAgain } from '../runtime/server-away.ts'
+import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
@@ -28,15 +27,7 @@ import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
 import { openWebFiles } from './server/web-files.ts'
 
-export const run: ProcessMain = async (context) => {
-  try {
-    await work(context)
-  } catch (error) {
-    throw orTryAgain(error)
-  }
-}
-
-const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
   const settings = readDashboardConfig({ env, flags }, config.dataFolder)
   const { publicUrl, proxies, apiUrl } = settings
   const files = openWebFiles(settings.pages)
@@ -128,7 +119,7 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
   )
   log.info({ url: server.url, people: publicUrl }, 'answering')
   await stopped(stop)
-}
+})
 
 /** Written by our own commands and this process alone, so taken as it is. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -3,8 +3,7 @@ import { openAdmin } from '../runtime/admin.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
-import type { ProcessMain } from '../runtime/process.ts'
-import { orTryAgain } from '../runtime/server-away.ts'
+import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { openTlsFiles } from '../runtime/tls-files.ts'
@@ -19,15 +18,7 @@ import { openPush } from './push/open-push.ts'
 import { openSeenBook } from './seen-book.ts'
 import { openTopics } from './topics/open-topics.ts'
 
-export const run: ProcessMain = async (context) => {
-  try {
-    await work(context)
-  } catch (error) {
-    throw orTryAgain(error)
-  }
-}
-
-const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
@@ -67,4 +58,4 @@ const work: ProcessMain = async ({ config, env, flags, log, stop }) => {
     }),
   )
   await stopped(stop)
-}
+})

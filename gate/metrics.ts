@@ -1,12 +1,11 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { counterIn, gaugeIn } from '../runtime/metrics.ts'
 
 export type GateMetrics = ReturnType<typeof gateMetrics>
 
 /** What an operator watches of the sensors' door. */
 export function gateMetrics(registry: Registry) {
-  const registers = [registry]
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers })
+  const counter = counterIn(registry)
   return {
     signIns: counter(
       'airproof_gate_sign_ins_total',
@@ -27,14 +26,6 @@ export function gateMetrics(registry: Registry) {
       'airproof_gate_failures_total',
       'What a server did not answer in time, and is asked again',
     ),
-    gauge: (name: string, help: string, collect: () => number): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(collect())
-        },
-      }),
+    gauge: gaugeIn(registry),
   }
 }

@@ -11,10 +11,9 @@ import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.
 import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
-import type { ProcessMain } from '../runtime/process.ts'
 import { publicResolver } from '../runtime/public-resolver.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
-import { orTryAgain } from '../runtime/server-away.ts'
+import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
@@ -42,15 +41,7 @@ const tellNeededMs = 10_000
 const mailTries = 5
 const mailRetryMs = 2_000
 
-export const run: ProcessMain = async (context) => {
-  try {
-    await work(context)
-  } catch (error) {
-    throw orTryAgain(error)
-  }
-}
-
-const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
+export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
   const { allowInsecure, signatureHeader, rate, mostWaiting } = readNotifierConfig({ env, flags })
   const failed = Promise.withResolvers<never>()
@@ -225,7 +216,7 @@ const work: ProcessMain = async ({ config, env, flags, log: logger, stop }) => {
     ending.abort()
     await Promise.allSettled([background, shards.giveAll()])
   }
-}
+})
 
 function assertWorking(areWorking: boolean): void {
   if (!areWorking) throw new Error('not all shards of this process are at work yet')

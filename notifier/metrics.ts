@@ -1,12 +1,12 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Histogram, type Registry } from 'prom-client'
+import { counterIn, gaugeIn } from '../runtime/metrics.ts'
 
 export type NotifierMetrics = ReturnType<typeof notifierMetrics>
 
 /** What an operator watches of a notifier process. The age of the oldest due delivery is the alarm. */
 export function notifierMetrics(registry: Registry) {
   const registers = [registry]
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers })
+  const counter = counterIn(registry)
   return {
     attempts: counter(
       'airproof_webhook_attempts_total',
@@ -45,14 +45,6 @@ export function notifierMetrics(registry: Registry) {
       buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3],
       registers,
     }),
-    gauge: (name: string, help: string, collect: () => number): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(collect())
-        },
-      }),
+    gauge: gaugeIn(registry),
   }
 }

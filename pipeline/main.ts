@@ -9,8 +9,7 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
-import type { ProcessMain } from '../runtime/process.ts'
-import { orTryAgain } from '../runtime/server-away.ts'
+import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
@@ -36,15 +35,7 @@ const publishTimeoutMs = 2_000
 /** A process has 10 s to stop; connections and files are closed in what is left. */
 const orderlyMs = 7_000
 
-export const run: ProcessMain = async (context) => {
-  try {
-    await work(context)
-  } catch (error) {
-    throw orTryAgain(error)
-  }
-}
-
-const work: ProcessMain = async ({ config, log: logger, stop }) => {
+export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
   const failed = Promise.withResolvers<never>()
   // whoever waits for it is below; a failure before that must not count as unhandled
@@ -235,7 +226,7 @@ const work: ProcessMain = async ({ config, log: logger, stop }) => {
     await Promise.allSettled([background])
     await Promise.allSettled([stopRollUps(), partitions.giveAll()])
   }
-}
+})
 
 function assertWorking(isWorking: boolean): void {
   if (!isWorking) throw new Error('not all partitions of this process are at work yet')

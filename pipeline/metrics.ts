@@ -1,5 +1,6 @@
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import type { LogMessage } from '../core/log-message.ts'
+import { gaugeIn } from '../runtime/metrics.ts'
 
 export type PipelineMetrics = ReturnType<typeof pipelineMetrics>
 
@@ -54,15 +55,7 @@ export function pipelineMetrics(registry: Registry) {
       help: 'Writes that failed and were tried again',
       registers,
     }),
-    gauge: (name: string, help: string, collect: () => number): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect() {
-          this.set(collect())
-        },
-      }),
+    gauge: gaugeIn(registry),
     count: (message: LogMessage): void => {
       commits.inc()
       if (message.readings.length > 0)

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 /** The metrics of one process, with Node's own (memory, event loop, collections) in it. */
 export function openMetrics(processName: string): Registry {
@@ -7,3 +7,28 @@ export function openMetrics(processName: string): Registry {
   collectDefaultMetrics({ register: registry })
   return registry
 }
+
+type MakeCounter = <Label extends string>(
+  name: string,
+  help: string,
+  ...labelNames: Label[]
+) => Counter<Label>
+
+export const counterIn =
+  (registry: Registry): MakeCounter =>
+  (name, help, ...labelNames) =>
+    new Counter({ name, help, labelNames, registers: [registry] })
+
+/** A gauge that is read whenever somebody looks. */
+export const gaugeIn =
+  (registry: Registry) =>
+  (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }

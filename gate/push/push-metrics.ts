@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
+import { counterIn, gaugeIn } from '../../runtime/metrics.ts'
 import type { Spool } from './spool.ts'
 
 /** Told of every answered request. */
@@ -16,29 +17,19 @@ export function pushMetrics(
   registry: Registry,
   { spools, nowMs }: { readonly spools: readonly Spool[]; readonly nowMs: () => number },
 ): Observe {
-  const registers = [registry]
-  const pushes = new Counter({
-    name: 'airproof_push_requests_total',
-    help: 'Pushes by endpoint and outcome: stored, spooled, nothing, or what was wrong',
-    labelNames: ['endpoint', 'outcome'],
-    registers,
-  })
-  const taken = new Counter({
-    name: 'airproof_push_readings_total',
-    help: 'Readings taken, stored or spooled, by endpoint',
-    labelNames: ['endpoint'],
-    registers,
-  })
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
+  const counter = counterIn(registry)
+  const pushes = counter(
+    'airproof_push_requests_total',
+    'Pushes by endpoint and outcome: stored, spooled, nothing, or what was wrong',
+    'endpoint',
+    'outcome',
+  )
+  const taken = counter(
+    'airproof_push_readings_total',
+    'Readings taken, stored or spooled, by endpoint',
+    'endpoint',
+  )
+  const gauge = gaugeIn(registry)
   gauge('airproof_push_spool_bytes', 'What waits on the disk for NATS', () =>
     spools.reduce((sum, spool) => sum + spool.bytes(), 0),
   )
