@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import { remember } from '../core/remember.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Route } from './answer.ts'
 import { ApiError } from './api-error.ts'
@@ -88,12 +89,8 @@ export function createApp({ routes, admit, observe }: Options): Koa {
   }
 
   const kept = new Map<string, { readonly version: number; readonly answer: Answer }>()
-  const keepAnswer = (url: string, version: number, answer: Answer): void => {
-    kept.delete(url)
-    kept.set(url, { version, answer })
-    const [oldest] = kept.keys()
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
-  }
+  const keepAnswer = (url: string, version: number, answer: Answer): void =>
+    remember(kept, url, { version, answer }, mostKept)
 
   app.use(async (ctx, next) => {
     const state: RequestState = ctx.state

@@ -1,3 +1,5 @@
+import { remember } from '../core/remember.ts'
+
 type Options = {
   readonly forMs: number
   /** Bound on what is kept; the oldest goes first. */
@@ -20,13 +22,10 @@ export function createKeep({ forMs, most, nowMs }: Options): Keep {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     if (found !== undefined && nowMs() - found.madeMs < forMs) return found.value as Promise<T>
     const value = make()
-    kept.delete(key)
-    kept.set(key, { madeMs: nowMs(), value })
+    remember(kept, key, { madeMs: nowMs(), value }, most)
     value.catch(() => {
       if (kept.get(key)?.value === value) kept.delete(key)
     })
-    const [oldest] = kept.keys()
-    if (kept.size > most && oldest !== undefined) kept.delete(oldest)
     return value
   }
 }

@@ -6,6 +6,7 @@ import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
+import { remember } from '../core/remember.ts'
 import { floorTo, minuteMs, secondMs } from '../core/time.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -49,10 +50,7 @@ export async function openKeyUses(
     note: (key) => {
       const minute = floorTo(nowMs(), minuteMs)
       if (written.get(key) === minute) return
-      written.delete(key)
-      written.set(key, minute)
-      const [oldest] = written.keys()
-      if (written.size > most && oldest !== undefined) written.delete(oldest)
+      remember(written, key, minute, most)
       pending.add(key)
       writing ??= write()
     },

@@ -2,6 +2,7 @@
  * A process that cannot reach its server says so again and again. Of lines that say the same, the
  * first few of a while are shown, and the next one shown tells how many were not.
  */
+import { remember } from '../core/remember.ts'
 import { secondMs } from '../core/time.ts'
 
 export type Repeats = {
@@ -20,10 +21,7 @@ export function quietRepeats({ most = 3, withinMs = 30 * secondMs }: Options = {
     show: (what, nowMs) => {
       const found = kinds.get(what)
       if (found === undefined || nowMs - found.sinceMs >= withinMs) {
-        kinds.delete(what)
-        kinds.set(what, { sinceMs: nowMs, shown: 1, heldBack: 0 })
-        const [oldest] = kinds.keys()
-        if (kinds.size > mostKinds && oldest !== undefined) kinds.delete(oldest)
+        remember(kinds, what, { sinceMs: nowMs, shown: 1, heldBack: 0 }, mostKinds)
         return found?.heldBack ?? 0
       }
       if (found.shown === most) {

@@ -1,5 +1,7 @@
 /** Who is not let in for a while, as every gate knows it. */
+
 import type { NatsConnection } from '@nats-io/transport-node'
+import { remember } from '../../core/remember.ts'
 import { pauseSubject } from '../../schemas/subjects.ts'
 
 export type Pauses = Disposable & {
@@ -25,9 +27,7 @@ export function openPauses(nc: NatsConnection, { nowMs, onPause }: Options): Pau
       const id = message.subject.slice(pauseSubject('').length)
       const until = Number(message.string())
       if (!Number.isFinite(until)) return
-      untilMs.delete(id)
-      untilMs.set(id, until)
-      if (untilMs.size > mostPauses) untilMs.delete(untilMs.keys().next().value ?? '')
+      remember(untilMs, id, until, mostPauses)
       onPause(id, until)
     },
   })
