@@ -8,7 +8,11 @@ export type Received = {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   /** As parsed JSON. */
-  readonly json: { readonly event: string; readonly data: Record<string, unknown> }
+  readonly json: {
+    readonly event: string
+    readonly timestamp: string
+    readonly data: Record<string, unknown>
+  }
   readonly id: string
   readonly path: string
   readonly atMs: number
