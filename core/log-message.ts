@@ -29,6 +29,7 @@ export const refusalReasons = [
   'future',
   'out_of_range',
   'conflict',
+  'not_judged',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 

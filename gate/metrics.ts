@@ -26,6 +26,11 @@ export function gateMetrics(registry: Registry) {
       'airproof_gate_failures_total',
       'What a server did not answer in time, and is asked again',
     ),
+    failed: counter(
+      'airproof_gate_input_failed_total',
+      'Pieces of input whose handling failed, and that were passed over: a fault of ours',
+      'loop',
+    ),
     gauge: gaugeIn(registry),
   }
 }

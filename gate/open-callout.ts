@@ -26,6 +26,7 @@ import { followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses } from './connections/pauses.ts'
 import type { CredentialBook } from './credential-book.ts'
+import type { InputGuard } from './input-guard.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { SeenBook } from './seen-book.ts'
 
@@ -41,6 +42,7 @@ export type CalloutOptions = {
   readonly metrics: GateMetrics
   /** Stable over restarts. */
   readonly holder: string
+  readonly guard: InputGuard
   readonly log: Logger
   readonly stop: AbortSignal
   readonly floodEveryMs?: number
@@ -52,7 +54,7 @@ const floodTask = 'gate.flood'
 
 /** Resolves when sensors can sign in. */
 export async function openCallout(options: CalloutOptions): Promise<AsyncDisposable> {
-  const { nc, callout, rules, sensors, book, seen, metrics, log, stop } = options
+  const { nc, callout, rules, sensors, book, seen, metrics, guard, log, stop } = options
   await using opened = new AsyncDisposableStack()
   const signIn = async (login: CalloutConfig['login'], name: string): Promise<NatsConnection> => {
     const settings = { ...options.config, natsLogin: login }
@@ -87,14 +89,14 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
-  opened.use(followServers({ system, nc, rules, seen, metrics }))
+  opened.use(followServers({ system, nc, rules, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
   opened.use(
     await openResponder({
       nc: judging,
       signer: openJwtSigner(callout.seed),
       nowMs: Date.now,
-      onError: (error) => log.warn({ err: error }, 'a sign-in was not answered'),
+      onError: (error) => guard.failed('sign_in', error),
       judge: createDoor({
         rules,
         book,

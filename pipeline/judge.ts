@@ -8,13 +8,10 @@ import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/log-message.ts'
 import { judgeValues } from '../core/quality.ts'
 import { partitionOf } from '../core/sensor-id.ts'
-import { minuteMs } from '../core/time.ts'
+import { futureToleranceMs } from '../core/time.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
 import type { RawReading } from '../schemas/raw-reading.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
-
-/** Clocks may run ahead of the broker's by so much. */
-export const futureToleranceMs = 5 * minuteMs
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
@@ -32,8 +29,19 @@ type Place = RawPlace & {
   readonly arrivedMs: number
 }
 
-/** @returns the reading, or why it is refused; never throws, whatever the item is */
+/**
+ * @returns the reading, or why it is refused; never throws, whatever the item is: what we cannot judge
+ * is refused and kept like the rest, and the items after it are judged
+ */
 export function judge(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
+  try {
+    return judgeItem(item, place, options)
+  } catch (error) {
+    return { reason: 'not_judged', why: String(error).slice(0, 200) }
+  }
+}
+
+function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
   if (!isRawReading(item)) return schemaFault()
   const sensor = options.sensorOf(place.sensor)
   if (sensor === undefined) return { reason: 'unknown_sensor', why: '' }

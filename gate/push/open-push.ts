@@ -10,6 +10,7 @@ import { parseApplication } from '../../schemas/application.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type CredentialBook, verdictOf } from '../credential-book.ts'
+import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { indexDevices } from '../topics/device-index.ts'
 import { arrivalClock } from './arrival-clock.ts'
@@ -42,6 +43,7 @@ export type PushOptions = {
   readonly registry: Registry
   /** Where a sensor's last contact is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
+  readonly guard: InputGuard
   readonly log: Logger
   readonly limits?: HttpLimits
 }
@@ -61,6 +63,7 @@ export async function openPush({
   earliestMs,
   registry,
   seen,
+  guard,
   log,
   ...address
 }: PushOptions): Promise<Push> {
@@ -68,7 +71,7 @@ export async function openPush({
   const nowMs = Date.now
   const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
   const spools = opened.use(await openSpools(dataFolder, spoolMaxBytes))
-  const { publish } = opened.use(openRawPublisher(nc, { log }))
+  const { publish } = opened.use(openRawPublisher(nc, { log, guard }))
   for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
 
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
@@ -96,7 +99,7 @@ export async function openPush({
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),
     seen: seen && ofSensors(seen, sensors),
-    log,
+    failed: guard.failed,
   })
   const handle = app.callback()
   const server = opened.use(

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import Koa, { type Context } from 'koa'
-import type { Logger } from '../../runtime/log.ts'
 import type { CredentialVerdict } from '../credential-book.ts'
+import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { type Claim, readClaim, unauthorized } from './claim.ts'
 import type { createDeliver } from './deliver.ts'
@@ -25,7 +25,7 @@ type Options = {
   readonly observe: Observe
   /** Where a sensor's last contact, and a refused one, is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'> | undefined
-  readonly log: Logger
+  readonly failed: InputGuard['failed']
 }
 
 /** Characters of an address, its query included. */
@@ -40,7 +40,7 @@ export function createPushApp({
   deliver,
   observe,
   seen,
-  log,
+  failed,
 }: Options): Koa {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
   const app = new Koa()
@@ -89,8 +89,7 @@ export function createPushApp({
     const requestId = randomUUID()
     const error = toPushError(thrown)
     // whoever hung up in mid-request is no failure of ours
-    if (error.code === 'internal' && !ctx.req.destroyed)
-      log.error({ err: thrown, requestId }, 'could not answer a push')
+    if (error.code === 'internal' && !ctx.req.destroyed) failed('push', thrown, { requestId })
     const { status, headers } = error
     write(ctx, status, errorBody(error, requestId), { ...headers, 'x-request-id': requestId })
     return error.code

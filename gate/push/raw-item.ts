@@ -7,11 +7,8 @@ import { fromHundredths, toHundredths } from '../../core/fixed.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hardRanges } from '../../core/quality.ts'
 import { type MeasurementName, measurementNames } from '../../core/reading.ts'
-import { minuteMs } from '../../core/time.ts'
+import { futureToleranceMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
-
-/** As the pipeline's own, which measures by the broker's clock. */
-const futureToleranceMs = 5 * minuteMs
 
 export type ItemFault = {
   readonly code: 'too_old' | 'future' | 'out_of_range'

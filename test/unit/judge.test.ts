@@ -190,3 +190,16 @@ test('whatever the item is, the verdict is a reading or a named reason, and neve
   }
   expect(believedCount).toBeGreaterThan(0)
 })
+
+test('what cannot be judged is refused by name, and does not end the judging of the rest', () => {
+  const broken: JudgeOptions = {
+    ...options,
+    sensorOf: () => {
+      throw new RangeError('a fault of ours')
+    },
+  }
+  expect(verdictOn({ timestamp, pm25: 1 }, {}, broken)).toEqual({
+    reason: 'not_judged',
+    why: 'RangeError: a fault of ours',
+  })
+})
