@@ -1,4 +1,5 @@
 /** Creates, or finds as they should be, the streams and buckets every process meets on. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   DiscardPolicy,
   type JetStreamManager,
@@ -11,10 +12,11 @@ import {
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { readingTopics } from '../core/device-topics.ts'
+import { longestTopicMessage, readingTopics } from '../core/device-topics.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
 import { shardCount } from '../core/webhook-id.ts'
+import { longestRawMessage } from '../schemas/raw-reading.ts'
 import {
   attemptsStream,
   auditStream,
@@ -31,7 +33,8 @@ import {
 } from '../schemas/subjects.ts'
 import { MustAct } from './exit.ts'
 
-const mebibyte = 1024 * 1024
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
 const toNanos = (ms: number): number => ms * 1_000_000
 
 export type StreamOptions = {
@@ -55,11 +58,60 @@ const bucketTtlMs: Readonly<Record<string, number>> = {
   [buckets.quota]: 40 * dayMs,
 }
 
+/**
+ * The server's own streams for MQTT. It makes them at the first session, without any bound, but takes
+ * them as they are; nobody has a session before the gate lets somebody in. A device needs none of it:
+ * what is retained or waits in them for a device may be lost. Sessions have no age: the server
+ * refuses one whose record went while it was open.
+ */
+const mqttStreams: readonly NamedStream[] = [
+  {
+    name: '$MQTT_rmsgs',
+    subjects: ['$MQTT.rmsgs.>'],
+    max_msgs_per_subject: 1,
+    max_msgs: 100_000,
+    max_bytes: 256 * mebibyte,
+    max_msg_size: 16 * kibibyte,
+    max_age: toNanos(7 * dayMs),
+  },
+  {
+    name: '$MQTT_msgs',
+    subjects: ['$MQTT.msgs.>'],
+    retention: RetentionPolicy.Interest,
+    max_msgs: 100_000,
+    max_bytes: 64 * mebibyte,
+    max_age: toNanos(dayMs),
+  },
+  {
+    name: '$MQTT_sess',
+    subjects: ['$MQTT.sess.>'],
+    max_msgs_per_subject: 1,
+    max_msg_size: 64 * kibibyte,
+  },
+  {
+    name: '$MQTT_qos2in',
+    subjects: ['$MQTT.qos2.in.>'],
+    discard: DiscardPolicy.New,
+    max_msgs_per_subject: 1,
+    discard_new_per_subject: true,
+    max_bytes: 16 * mebibyte,
+    max_age: toNanos(dayMs),
+  },
+  {
+    name: '$MQTT_out',
+    subjects: ['$MQTT.out.>'],
+    retention: RetentionPolicy.Interest,
+    max_bytes: 16 * mebibyte,
+    max_age: toNanos(dayMs),
+  },
+]
+
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
     subjects: [`air.raw.${partition}.*`],
     max_bytes: rawMaxBytes,
+    max_msg_size: longestRawMessage,
     discard: DiscardPolicy.New,
     allow_direct: true,
   }))
@@ -71,6 +123,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   return [
     ...raws,
     ...ledgers,
+    ...mqttStreams,
     {
       name: attemptsStream,
       subjects: ['att.*'],
@@ -141,17 +194,36 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       retention: RetentionPolicy.Workqueue,
       max_age: toNanos(dayMs),
       max_bytes: 256 * mebibyte,
+      max_msg_size: longestTopicMessage + kibibyte,
       // what they say is not acknowledged to them, and is durable as a reading a moment later
       ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
     },
   ]
 }
 
-type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>
+type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
+
+/** What bounds a stream; −1 and 0: it has no such bound. */
+const bounds = ['max_bytes', 'max_msgs', 'max_msg_size', 'max_age'] as const
+
+/** What a stream of an older version lacks. A bound that it has may be an operator's own: it stays. */
+function changesOf(found: StreamConfig, config: NamedStream): Partial<StreamConfig> {
+  const missing = bounds.flatMap((name) => {
+    const isMissing = (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0
+    return isMissing ? [[name, config[name]]] : []
+  })
+  const isSame = isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
+  return {
+    ...Object.fromEntries(missing),
+    ...(isSame ? {} : { subjects: [...config.subjects] }),
+  }
+}
 
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
-    await manager.streams.info(config.name)
+    const { config: found } = await manager.streams.info(config.name)
+    const changes = changesOf(found, config)
+    if (Object.keys(changes).length > 0) await manager.streams.update(config.name, changes)
   } catch (error) {
     if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op

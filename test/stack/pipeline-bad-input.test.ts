@@ -70,8 +70,8 @@ describe('refused, and kept with all its bytes', () => {
     ['line breaks that would end a header', 'not_json', () => '\r\nNats-Msg-Id: 1\r\n\u0000é'],
     ['an array of none', 'empty', () => '[]'],
     ['an array of 501', 'too_many', () => Array.from({ length: 501 }, () => good())],
-    ['1 MB of JSON', 'too_large', () => good({ note: 'x'.repeat(1_000_000) })],
-    ['100,000 brackets', 'too_large', () => brackets(100_000)],
+    ['129 KiB of JSON', 'too_large', () => good({ note: 'x'.repeat(132_000) })],
+    ['66,000 brackets', 'too_large', () => brackets(66_000)],
     ['60,000 brackets', 'schema', () => `{"timestamp":1,"x":${brackets(60_000)}}`],
     ['1e400', 'schema', () => `{"timestamp":"${at(nowMs)}","pm25":1e400}`],
     ['a text for a number', 'schema', () => good({ pm25: '18.5' })],
@@ -102,6 +102,14 @@ describe('refused, and kept with all its bytes', () => {
     expect(kept).toMatchObject({ length: 120_000, sha256: sha256(encode(brackets(60_000))) })
     expect(kept.data).toHaveLength(64 * 1024)
   })
+})
+
+test('what is much longer NATS itself refuses, and tells it to the sensor', async () => {
+  const sensor = await newSensor()
+  const long = good({ note: 'x'.repeat(140_000) })
+  await expect(pipeline.publish(sensor, long)).rejects.toThrow(/message size exceeds maximum/)
+  await pipeline.publish(sensor, good())
+  expect((await pipeline.outcomeOf(sensor)).accepted).toHaveLength(1)
 })
 
 test('a body with fields of our own words is an ordinary reading', async () => {
