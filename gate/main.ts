@@ -42,17 +42,18 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
   const { id: holder } = openInstance(config.dataFolder, 'gate')
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
+  let pausedForMs = (_id: string): number => 0
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')
   else {
     const known = { rules, sensors, book, seen }
     const options = { nc, config, callout, ...known, metrics, holder, guard, log, stop }
-    opened.use(await openCallout(options))
+    pausedForMs = opened.use(await openCallout(options)).pausedForMs
   }
   const { dataFolder, earliestMs } = config
   const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
   const tls = openTlsFiles({ env, flags })
   if (tls) opened.use(tls)
-  opened.use(await openPush({ ...push, ...judging, tls, registry, guard, log }))
+  opened.use(await openPush({ ...push, ...judging, pausedForMs, tls, registry, guard, log }))
   opened.use(
     await openAdmin({
       ...config.admin,

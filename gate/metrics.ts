@@ -19,7 +19,7 @@ export function gateMetrics(registry: Registry) {
     ),
     closed: counter(
       'airproof_gate_closed_total',
-      'Connections closed, by why: revoked (or its device changed), flood, too_many',
+      'Connections closed, by why: revoked (or its device changed), outlived, flood, too_many',
       'why',
     ),
     failures: counter(

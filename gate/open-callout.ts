@@ -21,6 +21,7 @@ import { openResponder } from './callout/responder.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
 import { openConnections } from './connections/connections.ts'
+import { createFloodLedger } from './connections/flood-ledger.ts'
 import { watchFloods } from './connections/flood-watch.ts'
 import { followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
@@ -29,6 +30,7 @@ import type { CredentialBook } from './credential-book.ts'
 import type { InputGuard } from './input-guard.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { SeenBook } from './seen-book.ts'
+import { followSpent } from './spent.ts'
 
 export type CalloutOptions = {
   /** As user `gate`. */
@@ -52,8 +54,13 @@ export type CalloutOptions = {
 const pauseMs = 60_000
 const floodTask = 'gate.flood'
 
+export type Callout = AsyncDisposable & {
+  /** How long a sensor that flooded is not let in yet; 0: it is. */
+  readonly pausedForMs: (id: string) => number
+}
+
 /** Resolves when sensors can sign in. */
-export async function openCallout(options: CalloutOptions): Promise<AsyncDisposable> {
+export async function openCallout(options: CalloutOptions): Promise<Callout> {
   const { nc, callout, rules, sensors, book, seen, metrics, guard, log, stop } = options
   await using opened = new AsyncDisposableStack()
   const signIn = async (login: CalloutConfig['login'], name: string): Promise<NatsConnection> => {
@@ -103,7 +110,7 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
         sensorOf: sensors.get,
         catchUp: sharedCatchUp([sensors.barrier, book.barrier]),
         deviceSubjects: ({ device }) => (device === undefined ? [] : topicsOf(device)),
-        isPaused: pauses.isPaused,
+        isPaused: (id) => pauses.leftMs(id) > 0,
         seen,
         recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
@@ -112,8 +119,7 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
   )
   opened.use(
     await whileHolding(options, async (signal) => {
-      await watchFloods({
-        connections,
+      const ledger = createFloodLedger({
         boundsOf: (user) => boundsOf(user, options),
         onFlood: (id) => {
           const untilMs = Date.now() + pauseMs
@@ -121,19 +127,30 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
           pauses.pause(id, untilMs)
           seen.paused(id, untilMs)
         },
+        nowMs: Date.now,
+      })
+      using _pushes = followSpent(nc, guard, ledger.charge)
+      await watchFloods({
+        connections,
+        isSensor: (user) => rules.parse(user) !== undefined,
+        ledger,
+        hasOutlived: ({ user, since }) => book.hasOutlived(user, Date.parse(since)),
+        onOutlived: ({ user }) => {
+          metrics.closed.inc({ why: 'outlived' })
+          log.info({ sensor: user }, 'a connection was closed: its secret is no longer good')
+        },
         onTooMany: ({ user }) => {
           metrics.closed.inc({ why: 'too_many' })
           log.debug({ sensor: user }, 'a sensor has too many connections: the oldest is closed')
         },
         onFailure,
-        nowMs: Date.now,
         stop: signal,
         ...(options.floodEveryMs === undefined ? {} : { everyMs: options.floodEveryMs }),
       })
     }),
   )
   const closing = opened.move()
-  return { [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { pausedForMs: pauses.leftMs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 function boundsOf(user: string, { rules, sensors }: CalloutOptions) {

@@ -81,6 +81,9 @@ export const connectionsSubject = (sensor: string): string => `gate.connections.
 /** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
 export const deniedSubject = 'gate.denied'
 
+/** Where gates tell one another what sensors sent over HTTP: JSON, sensor id → messages. */
+export const spentSubject = 'gate.spent'
+
 /** What devices that fix their own topics said (`core/device-topics.ts`), until the gate mapped it. */
 export const topicsStream = 'TOPICS'
 

@@ -12,6 +12,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import { type CredentialBook, verdictOf } from '../credential-book.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
+import { openSpentTeller } from '../spent.ts'
 import { indexDevices } from '../topics/device-index.ts'
 import { arrivalClock } from './arrival-clock.ts'
 import { createDeliver } from './deliver.ts'
@@ -43,6 +44,8 @@ export type PushOptions = {
   readonly registry: Registry
   /** Where a sensor's last contact is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
+  /** A sensor that flooded, on whichever way, is not heard for a while; 0: it is. */
+  readonly pausedForMs: (sensor: string) => number
   readonly guard: InputGuard
   readonly log: Logger
   readonly limits?: HttpLimits
@@ -63,6 +66,7 @@ export async function openPush({
   earliestMs,
   registry,
   seen,
+  pausedForMs,
   guard,
   log,
   ...address
@@ -74,6 +78,7 @@ export async function openPush({
   const { publish } = opened.use(openRawPublisher(nc, { log, guard }))
   for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
 
+  const spent = opened.use(openSpentTeller(nc))
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
   const app = createPushApp({
     endpoints: [
@@ -94,6 +99,8 @@ export async function openPush({
     },
     flood: floodGuard({
       limitOf: (sensor) => sensors.get(sensor)?.flood,
+      pausedForMs,
+      onSpent: spent.note,
       clockMs: () => performance.now(),
     }),
     deliver: createDeliver({ publish, spool: spools.own, log }),

@@ -104,6 +104,7 @@ export async function openTestPush(
       book,
       sensors,
       earliestMs: Date.UTC(2015, 0, 1),
+      pausedForMs: () => 0,
       guard: inputGuard({ count: () => undefined, log: options.log }),
       ...options,
     }),
