@@ -115,7 +115,7 @@ test('a key that was revoked while no gate ran ends with the next gate', async (
   await revokeCredential(nats.credentials, id, Date.now())
   await using _second = await nats.startGate()
   await ends(open)
-  await jetstream(other).publish(`air.raw.${calm}`, '{}')
+  expect((await jetstream(other).publish(`air.raw.${calm}`, '{}')).seq).toBe(1)
 })
 
 test('what is seen of a sensor is kept when it is gone', async () => {
