@@ -6,12 +6,14 @@ import { aqiOf } from '../core/aqi.ts'
 import { toHundredths } from '../core/fixed.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/log-message.ts'
+import { isFresh } from '../core/presence.ts'
 import { judgeValues } from '../core/quality.ts'
 import { partitionOf } from '../core/sensor-id.ts'
 import { futureToleranceMs } from '../core/time.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
 import type { RawReading } from '../schemas/raw-reading.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import type { LateBook } from './late-book.ts'
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
@@ -21,12 +23,15 @@ export type JudgeOptions = {
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
+  readonly mayBeLate: LateBook
 }
 
 type Place = RawPlace & {
   /** The sensor as the subject names it. */
   readonly sensor: string
   readonly arrivedMs: number
+  /** The operator sent it: what bounds a sensor's own word on the past does not hold for it. */
+  readonly isAgain: boolean
 }
 
 /**
@@ -64,6 +69,8 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
   if (timeMs - place.arrivedMs > futureToleranceMs) {
     return { reason: 'future', why: `${Math.round((timeMs - place.arrivedMs) / 1000)} s ahead` }
   }
+  const late = place.isAgain ? undefined : lateFault(sensor, timeMs, place, options)
+  if (late !== undefined) return late
   const { pm25, pm10, co2, temperature, humidity } = judged.values
   return {
     rawSeq: place.rawSeq,
@@ -80,6 +87,21 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     aqi: aqiOf(pm25, pm10),
     flags: judged.flags,
   }
+}
+
+/**
+ * Each late reading has an hour computed again, and a sensor's history back to raw rows until it is:
+ * one credential must not do that to years of a city.
+ */
+function lateFault(
+  sensor: RegisteredSensor,
+  timeMs: number,
+  { arrivedMs }: Place,
+  { mayBeLate }: JudgeOptions,
+): RawFault | undefined {
+  if (timeMs < earliestOf(sensor)) return { reason: 'before_site', why: '' }
+  if (isFresh(timeMs, arrivedMs) || mayBeLate(sensor.id, arrivedMs)) return undefined
+  return { reason: 'too_many_late', why: '' }
 }
 
 const normalised = (nested: number | null | undefined, flat: number | null | undefined) => {

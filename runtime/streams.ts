@@ -18,6 +18,7 @@ import { dayMs } from '../core/time.ts'
 import { shardCount } from '../core/webhook-id.ts'
 import { longestRawMessage } from '../schemas/raw-reading.ts'
 import {
+  againSubject,
   attemptsStream,
   auditStream,
   blobsStream,
@@ -26,6 +27,7 @@ import {
   ledgerStream,
   mailStream,
   rawStream,
+  rawSubject,
   readingsStream,
   rejectedStream,
   stateStream,
@@ -109,7 +111,7 @@ const mqttStreams: readonly NamedStream[] = [
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
-    subjects: [`air.raw.${partition}.*`],
+    subjects: [rawSubject(partition, '*'), againSubject(partition, '*')],
     max_bytes: rawMaxBytes,
     max_msg_size: longestRawMessage,
     discard: DiscardPolicy.New,

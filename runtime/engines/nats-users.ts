@@ -35,7 +35,8 @@ export type OwnUser = (typeof ownUsers)[number]
 
 /** Who writes what: everybody else is denied it, but for the operator. */
 const writers: Readonly<Record<string, readonly AirUser[]>> = {
-  'air.raw.>': ['gate', 'dashboard'],
+  'air.raw.>': ['gate'],
+  'air.again.>': ['dashboard'],
   'air.readings.>': ['pipeline'],
   'air.state.>': ['pipeline'],
   'air.rejected.>': ['pipeline'],

@@ -4,7 +4,9 @@ import type { RefusalReason } from '../../core/log-message.ts'
 import { namesOf } from '../../core/quality.ts'
 import { partitionOf } from '../../core/sensor-id.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
-import { rejectedStream } from '../../schemas/subjects.ts'
+import { mostKeptOfOne, slack } from '../../pipeline/rejected-bound.ts'
+import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   entryOf,
   type Outcome,
@@ -316,4 +318,27 @@ test('of all that these tests sent, everything was accepted, counted or kept', a
   expect(state.num_subjects).toBe(refused.length)
   const accepted = await pipeline.metric('airproof_readings_total', 'outcome="accepted"')
   expect(accepted).toBe(outcomes.accepted)
+})
+
+test('of one sensor the newest thousand or so are kept, and another’s evidence stays', async () => {
+  const [other, sensor] = [await newSensor(), await newSensor()]
+  const { partition } = await pipeline.publish(other, '{"mine')
+  const [kept] = (await pipeline.outcomeOf(other)).refused
+  const bad = Array.from({ length: 500 }, (_, i) => ({ n: i }))
+  for (let i = 0; i < 4; i++) await pipeline.publish(sensor, bad)
+  const { refused } = await pipeline.outcomeOf(sensor)
+  expect(refused).toHaveLength(2_000)
+  const manager = await jetstreamManager(pipeline.nc)
+  const subjects = async (of: string): Promise<readonly string[]> => {
+    const filter = { subjects_filter: rejectedOf(of) }
+    return Object.keys((await manager.streams.info(rejectedStream, filter)).state.subjects ?? {})
+  }
+  const left = await eventually('it is trimmed', async () => {
+    const found = await subjects(sensor)
+    return found.length <= mostKeptOfOne + slack ? found : undefined
+  })
+  expect(left.length).toBeGreaterThanOrEqual(mostKeptOfOne)
+  const last = refused.map(({ rawSeq }) => rawSeq).reduce((a, b) => Math.max(a, b))
+  expect(left.filter((subject) => subject.includes(`.${last}.`))).toHaveLength(500)
+  expect(textOf((await pipeline.kept(kept!, partition)).data)).toBe('{"mine')
 })

@@ -52,8 +52,9 @@ const sensorAs = (device?: Device) => {
 /** What the pipeline makes of a raw message. */
 function judged(body: Uint8Array): readonly (Believed | RawFault)[] {
   const sensor = sensorAs()
-  const options = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs }
-  return decodeMessage({ seq: 1, arrivedMs: nowMs, sensor: id, data: body }, options).items
+  const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs }
+  const raw = { seq: 1, arrivedMs: nowMs, sensor: id, isAgain: false, data: body }
+  return decodeMessage(raw, { ...known, mayBeLate: () => true }).items
 }
 
 const isWithin = (value: number | null, { low, high }: { low: number; high: number }): boolean =>
