@@ -34,6 +34,7 @@ import {
   topicsStream,
 } from '../schemas/subjects.ts'
 import { MustAct } from './exit.ts'
+import { mqttStreams } from './mqtt-streams.ts'
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
@@ -59,54 +60,6 @@ const bucketTtlMs: Readonly<Record<string, number>> = {
   [buckets.tokens]: dayMs,
   [buckets.quota]: 40 * dayMs,
 }
-
-/**
- * The server's own streams for MQTT. It makes them at the first session, without any bound, but takes
- * them as they are; nobody has a session before the gate lets somebody in. A device needs none of it:
- * what is retained or waits in them for a device may be lost. Sessions have no age: the server
- * refuses one whose record went while it was open.
- */
-const mqttStreams: readonly NamedStream[] = [
-  {
-    name: '$MQTT_rmsgs',
-    subjects: ['$MQTT.rmsgs.>'],
-    max_msgs_per_subject: 1,
-    max_msgs: 100_000,
-    max_bytes: 256 * mebibyte,
-    max_msg_size: 16 * kibibyte,
-    max_age: toNanos(7 * dayMs),
-  },
-  {
-    name: '$MQTT_msgs',
-    subjects: ['$MQTT.msgs.>'],
-    retention: RetentionPolicy.Interest,
-    max_msgs: 100_000,
-    max_bytes: 64 * mebibyte,
-    max_age: toNanos(dayMs),
-  },
-  {
-    name: '$MQTT_sess',
-    subjects: ['$MQTT.sess.>'],
-    max_msgs_per_subject: 1,
-    max_msg_size: 64 * kibibyte,
-  },
-  {
-    name: '$MQTT_qos2in',
-    subjects: ['$MQTT.qos2.in.>'],
-    discard: DiscardPolicy.New,
-    max_msgs_per_subject: 1,
-    discard_new_per_subject: true,
-    max_bytes: 16 * mebibyte,
-    max_age: toNanos(dayMs),
-  },
-  {
-    name: '$MQTT_out',
-    subjects: ['$MQTT.out.>'],
-    retention: RetentionPolicy.Interest,
-    max_bytes: 16 * mebibyte,
-    max_age: toNanos(dayMs),
-  },
-]
 
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
@@ -214,9 +167,11 @@ function changesOf(found: StreamConfig, config: NamedStream): Partial<StreamConf
     const isMissing = (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0
     return isMissing ? [[name, config[name]]] : []
   })
+  const { discard } = config
   const isSame = isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
   return {
     ...Object.fromEntries(missing),
+    ...(missing.length > 0 && discard !== undefined ? { discard } : {}),
     ...(isSame ? {} : { subjects: [...config.subjects] }),
   }
 }

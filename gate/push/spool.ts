@@ -95,7 +95,11 @@ export async function openSpool({
    * that holds nothing else is not kept, or a full disk would be left with a file for each push.
    */
   const leave = async ({ name, file, bytes: sound }: Active): Promise<void> => {
-    await file.truncate(sound).finally(seal)
+    try {
+      await file.truncate(sound)
+    } finally {
+      await seal()
+    }
     if (sound === 0) await removeSegment(name)
   }
   const removeSegment = async (name: string): Promise<void> => {

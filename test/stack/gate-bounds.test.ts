@@ -70,6 +70,7 @@ test('retained messages are few, short and not for ever, though no stream of the
     max_age: 7 * 86_400_000_000_000,
     max_msgs: 100_000,
     max_msgs_per_subject: 1,
+    discard: 'new',
   })
   const client = await bridge('NGR-LOS-BND-003', 'big')
   const say = (topic: string, length: number): Promise<unknown> =>
@@ -113,18 +114,20 @@ test('streams of an older version get the bounds they lack, and keep those an op
   await manager.streams.add({ ...old, name: '$MQTT_rmsgs', subjects: ['$MQTT.rmsgs.>'] })
   await ensureStreams(nc)
   const boundsOf = async (name: string): Promise<Partial<StreamConfig>> => {
-    const { max_bytes, max_msg_size, max_age } = (await manager.streams.info(name)).config
-    return { max_bytes, max_msg_size, max_age }
+    const { max_bytes, max_msg_size, max_age, discard } = (await manager.streams.info(name)).config
+    return { max_bytes, max_msg_size, max_age, discard }
   }
   expect(await boundsOf(rawStream(0))).toEqual({
     max_bytes: 9e6,
     max_msg_size: 135_168,
     max_age: 0,
+    discard: 'new',
   })
   expect(await boundsOf('$MQTT_rmsgs')).toEqual({
     max_bytes: 268_435_456,
     max_msg_size: 16_384,
     max_age: 604_800_000_000_000,
+    discard: 'new',
   })
   for (const name of [topicsStream, rejectedStream])
     expect((await boundsOf(name)).max_bytes).toBeGreaterThan(0)

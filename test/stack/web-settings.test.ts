@@ -166,7 +166,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await expectOnlyText(window)
 
       await page.getByRole('link', { name: 'Rejected' }).click()
-      await page.getByRole('button', { name: 'Show not_json.3.7.0' }).click()
+      await page.getByRole('button', { name: 'Show not_json.NGR-LOS-IKJ-001.3.7.0' }).click()
       await page.locator('dialog pre', { hasText: script }).waitFor()
       expect(await axeFindings(page)).toEqual([])
       await expectOnlyText(window)

@@ -221,7 +221,9 @@ describe('of the past a sensor has not more to say than it can know', () => {
     const told = (of: Partial<typeof place> = {}, item: object = late): string =>
       reasonOf(item, of, { ...options, mayBeLate })
     expect([told(), told(), told(), told()]).toEqual([
-      ...['believed', 'believed', 'believed'],
+      'believed',
+      'believed',
+      'believed',
       'too_many_late',
     ])
     expect(told({}, { timestamp, pm25: 1 })).toBe('believed')
