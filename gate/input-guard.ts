@@ -16,7 +16,7 @@ export type InputGuard = {
     error: unknown,
     piece?: Readonly<Record<string, unknown>>,
   ) => void
-  /** A callback that never throws into whoever calls it. */
+  /** A callback that never throws into its caller. */
   readonly callback: <Arguments extends readonly unknown[]>(
     loop: InputLoop,
     handle: (...given: Arguments) => void,

@@ -1,6 +1,6 @@
 /**
- * What sensors send over HTTP is told to whichever gate looks for floods, so that a sensor has one
- * budget however many ways and gates it uses. Gathered: a city that pushes is one message a second.
+ * What sensors send over HTTP is reported to the gate that looks for floods, so that a sensor has one
+ * budget however many ways and gates it uses. A city that pushes is one message per second here.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
@@ -11,7 +11,7 @@ export type SpentTeller = Disposable & {
   readonly note: (sensor: string, messages: number) => void
 }
 
-/** More sensors than this do not push in a second; what the rest sends then is not counted. */
+/** More sensors than this do not push within a second; what the rest sends is then not counted. */
 const mostAtOnce = 20_000
 
 export function openSpentTeller(nc: NatsConnection): SpentTeller {

@@ -7,7 +7,7 @@ import { dayMs } from '../core/time.ts'
  */
 export type LateBook = (sensor: string, arrivedMs: number) => boolean
 
-/** Of a sensor, on a day of arrival, UTC: a year of one reading a minute, and much of it twice. */
+/** Of a sensor, on a day of arrival, UTC: a year of one reading per minute, and much of it twice. */
 export const mostLateADay = 1_000_000
 
 /** In memory: a start begins to count from nothing. */

@@ -9,7 +9,7 @@ const dayNanos = dayMs * 1_000_000
 
 /**
  * The server's own streams for MQTT. It makes them at the first session, without any bound, but takes
- * them as they are; nobody has a session before the gate lets somebody in. A device needs none of it:
+ * them as they are; no device has a session before the gate lets one in. A device needs none of it:
  * what is retained or waits in them for a device may be lost. Sessions have no age: the server
  * refuses one whose record went while it was open.
  */

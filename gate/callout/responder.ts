@@ -68,7 +68,7 @@ async function answer(
   message.respond(signer.sign({ sub: userKey, aud: serverId, nats }, now))
 }
 
-/** Whoever asks is answered at once, also when our judging fails: without an answer it would wait. */
+/** Also when our judging fails, the server gets an answer: without one the device would wait for it. */
 async function judgeOrDeny(
   request: AuthRequest,
   { judge, onError }: Pick<Options, 'judge' | 'onError'>,

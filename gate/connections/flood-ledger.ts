@@ -1,4 +1,4 @@
-/** What each sensor may still send, whichever way it comes. */
+/** What each sensor may still send, over NATS, MQTT and HTTP together. */
 import { type Allowance, defaultFloodBounds, type FloodBounds, spend } from '../../core/flood.ts'
 
 type Options = {
@@ -10,9 +10,15 @@ type Options = {
 
 export type FloodLedger = {
   readonly charge: (user: string, messages: number) => void
-  /** Forgets who has its whole burst again: it is like one never seen. */
+  /** Forgets sensors that have their whole burst again: each is like one never seen. */
   readonly forgetCalm: (isOpen: (user: string) => boolean) => void
 }
+
+/**
+ * A sensor that pushes as fast as HTTP lets it is counted there by another clock: it must not be a
+ * flood for a few milliseconds between the two.
+ */
+const toleranceOf = ({ perSecond }: FloodBounds): number => 1 + perSecond / 100
 
 export function createFloodLedger({ boundsOf, onFlood, nowMs }: Options): FloodLedger {
   const allowances = new Map<string, Allowance>()
@@ -25,9 +31,10 @@ export function createFloodLedger({ boundsOf, onFlood, nowMs }: Options): FloodL
       const bounds = boundsFor(user)
       if (bounds === undefined) return
       const allowance = spend(allowances.get(user), messages, nowMs(), bounds)
+      const isFlood = allowance.left < -toleranceOf(bounds)
       // it pays with the pause, and starts from nothing after it
-      allowances.set(user, allowance.left < 0 ? { left: 0, atMs: nowMs() } : allowance)
-      if (allowance.left < 0) onFlood(user)
+      allowances.set(user, isFlood ? { left: 0, atMs: nowMs() } : allowance)
+      if (isFlood) onFlood(user)
     },
     forgetCalm: (isOpen) => {
       for (const [user, allowance] of allowances) {

@@ -44,7 +44,7 @@ export type PushOptions = {
   readonly registry: Registry
   /** Where a sensor's last contact is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
-  /** A sensor that flooded, on whichever way, is not heard for a while; 0: it is. */
+  /** How long a sensor that flooded, over HTTP or NATS or MQTT, is still not let in; 0: it is. */
   readonly pausedForMs: (sensor: string) => number
   readonly guard: InputGuard
   readonly log: Logger

@@ -10,7 +10,7 @@ import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 
 /**
- * `full`: its stream takes no more for now; `away`: nobody answers, it may be stored or not;
+ * `full`: its stream takes no more for now; `away`: there is no answer, it may be stored or not;
  * `refused`: it will never be taken, as it is too long.
  */
 export type PublishVerdict = 'stored' | 'full' | 'away' | 'refused'

@@ -91,7 +91,7 @@ export async function openSpool({
     await sealed?.file.close()
   }
   /**
-   * After a write that failed: what it wrote is cut off, and nothing is written after it. A segment
+   * After a write that failed: what it wrote is cut off, and the segment takes no more. A segment
    * that holds nothing else is not kept, or a full disk would be left with a file for each push.
    */
   const leave = async ({ name, file, bytes: sound }: Active): Promise<void> => {

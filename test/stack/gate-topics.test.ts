@@ -239,7 +239,7 @@ describe('a Zigbee bridge that starts again', () => {
   })
 })
 
-describe('a bridge that sends what nobody can read', () => {
+describe('a bridge that sends what cannot be read', () => {
   it('delays no other device, loses none of its readings, and is taken again itself', async () => {
     const [bad, calm] = ['NGR-LOS-DEV-015', 'NGR-LOS-DEV-016']
     const bridge = await device(bad, { kind: 'zigbee2mqtt', serial: 'home-10:roof' })
