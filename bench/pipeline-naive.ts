@@ -48,8 +48,8 @@ async function handle(partition: number, message: JsMsg): Promise<Reading | unde
   const arrivedMs = Math.floor(message.info.timestampNanos / 1e6)
   const judged = judge(
     items[0],
-    { rawSeq: message.seq, item: 0, sensor, arrivedMs },
-    { partition, sensorOf: sensors.get, earliestMs: config.earliestMs },
+    { rawSeq: message.seq, item: 0, sensor, arrivedMs, isAgain: false },
+    { partition, sensorOf: sensors.get, earliestMs: config.earliestMs, mayBeLate: () => true },
   )
   if ('reason' in judged) return undefined
   const slot = slotOf(state, judged.sensor)

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount, sensorIdRules } from '../core/sensor-id.ts'
 import { decodeMessage } from '../pipeline/batches.ts'
+import { createLateBook } from '../pipeline/late-book.ts'
 import { openRawSource } from '../pipeline/raw-source.ts'
 import { startChild } from '../runtime/child.ts'
 import { environment } from '../runtime/config.ts'
@@ -145,7 +146,8 @@ async function ceiling({ nc }: Place): Promise<Cost> {
     ),
   )
   const work = sources.map(async (source, partition) => {
-    const options = { partition, sensorOf: sensors.get, earliestMs: 0 }
+    const known = { partition, sensorOf: sensors.get, earliestMs: 0 }
+    const options = { ...known, mayBeLate: createLateBook() }
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
       judged += batch.map((raw) => decodeMessage(raw, options)).length
       if (judged >= readings) done.resolve()

@@ -31,6 +31,8 @@ export type RawPublisherOptions = {
   /** The streams are full, or nobody answers: what was sent is kept and tried again. */
   readonly onHeld?: (why: string) => void
   readonly stop?: AbortSignal | undefined
+  /** Whose readings it sends; that of a sensor itself unless told otherwise. */
+  readonly subjectOf?: (sensor: string) => string
   /** Of the subjects that answers come to, where only one's own may be listened to. */
   readonly inboxPrefix?: string
 }
@@ -54,6 +56,7 @@ export function openRawPublisher(
     patienceMs = 60 * secondMs,
     onHeld,
     stop,
+    subjectOf = spokenSubject,
     inboxPrefix,
   }: RawPublisherOptions = {},
 ): RawPublisher {
@@ -156,7 +159,7 @@ export function openRawPublisher(
     acknowledged: () => acknowledged,
     publish(sensor, body) {
       if (failure !== undefined) return Promise.reject(failure)
-      send(count++, { subject: spokenSubject(sensor), body, sentAtMs: 0 })
+      send(count++, { subject: subjectOf(sensor), body, sentAtMs: 0 })
       if (held.size === 0 && sent.size < window) return undefined
       room ??= Promise.withResolvers()
       return room.promise

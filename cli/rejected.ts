@@ -29,7 +29,8 @@ sensor did and, once NATS has it, takes it out of the list; refused again, it is
 was too long to be kept whole is not sent again.
 
   --reason REASON  ${refusalReasons.slice(0, 7).join(', ')},
-                   ${refusalReasons.slice(7).join(', ')};
+                   ${refusalReasons.slice(7, 13).join(', ')},
+                   ${refusalReasons.slice(13).join(', ')};
                    partial: accepted, but a value outside its range was dropped
   --sensor ID      the sensor of the subject it came on
   --limit N        the newest N (list: 50, replay: all)
@@ -37,7 +38,7 @@ was too long to be kept whole is not sent again.
 
 examples:
   npx airproof rejected list --reason unknown_sensor
-  npx airproof rejected show out_of_range.3.4711.0
+  npx airproof rejected show out_of_range.NGR-LOS-IKJ-017.3.4711.0
   npx airproof sensors add --id NGR-LOS-IKJ-017 …
   npx airproof rejected replay --reason unknown_sensor --sensor NGR-LOS-IKJ-017`,
   options: {

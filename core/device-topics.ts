@@ -103,6 +103,9 @@ export const readingTopics = [
   'zigbee2mqtt.*.*',
 ] as const
 
+/** No device's message is longer, in bytes; a Zigbee device's whole state is some hundred. */
+export const longestTopicMessage = 16 * 1024
+
 export type SpokenTopic = {
   readonly kind: TopicKind
   readonly serial: string

@@ -1,10 +1,20 @@
-/** How much a sensor may send: so many messages a second, with a burst for what it had to keep. */
+/**
+ * How much a sensor may send, over all ways together: so many messages a second, with a burst for
+ * what it had to keep. A long message counts as several.
+ */
 import { secondMs } from './time.ts'
 
 export type FloodBounds = { readonly perSecond: number; readonly burst: number }
 
-/** An array is one message: 600 of them bring back two days of a sensor's readings, and more. */
+/** With arrays, 600 messages bring back a year of a sensor that measures every five minutes. */
 export const defaultFloodBounds: FloodBounds = { perSecond: 1, burst: 600 }
+
+/** So much of a body is one message: 160 readings in an array, a whole state of any device. */
+const bytesOfOne = 16 * 1024
+
+/** @returns what they count for */
+export const messagesIn = (messages: number, bytes: number): number =>
+  Math.max(messages, bytes / bytesOfOne)
 
 /** Messages it may still send at once; undefined for a sensor not seen before: the whole burst. */
 export type Allowance = { readonly left: number; readonly atMs: number }

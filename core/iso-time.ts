@@ -35,6 +35,17 @@ function daysFromCivil(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
+/** What four digits of a year can write: every time that is read here is one of these. */
+const firstMs = daysFromCivil(0, 1, 1) * dayMs
+const lastMs = daysFromCivil(10_000, 1, 1) * dayMs - 1
+
+/**
+ * Whether a number is a time in ms since the epoch that `formatIso` can write. Foreign numbers are
+ * asked here: `Date` throws beyond year 275,760, and one in µs would be a year far ahead.
+ */
+export const isTimeMs = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= firstMs && value <= lastMs
+
 /** `Z`, `+01:00`, `+0100` or `+01` from `at` to the end, in ms east of UTC; NaN where it is none. */
 function offsetMs(text: string, at: number): number {
   const sign = text[at]
@@ -91,10 +102,11 @@ export function parseIso(text: string): IsoVerdict {
     ms
   if (at === text.length) return { wrong: 'no_offset', asUtcMs: local }
   const offset = offsetMs(text, at)
-  return Number.isNaN(offset) ? invalid : { timeMs: local - offset }
+  const timeMs = local - offset
+  return isTimeMs(timeMs) ? { timeMs } : invalid
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. */
+/** `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. @param timeMs see `isTimeMs` */
 export function formatIso(timeMs: number): string {
   // `Date` only as a formatter of its argument: the clock is never read
   // oxlint-disable-next-line no-restricted-globals

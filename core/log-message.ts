@@ -29,6 +29,9 @@ export const refusalReasons = [
   'future',
   'out_of_range',
   'conflict',
+  'before_site',
+  'too_many_late',
+  'not_judged',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 

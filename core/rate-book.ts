@@ -3,11 +3,11 @@ import { remember } from './remember.ts'
 
 export type RateBook = {
   /**
-   * Counts one try.
+   * Counts one try, or as many as it costs.
    * @param nowMs of a clock that never goes back
    * @returns 0 where it may; else ms to wait, and the try counts for nothing
    */
-  readonly waitMs: (who: string, limit: RateLimit, nowMs: number) => number
+  readonly waitMs: (who: string, limit: RateLimit, nowMs: number, cost?: number) => number
   /** All tries of `who` are forgiven. */
   readonly forget: (who: string) => void
 }
@@ -16,8 +16,8 @@ export type RateBook = {
 export function createRateBook(most: number): RateBook {
   const states = new Map<string, number>()
   return {
-    waitMs: (who, limit, nowMs) => {
-      const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs)
+    waitMs: (who, limit, nowMs, cost) => {
+      const verdict = rateVerdict(limit, states.get(who) ?? 0, nowMs, cost)
       if (!verdict.allowed) return Math.max(1, verdict.atMs - nowMs)
       remember(states, who, verdict.state, most)
       return 0

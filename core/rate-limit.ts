@@ -15,10 +15,13 @@ export function rateVerdict(
   { perSecond, burst }: RateLimit,
   state: number,
   nowMs: number,
+  cost = 1,
 ): RateVerdict {
+  // more than all that may be sent at once would never be allowed
+  const paid = Math.min(cost, burst)
   const intervalMs = secondMs / perSecond
   const theoreticalMs = Math.max(state, nowMs)
-  const earliestMs = theoreticalMs - intervalMs * (burst - 1)
+  const earliestMs = theoreticalMs - intervalMs * (burst - paid)
   if (nowMs < earliestMs) return { allowed: false, atMs: earliestMs }
-  return { allowed: true, state: theoreticalMs + intervalMs }
+  return { allowed: true, state: theoreticalMs + intervalMs * paid }
 }

@@ -15,6 +15,10 @@ const words = {
   future: 'its time lies ahead of the time it arrived',
   out_of_range: 'no value lies in the range that its quantity can have',
   conflict: 'another reading of this sensor and time was accepted before',
+  before_site: 'more than a day before the sensor was at its first site',
+  too_many_late: 'the sensor sent a million late readings on that day already',
+  not_judged:
+    'judging it failed, which is a fault of airproof: report it, and replay it after an update',
   partial: 'accepted, but for the values outside the range that their quantity can have',
 } as const satisfies Record<Refused['reason'], string>
 

@@ -20,6 +20,12 @@ export type CredentialBook = AsyncDisposable & {
   readonly untilMs: (id: string, secret: string) => number | undefined
   /** Whoever signed in before its last change may stay: no secret ended with it. */
   readonly mayStay: (id: string) => boolean
+  /**
+   * Whether no secret that was good when a connection was opened is good now: its overlap is over,
+   * or it was replaced, revoked or deleted while no gate was there to see it.
+   * @param openedMs ms since the epoch
+   */
+  readonly hasOutlived: (id: string, openedMs: number) => boolean
   readonly size: () => number
   readonly ids: () => Iterable<string>
   readonly has: (id: string) => boolean
@@ -53,10 +59,12 @@ export async function openCredentialBook(
         ? undefined
         : Date.parse(previous.until)
     },
-    mayStay: (id) => {
+    mayStay: (id) => isOverlapRunning(bucket.get(id), nowMs()),
+    hasOutlived: (id, openedMs) => {
       const credential = bucket.get(id)
-      if (credential === undefined || credential.revoked_at !== undefined) return false
-      return Date.parse(credential.previous?.until ?? '') > nowMs()
+      if (isOverlapRunning(credential, nowMs())) return false
+      if (credential === undefined || credential.revoked_at !== undefined) return true
+      return openedMs < Date.parse(credential.created_at)
     },
     size: bucket.size,
     ids: () => Array.from(bucket.entries(), ([id]) => id),
@@ -66,6 +74,12 @@ export async function openCredentialBook(
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
   }
 }
+
+/** Whether the secret before the present one is good for a while. */
+const isOverlapRunning = (credential: Credential | undefined, nowMs: number): boolean =>
+  credential !== undefined &&
+  credential.revoked_at === undefined &&
+  Date.parse(credential.previous?.until ?? '') > nowMs
 
 /** Whether a secret is the one that an entry is about. */
 export function verdictOf(

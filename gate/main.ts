@@ -12,6 +12,7 @@ import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readGateConfig } from './config.ts'
 import { openCredentialBook } from './credential-book.ts'
+import { inputGuard } from './input-guard.ts'
 import { gateMetrics } from './metrics.ts'
 import { openCallout } from './open-callout.ts'
 import { openPush } from './push/open-push.ts'
@@ -26,6 +27,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   await ensureStreams(nc, config)
   const registry = openMetrics('gate')
   const metrics = gateMetrics(registry)
+  const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })
   const rules = sensorIdRules(config.idPrefix)
   const sensors = opened.use(
     await watchBucket(nc, buckets.sensors, (value, key) => parseSensor(value, rules, key)),
@@ -39,17 +41,19 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
   metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
   const { id: holder } = openInstance(config.dataFolder, 'gate')
-  opened.use(await openTopics({ nc, sensors, holder, log, metrics: registry }))
+  opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
+  let pausedForMs = (_id: string): number => 0
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')
   else {
-    const options = { nc, config, callout, rules, sensors, book, seen, metrics, holder, log, stop }
-    opened.use(await openCallout(options))
+    const known = { rules, sensors, book, seen }
+    const options = { nc, config, callout, ...known, metrics, holder, guard, log, stop }
+    pausedForMs = opened.use(await openCallout(options)).pausedForMs
   }
   const { dataFolder, earliestMs } = config
   const judging = { nc, book, sensors, seen, dataFolder, earliestMs }
   const tls = openTlsFiles({ env, flags })
   if (tls) opened.use(tls)
-  opened.use(await openPush({ ...push, ...judging, tls, registry, log }))
+  opened.use(await openPush({ ...push, ...judging, pausedForMs, tls, registry, guard, log }))
   opened.use(
     await openAdmin({
       ...config.admin,

@@ -19,12 +19,17 @@ export function gateMetrics(registry: Registry) {
     ),
     closed: counter(
       'airproof_gate_closed_total',
-      'Connections closed, by why: revoked (or its device changed), flood, too_many',
+      'Connections closed, by why: revoked (or its device changed), outlived, flood, too_many',
       'why',
     ),
     failures: counter(
       'airproof_gate_failures_total',
       'What a server did not answer in time, and is asked again',
+    ),
+    failed: counter(
+      'airproof_gate_input_failed_total',
+      'Pieces of input whose handling failed, and that were passed over: a fault of ours',
+      'loop',
     ),
     gauge: gaugeIn(registry),
   }

@@ -21,13 +21,16 @@ import { openResponder } from './callout/responder.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
 import { openConnections } from './connections/connections.ts'
+import { createFloodLedger } from './connections/flood-ledger.ts'
 import { watchFloods } from './connections/flood-watch.ts'
 import { followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses } from './connections/pauses.ts'
 import type { CredentialBook } from './credential-book.ts'
+import type { InputGuard } from './input-guard.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { SeenBook } from './seen-book.ts'
+import { followSpent } from './spent.ts'
 
 export type CalloutOptions = {
   /** As user `gate`. */
@@ -41,6 +44,7 @@ export type CalloutOptions = {
   readonly metrics: GateMetrics
   /** Stable over restarts. */
   readonly holder: string
+  readonly guard: InputGuard
   readonly log: Logger
   readonly stop: AbortSignal
   readonly floodEveryMs?: number
@@ -50,9 +54,14 @@ export type CalloutOptions = {
 const pauseMs = 60_000
 const floodTask = 'gate.flood'
 
+export type Callout = AsyncDisposable & {
+  /** How long a sensor that flooded is not let in yet; 0: it is. */
+  readonly pausedForMs: (id: string) => number
+}
+
 /** Resolves when sensors can sign in. */
-export async function openCallout(options: CalloutOptions): Promise<AsyncDisposable> {
-  const { nc, callout, rules, sensors, book, seen, metrics, log, stop } = options
+export async function openCallout(options: CalloutOptions): Promise<Callout> {
+  const { nc, callout, rules, sensors, book, seen, metrics, guard, log, stop } = options
   await using opened = new AsyncDisposableStack()
   const signIn = async (login: CalloutConfig['login'], name: string): Promise<NatsConnection> => {
     const settings = { ...options.config, natsLogin: login }
@@ -87,21 +96,21 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
-  opened.use(followServers({ system, nc, rules, seen, metrics }))
+  opened.use(followServers({ system, nc, rules, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
   opened.use(
     await openResponder({
       nc: judging,
       signer: openJwtSigner(callout.seed),
       nowMs: Date.now,
-      onError: (error) => log.warn({ err: error }, 'a sign-in was not answered'),
+      onError: (error) => guard.failed('sign_in', error),
       judge: createDoor({
         rules,
         book,
         sensorOf: sensors.get,
         catchUp: sharedCatchUp([sensors.barrier, book.barrier]),
         deviceSubjects: ({ device }) => (device === undefined ? [] : topicsOf(device)),
-        isPaused: pauses.isPaused,
+        isPaused: (id) => pauses.leftMs(id) > 0,
         seen,
         recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
@@ -110,8 +119,7 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
   )
   opened.use(
     await whileHolding(options, async (signal) => {
-      await watchFloods({
-        connections,
+      const ledger = createFloodLedger({
         boundsOf: (user) => boundsOf(user, options),
         onFlood: (id) => {
           const untilMs = Date.now() + pauseMs
@@ -119,19 +127,30 @@ export async function openCallout(options: CalloutOptions): Promise<AsyncDisposa
           pauses.pause(id, untilMs)
           seen.paused(id, untilMs)
         },
+        nowMs: Date.now,
+      })
+      using _pushes = followSpent(nc, guard, ledger.charge)
+      await watchFloods({
+        connections,
+        isSensor: (user) => rules.parse(user) !== undefined,
+        ledger,
+        hasOutlived: ({ user, since }) => book.hasOutlived(user, Date.parse(since)),
+        onOutlived: ({ user }) => {
+          metrics.closed.inc({ why: 'outlived' })
+          log.info({ sensor: user }, 'a connection was closed: its secret is no longer good')
+        },
         onTooMany: ({ user }) => {
           metrics.closed.inc({ why: 'too_many' })
           log.debug({ sensor: user }, 'a sensor has too many connections: the oldest is closed')
         },
         onFailure,
-        nowMs: Date.now,
         stop: signal,
         ...(options.floodEveryMs === undefined ? {} : { everyMs: options.floodEveryMs }),
       })
     }),
   )
   const closing = opened.move()
-  return { [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { pausedForMs: pauses.leftMs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 function boundsOf(user: string, { rules, sensors }: CalloutOptions) {

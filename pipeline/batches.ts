@@ -70,7 +70,7 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
 
 /** One raw message, decoded and judged item by item. */
 export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMessage {
-  const { seq, arrivedMs, sensor } = raw
+  const { seq, arrivedMs, sensor, isAgain } = raw
   const items = decodeRaw(raw.data)
   if (isFault(items)) return { seq, arrivedMs, sensor, items: [items] }
   return {
@@ -78,7 +78,7 @@ export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMes
     arrivedMs,
     sensor,
     items: items.map((item, i) =>
-      judge(item, { rawSeq: seq, item: i, sensor, arrivedMs }, options),
+      judge(item, { rawSeq: seq, item: i, sensor, arrivedMs, isAgain }, options),
     ),
   }
 }

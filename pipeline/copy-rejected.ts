@@ -11,6 +11,7 @@ import type { Log } from './commit.ts'
 import { itemsOf } from './item-bytes.ts'
 import { keepRejected, untilTaken } from './keep-rejected.ts'
 import type { RawsAtHand } from './raw-message.ts'
+import type { RejectedBound } from './rejected-bound.ts'
 
 const inFlight = 64
 /** Reasons that are about a raw message and not about one of its items. */
@@ -25,7 +26,7 @@ export type RejectedCopier = (
 ) => Promise<void>
 
 /** Resolves when every refused item of the message is in REJECTED; waits through outages. */
-export function rejectedCopier(log: Log): RejectedCopier {
+export function rejectedCopier(log: Log, bound: RejectedBound): RejectedCopier {
   return async (message, raws, understood = () => undefined) => {
     if (message.refused.length === 0) return
     // an array is taken apart once, however many of its items were refused
@@ -48,9 +49,10 @@ export function rejectedCopier(log: Log): RejectedCopier {
           ? encoder.encode(JSON.stringify(understood(refused) ?? null))
           : bytesOf(raw.data, refused)
       const { reason, rawSeq, item, sensor, why } = refused
-      const subject = rejectedSubject(reason, message.partition, rawSeq, item)
+      const subject = rejectedSubject(reason, message.partition, rawSeq, item, sensor)
       const arrivedMs = raw?.arrivedMs ?? message.rawLastTimeMs
       await keepRejected(log, subject, { bytes, sensor, why, arrivedMs })
+      bound.kept(sensor)
     }
     await lastValueFrom(from(message.refused).pipe(mergeMap(copyOne, inFlight), toArray()))
   }

@@ -6,15 +6,14 @@ import { aqiOf } from '../core/aqi.ts'
 import { toHundredths } from '../core/fixed.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/log-message.ts'
+import { isFresh } from '../core/presence.ts'
 import { judgeValues } from '../core/quality.ts'
 import { partitionOf } from '../core/sensor-id.ts'
-import { minuteMs } from '../core/time.ts'
+import { futureToleranceMs } from '../core/time.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
 import type { RawReading } from '../schemas/raw-reading.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
-
-/** Clocks may run ahead of the broker's by so much. */
-export const futureToleranceMs = 5 * minuteMs
+import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import type { LateBook } from './late-book.ts'
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
@@ -24,16 +23,30 @@ export type JudgeOptions = {
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
+  readonly mayBeLate: LateBook
 }
 
 type Place = RawPlace & {
   /** The sensor as the subject names it. */
   readonly sensor: string
   readonly arrivedMs: number
+  /** The operator sent it: what bounds a sensor's own word on the past does not hold for it. */
+  readonly isAgain: boolean
 }
 
-/** @returns the reading, or why it is refused; never throws, whatever the item is */
+/**
+ * @returns the reading, or why it is refused; never throws, whatever the item is: what we cannot judge
+ * is refused and kept like the rest, and the items after it are judged
+ */
 export function judge(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
+  try {
+    return judgeItem(item, place, options)
+  } catch (error) {
+    return { reason: 'not_judged', why: String(error).slice(0, 200) }
+  }
+}
+
+function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
   if (!isRawReading(item)) return schemaFault()
   const sensor = options.sensorOf(place.sensor)
   if (sensor === undefined) return { reason: 'unknown_sensor', why: '' }
@@ -56,6 +69,8 @@ export function judge(item: unknown, place: Place, options: JudgeOptions): Belie
   if (timeMs - place.arrivedMs > futureToleranceMs) {
     return { reason: 'future', why: `${Math.round((timeMs - place.arrivedMs) / 1000)} s ahead` }
   }
+  const late = place.isAgain ? undefined : lateFault(sensor, timeMs, place, options)
+  if (late !== undefined) return late
   const { pm25, pm10, co2, temperature, humidity } = judged.values
   return {
     rawSeq: place.rawSeq,
@@ -72,6 +87,21 @@ export function judge(item: unknown, place: Place, options: JudgeOptions): Belie
     aqi: aqiOf(pm25, pm10),
     flags: judged.flags,
   }
+}
+
+/**
+ * Each late reading has an hour computed again, and a sensor's history back to raw rows until it is:
+ * one credential must not do that to years of a city.
+ */
+function lateFault(
+  sensor: RegisteredSensor,
+  timeMs: number,
+  { arrivedMs }: Place,
+  { mayBeLate }: JudgeOptions,
+): RawFault | undefined {
+  if (timeMs < earliestOf(sensor)) return { reason: 'before_site', why: '' }
+  if (isFresh(timeMs, arrivedMs) || mayBeLate(sensor.id, arrivedMs)) return undefined
+  return { reason: 'too_many_late', why: '' }
 }
 
 const normalised = (nested: number | null | undefined, flat: number | null | undefined) => {

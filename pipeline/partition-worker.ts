@@ -53,6 +53,7 @@ import {
 } from './decide.ts'
 import { findSilences } from './find-silences.ts'
 import type { Believed } from './judge.ts'
+import { createLateBook } from './late-book.ts'
 import { startLateLane } from './late-lane.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import { purgeRaw } from './purge-raw.ts'
@@ -60,6 +61,7 @@ import type { RawsAtHand } from './raw-message.ts'
 import { openRawSource } from './raw-source.ts'
 import { receiptTeller } from './receipts.ts'
 import { recover } from './recover.ts'
+import { rejectedBound } from './rejected-bound.ts'
 import { snapshotKeeper } from './snapshot-keeper.ts'
 import type { StoreWriter } from './store-writer.ts'
 import type { StormWatch } from './storm-watch.ts'
@@ -154,7 +156,10 @@ export async function startPartition(
     watch: wheel.watch,
   }
   const copyEvents = eventCopier(log, context)
-  const copyRejected = rejectedCopier(log)
+  const bound = rejectedBound(log.nc, (error) => {
+    logger.warn({ err: error, partition }, 'REJECTED was not trimmed this time')
+  })
+  const copyRejected = rejectedCopier(log, bound)
   const tellReceipts = receiptTeller({ nc: log.nc, state, wanting: context.wantReceipts })
   const snapshots = snapshotKeeper(state, snapshotWriter(log, partition), {
     startMs: monotonicMs(),
@@ -291,7 +296,7 @@ export async function startPartition(
   const credits = createCredits(batchesUnderWay)
   const stopped = new Subject<void>()
   const judged = pulledBatches(source, credits).pipe(
-    judgeBatches({ ...context, partition }),
+    judgeBatches({ ...context, partition, mayBeLate: createLateBook() }),
     map((batch): Work => ({ kind: 'batch', batch })),
   )
   const listen = (): void => {

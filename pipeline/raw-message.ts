@@ -1,4 +1,5 @@
 import type { Msg } from '@nats-io/transport-node'
+import { againPrefix } from '../schemas/subjects.ts'
 
 /** What a sensor published, as its RAW stream holds it. */
 export type RawMessage = {
@@ -7,6 +8,8 @@ export type RawMessage = {
   readonly arrivedMs: number
   /** The sensor as the subject names it. */
   readonly sensor: string
+  /** The operator sent it, not the sensor. */
+  readonly isAgain: boolean
   readonly data: Uint8Array
 }
 
@@ -60,6 +63,7 @@ export function readDelivered(message: Msg): Delivered | undefined {
       // nanoseconds do not fit a double: the last six digits are left out
       arrivedMs: numberAt(reply, deliveryEnd + 1, nanosEnd - 6),
       sensor: subject.slice(subject.lastIndexOf('.') + 1),
+      isAgain: subject.startsWith(againPrefix),
       data,
     },
     delivery: numberAt(reply, seqEnd + 1, deliveryEnd),

@@ -14,7 +14,7 @@ export async function listRefusedRows(
   refused: readonly RefusedRow[],
 ): Promise<void> {
   for (const { row, why } of refused) {
-    const subject = rejectedSubject('store_refused', partition, nOfSeq(row.seq), 0)
+    const subject = rejectedSubject('store_refused', partition, nOfSeq(row.seq), 0, row.sensor)
     const bytes = encoder.encode(JSON.stringify(row))
     try {
       await keepRejected(log, subject, { bytes, sensor: row.sensor, why: why.slice(0, longestWhy) })

@@ -1,4 +1,5 @@
 /** What the pipeline refused and kept: stream REJECTED, one message a refused item. */
+import { randomUUID } from 'node:crypto'
 import {
   AckPolicy,
   DeliverPolicy,
@@ -11,13 +12,19 @@ import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { type Refused, refusalReasons } from '../core/log-message.ts'
 import { refusalWords } from '../core/refusal-words.ts'
-import { rejectedHeaders, rejectedStream, spokenSubject } from '../schemas/subjects.ts'
+import { partitionOf } from '../core/sensor-id.ts'
+import {
+  againSubject,
+  isSensorToken,
+  rejectedHeaders,
+  rejectedStream,
+} from '../schemas/subjects.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
 import { lastMessage, messageAt } from './stored-message.ts'
 
 export type Rejected = {
-  /** `<reason>.<partition>.<raw sequence>.<item>`: the end of its subject. */
+  /** `<reason>.<sensor>.<partition>.<raw sequence>.<item>`: the end of its subject. */
   readonly id: string
   readonly reason: string
   /** The sensor of the subject it came on, which may be unknown. */
@@ -148,7 +155,7 @@ export type RejectedWithBytes = Rejected & {
 /** @param id its id or its whole subject @throws MustAct */
 export async function needRejected(nc: NatsConnection, id: string): Promise<RejectedWithBytes> {
   const subject = id.startsWith(prefix) ? id : `${prefix}${id}`
-  const isOne = /^air\.rejected\.[a-z_]+\.\d+\.\d+\.\d+$/.test(subject)
+  const isOne = /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/.test(subject)
   const found = isOne ? await lastMessage(nc, rejectedStream, subject) : undefined
   if (found === undefined)
     throw new MustAct(`nothing is kept as ${id}: \`airproof rejected list\` shows the ids`)
@@ -169,7 +176,7 @@ export type Again = {
 const inFlight = 100
 
 /**
- * Publishes each again to its sensor's subject, and takes it out of REJECTED once it is stored.
+ * Publishes each again as its sensor's, and takes it out of REJECTED once it is stored.
  * @throws TryAgain where NATS does not take one; those before it are done
  */
 export async function replayRejected(
@@ -179,9 +186,11 @@ export async function replayRejected(
 ): Promise<Again> {
   const manager = await jetstreamManager(nc)
   const again: Again = { replayed: 0, truncated: 0, unsendable: 0, gone: 0 }
+  // a sensor that knew it could use up the ids, and have what is sent here taken for a repeat
+  const run = randomUUID()
   let done = 0
   await inParallel(rejected, inFlight, async (one) => {
-    again[await replayOne(nc, manager, one)] += 1
+    again[await replayOne(nc, manager, run, one)] += 1
     onProgress(++done)
   })
   return again
@@ -190,20 +199,21 @@ export async function replayRejected(
 async function replayOne(
   nc: NatsConnection,
   manager: JetStreamManager,
+  run: string,
   { seq, sensor, length }: Rejected,
 ): Promise<keyof Again> {
   const stored = await messageAt(nc, rejectedStream, seq)
   if (stored === undefined) return 'gone'
   if (stored.data.length < length) return 'truncated'
-  if (!/^[\w-]{1,64}$/.test(sensor)) return 'unsendable'
+  if (!isSensorToken(sensor)) return 'unsendable'
   try {
-    const msgID = `rejected-${seq}-${stored.timeMs}`
-    await jetstream(nc).publish(spokenSubject(sensor), stored.data, { msgID })
+    const subject = againSubject(partitionOf(sensor), sensor)
+    await jetstream(nc).publish(subject, stored.data, { msgID: `${run}-${seq}` })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new TryAgain(`${sensor}: NATS does not take it now (${why})`, { cause })
   }
-  // Killed before this it is sent again some day, and is then a duplicate.
+  // Killed before this it is sent again some day, and is then judged a duplicate.
   await manager.streams.deleteMessage(rejectedStream, seq, false)
   return 'replayed'
 }

@@ -1,4 +1,5 @@
 /** Creates, or finds as they should be, the streams and buckets every process meets on. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   DiscardPolicy,
   type JetStreamManager,
@@ -11,11 +12,13 @@ import {
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { readingTopics } from '../core/device-topics.ts'
+import { longestTopicMessage, readingTopics } from '../core/device-topics.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
 import { shardCount } from '../core/webhook-id.ts'
+import { longestRawMessage } from '../schemas/raw-reading.ts'
 import {
+  againSubject,
   attemptsStream,
   auditStream,
   blobsStream,
@@ -24,14 +27,17 @@ import {
   ledgerStream,
   mailStream,
   rawStream,
+  rawSubject,
   readingsStream,
   rejectedStream,
   stateStream,
   topicsStream,
 } from '../schemas/subjects.ts'
 import { MustAct } from './exit.ts'
+import { mqttStreams } from './mqtt-streams.ts'
 
-const mebibyte = 1024 * 1024
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
 const toNanos = (ms: number): number => ms * 1_000_000
 
 export type StreamOptions = {
@@ -58,8 +64,9 @@ const bucketTtlMs: Readonly<Record<string, number>> = {
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
-    subjects: [`air.raw.${partition}.*`],
+    subjects: [rawSubject(partition, '*'), againSubject(partition, '*')],
     max_bytes: rawMaxBytes,
+    max_msg_size: longestRawMessage,
     discard: DiscardPolicy.New,
     allow_direct: true,
   }))
@@ -71,6 +78,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   return [
     ...raws,
     ...ledgers,
+    ...mqttStreams,
     {
       name: attemptsStream,
       subjects: ['att.*'],
@@ -141,17 +149,38 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       retention: RetentionPolicy.Workqueue,
       max_age: toNanos(dayMs),
       max_bytes: 256 * mebibyte,
+      max_msg_size: longestTopicMessage + kibibyte,
       // what they say is not acknowledged to them, and is durable as a reading a moment later
       ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
     },
   ]
 }
 
-type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>
+type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
+
+/** What bounds a stream; −1 and 0: it has no such bound. */
+const bounds = ['max_bytes', 'max_msgs', 'max_msg_size', 'max_age'] as const
+
+/** What a stream of an older version lacks. A bound that it has may be an operator's own: it stays. */
+function changesOf(found: StreamConfig, config: NamedStream): Partial<StreamConfig> {
+  const missing = bounds.flatMap((name) => {
+    const isMissing = (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0
+    return isMissing ? [[name, config[name]]] : []
+  })
+  const { discard } = config
+  const isSame = isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
+  return {
+    ...Object.fromEntries(missing),
+    ...(missing.length > 0 && discard !== undefined ? { discard } : {}),
+    ...(isSame ? {} : { subjects: [...config.subjects] }),
+  }
+}
 
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
-    await manager.streams.info(config.name)
+    const { config: found } = await manager.streams.info(config.name)
+    const changes = changesOf(found, config)
+    if (Object.keys(changes).length > 0) await manager.streams.update(config.name, changes)
   } catch (error) {
     if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op

@@ -31,4 +31,6 @@ export const rawReadingSchema = {
 export type RawReading = FromSchema<typeof rawReadingSchema>
 
 export const maxRawBytes = 128 * 1024
+/** What a RAW stream takes, headers included: a body a little too long is kept as `too_large`. */
+export const longestRawMessage = maxRawBytes + 4 * 1024
 export const maxRawItems = 500

@@ -3,7 +3,7 @@ import { areaFault } from '../core/area.ts'
 import { serialFault } from '../core/device-topics.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
-import { secondMs } from '../core/time.ts'
+import { dayMs, secondMs } from '../core/time.ts'
 import { type Device, type SensorEntry, sensorSchema } from './sensor.ts'
 
 export type RegisteredSite = {
@@ -71,6 +71,12 @@ export function parseSensor(
     }),
   }
 }
+
+/** A device may have measured while it was being set up, before it was registered. */
+const setUpMs = dayMs
+
+/** No reading that a sensor sends of its own accord is older than this, ms since the epoch. */
+export const earliestOf = ({ sites: [first] }: RegisteredSensor): number => first.fromMs - setUpMs
 
 /** Where the sensor stood at a time: before its first site began, at the first. */
 export function siteAt(sensor: RegisteredSensor, timeMs: number): RegisteredSite {

@@ -4,6 +4,13 @@ export const rawSubject = (partition: number, sensor: string): string =>
   `air.raw.${partition}.${sensor}`
 /** What a sensor says; the server's mapping adds the partition. */
 export const spokenSubject = (sensor: string): string => `air.raw.${sensor}`
+/**
+ * What the operator sends again, an archive or what was refused, into the same stream. The bounds on
+ * what a sensor may say of the past do not hold for it, so no sensor may publish here.
+ */
+export const againSubject = (partition: number, sensor: string): string =>
+  `${againPrefix}${partition}.${sensor}`
+export const againPrefix = 'air.again.'
 export const rawStream = (partition: number): string => `RAW_${partition}`
 
 export const readingsStream = 'READINGS'
@@ -16,12 +23,19 @@ export const riseSubject = (sensor: string): string => `air.events.rise.${sensor
 export const presenceSubject = (sensor: string): string => `air.events.presence.${sensor}`
 
 export const rejectedStream = 'REJECTED'
+/** Version 0.1 left the sensor out; what it kept is still listed and sent again. */
 export const rejectedSubject = (
   reason: string,
   partition: number,
   rawSeq: number,
   item: number,
-): string => `air.rejected.${reason}.${partition}.${rawSeq}.${item}`
+  sensor: string,
+): string => `air.rejected.${reason}.${sensorToken(sensor)}.${partition}.${rawSeq}.${item}`
+/** All that is kept of a sensor. */
+export const rejectedOf = (sensor: string): string => `air.rejected.*.${sensorToken(sensor)}.>`
+/** What a stranger's subject named may be no token of ours; these share one. */
+const sensorToken = (sensor: string): string => (isSensorToken(sensor) ? sensor : '_')
+export const isSensorToken = (sensor: string): boolean => /^[\w-]{1,64}$/.test(sensor)
 
 export const stateStream = 'STATE'
 export const stateSubject = (partition: number, chunk: number): string =>
@@ -80,6 +94,9 @@ export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
 export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
 /** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
 export const deniedSubject = 'gate.denied'
+
+/** Where gates tell one another what sensors sent over HTTP: JSON, sensor id → messages. */
+export const spentSubject = 'gate.spent'
 
 /** What devices that fix their own topics said (`core/device-topics.ts`), until the gate mapped it. */
 export const topicsStream = 'TOPICS'

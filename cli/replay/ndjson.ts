@@ -3,13 +3,14 @@
  * byte, so that the pipeline judges what stands there and keeps what it refuses.
  */
 import { decodeRaw, isFault } from '../../schemas/decode-raw.ts'
+import { longestRawMessage } from '../../schemas/raw-reading.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { latestTime } from './message-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What NATS takes in one message, less the room for its headers. */
-const mostBytes = 1024 * 1024 - 1024
+/** What a RAW stream takes in one message, less the room for its headers. */
+const mostBytes = longestRawMessage - 1024
 
 /** A word of a subject. Whether it is a sensor's id is for the pipeline to say. */
 const subjectWord = /^[\w-]{1,64}$/

@@ -5,9 +5,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../core/sensor-id.ts'
+import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { listSensors } from '../../runtime/sensor-registry.ts'
+import { againSubject } from '../../schemas/subjects.ts'
 import { openProgress } from '../progress.ts'
 import { openRawPublisher } from '../raw-publisher.ts'
 import { noRows, type RowCounts, type WholeMessage } from './archive-format.ts'
@@ -135,6 +136,7 @@ async function sendAll(
   const { batch, nowMs, note, isTerminal, stop } = options
   await using publisher = openRawPublisher(nc, {
     stop,
+    subjectOf: (sensor) => againSubject(partitionOf(sensor), sensor),
     onHeld: (why) => note(`readings are held and sent again: ${why}`),
   })
   using progress = openProgress({ label: 'sent', total: survey.readings, isTerminal })

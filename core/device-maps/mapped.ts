@@ -54,10 +54,11 @@ export function openDraft(): Draft {
   return {
     take(name, key, value, convert = same) {
       if (value === undefined || value === null) return
-      const number = numberOf(value)
+      // converted it may be beyond the largest number
+      const number = numberOf(convert(numberOf(value) ?? Number.NaN))
       if (number === undefined) ignore(key, `${shown(value)} is no number`)
       else if (taken[name] !== undefined) ignore(key, `${name} is known from another key`)
-      else taken[name] = convert(number)
+      else taken[name] = number
     },
     ignore,
     end(otherwise, timeMs) {

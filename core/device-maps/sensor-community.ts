@@ -9,17 +9,17 @@ import { noValueList, readValueList } from './value-list.ts'
 const particlePin = '1'
 
 /** What the firmware fixes: which sensor hangs on which (virtual) pin. */
-const pins: Readonly<Record<string, string>> = {
-  [particlePin]: 'particles',
-  '3': 'BMP180, BMP280',
-  '5': 'PPD42NS',
-  '7': 'DHT22, HTU21D, SHT3x',
-  '9': 'GPS',
-  '11': 'BME280',
-  '13': 'DS18B20',
-  '15': 'noise',
-  '17': 'SCD30',
-}
+const pins: ReadonlyMap<string, string> = new Map([
+  [particlePin, 'particles'],
+  ['3', 'BMP180, BMP280'],
+  ['5', 'PPD42NS'],
+  ['7', 'DHT22, HTU21D, SHT3x'],
+  ['9', 'GPS'],
+  ['11', 'BME280'],
+  ['13', 'DS18B20'],
+  ['15', 'noise'],
+  ['17', 'SCD30'],
+])
 
 /** @param pin the header X-PIN @param body the parsed JSON of the request */
 export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapped {
@@ -33,7 +33,7 @@ export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapp
     ['pm10', 'P1'],
   ] as const) {
     if (pin === particlePin) draft.take(name, key, values.get(key))
-    else if (values.has(key)) draft.ignore(key, `PIN ${pin} sends ${particlesOf(pin)}`)
+    else if (values.has(key)) draft.ignore(key, `PIN ${pin.slice(0, 8)} sends ${particlesOf(pin)}`)
   }
   draft.take('co2', 'co2_ppm', values.get('co2_ppm'))
   draft.take('temperature', 'temperature', values.get('temperature'))
@@ -42,7 +42,7 @@ export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapp
 }
 
 const particlesOf = (pin: string): string =>
-  pin === '5' ? 'counts, not µg/m³' : `no particles (${pins[pin] ?? 'a pin that is not known'})`
+  pin === '5' ? 'counts, not µg/m³' : `no particles (${pins.get(pin) ?? 'a pin that is not known'})`
 
 /** Firmware sends none; the network's server takes one, in UTC where it names no offset. */
 function timeOf(body: unknown, draft: Draft): number | undefined {

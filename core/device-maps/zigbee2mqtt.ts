@@ -3,12 +3,12 @@
  * however long ago it heard it. Only `last_seen` says how old it is, so a state without one is no
  * reading (`last_seen: ISO_8601` in its configuration).
  */
-import { parseIso } from '../iso-time.ts'
+import { isTimeMs, parseIso } from '../iso-time.ts'
 import { measurementNames } from '../reading.ts'
 import { isObject, type Mapped, openDraft } from './mapped.ts'
 
 export const noLastSeen =
-  'last_seen is missing, and a state may be hours old: set advanced.last_seen to ISO_8601'
+  'last_seen is missing or is not a time, and a state may be hours old: set advanced.last_seen to ISO_8601'
 
 /** @param body the parsed JSON of a message */
 export function mapZigbee2mqtt(body: unknown): Mapped {
@@ -22,7 +22,7 @@ export function mapZigbee2mqtt(body: unknown): Mapped {
 
 /** ISO 8601 with an offset, or `epoch`, which is in ms. */
 function timeOf(lastSeen: unknown): number | undefined {
-  if (typeof lastSeen === 'number') return Number.isSafeInteger(lastSeen) ? lastSeen : undefined
+  if (isTimeMs(lastSeen)) return lastSeen
   const parsed = parseIso(typeof lastSeen === 'string' ? lastSeen : '')
   return 'timeMs' in parsed ? parsed.timeMs : undefined
 }

@@ -53,12 +53,12 @@ export async function openResponder(options: Options): Promise<Responder> {
 
 async function answer(
   message: Msg,
-  { signer, judge, nowMs }: Pick<Options, 'signer' | 'judge' | 'nowMs'>,
+  { signer, judge, nowMs, onError }: Omit<Options, 'nc'>,
 ): Promise<void> {
   const request = readAuthRequest(message.string())
   if (request === undefined) return
   const { userKey, serverId } = request
-  const signIn = await judge(request)
+  const signIn = await judgeOrDeny(request, { judge, onError })
   const now = nowMs()
   const said =
     'denied' in signIn
@@ -66,6 +66,19 @@ async function answer(
       : { jwt: signer.sign(userClaims(request, signIn), now) }
   const nats = { ...said, type: 'authorization_response', version: 2 }
   message.respond(signer.sign({ sub: userKey, aud: serverId, nats }, now))
+}
+
+/** Also when our judging fails, the server gets an answer: without one the device would wait for it. */
+async function judgeOrDeny(
+  request: AuthRequest,
+  { judge, onError }: Pick<Options, 'judge' | 'onError'>,
+): Promise<SignIn> {
+  try {
+    return await judge(request)
+  } catch (error) {
+    onError(error)
+    return { denied: 'failed' }
+  }
 }
 
 const userClaims = (

@@ -13,11 +13,10 @@ export function answerConnections(
     callback: (error, message) => {
       if (error) return
       const id = message.subject.slice(connectionsSubject('').length)
-      void Array.fromAsync(connections.of(id), told).then(
-        (open) => message.respond(JSON.stringify(open)),
-        // whoever asks is told by the silence
-        () => undefined,
-      )
+      void Array.fromAsync(connections.of(id), told)
+        .then((open) => message.respond(JSON.stringify(open)))
+        // the caller learns it from the silence
+        .catch(() => undefined)
     },
   })
   return {

@@ -14,6 +14,8 @@ export type Connection = {
   readonly client: string | undefined
   /** Messages that came in on it, those denied among them. */
   readonly messages: number
+  /** Of their bodies. */
+  readonly bytes: number
   /** How long it is open. */
   readonly ageMs: number
   /** ISO 8601. */
@@ -67,6 +69,7 @@ type Answer = {
       readonly start?: string
       readonly last_activity?: string
       readonly in_msgs?: number
+      readonly in_bytes?: number
       readonly lang?: string
       readonly version?: string
       readonly authorized_user?: string
@@ -84,6 +87,7 @@ function readAnswer({ server, data }: Answer): readonly Connection[] {
     address: one.ip ?? '',
     client: [one.lang, one.version].filter(Boolean).join(' ') || undefined,
     messages: one.in_msgs ?? 0,
+    bytes: one.in_bytes ?? 0,
     // both by the server's clock, whatever ours says
     ageMs: Date.parse(data?.now ?? '') - Date.parse(one.start ?? ''),
     since: one.start ?? '',

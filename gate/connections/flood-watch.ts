@@ -3,20 +3,23 @@
  * page by page through all connections, with pauses, so that looking stays a small share of a
  * server's work (5,000 connections are looked at in about 2 s, 100,000 in a minute or two). The
  * sensor's connections are closed and it is not let in for a pause; what was acknowledged stays
- * stored. A sensor that holds too many connections loses the oldest.
+ * stored. A sensor that holds too many connections loses the oldest, and one whose secret has ended
+ * since it signed in loses those: the servers ask at sign-in alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Allowance, defaultFloodBounds, type FloodBounds, spend } from '../../core/flood.ts'
+import { messagesIn } from '../../core/flood.ts'
 import { type Connection, type Connections, pageSize } from './connections.ts'
+import type { FloodLedger } from './flood-ledger.ts'
 
 type Options = {
   readonly connections: Pick<Connections, 'page' | 'close'>
-  /** Undefined: it is none of our sensors and may send what it likes. */
-  readonly boundsOf: (user: string) => FloodBounds | 'default' | undefined
-  readonly onFlood: (id: string) => void
+  readonly isSensor: (user: string) => boolean
+  readonly ledger: FloodLedger
+  /** The secret that it came with is no longer good. */
+  readonly hasOutlived: (connection: Connection) => boolean
+  readonly onOutlived: (connection: Connection) => void
   readonly onTooMany: (connection: Connection) => void
   readonly onFailure: (error: unknown) => void
-  readonly nowMs: () => number
   readonly stop: AbortSignal
   /** From the end of one look to the next. */
   readonly everyMs?: number
@@ -44,27 +47,26 @@ export async function watchFloods(options: Options): Promise<void> {
   }
 }
 
-type Counted = { readonly messages: number; readonly sweep: number }
+type Counted = { readonly messages: number; readonly bytes: number; readonly sweep: number }
 
 /** One look at all connections; what it learns is kept for the next one. */
 function floodSweep(options: Options): (pause: (ms: number) => Promise<void>) => Promise<void> {
-  const { connections, boundsOf, onFlood, onTooMany, nowMs, stop } = options
+  const { connections, isSensor, ledger, hasOutlived, stop } = options
   const counted = new Map<string, Counted>()
-  const allowances = new Map<string, Allowance>()
   let sweep = 0
 
-  const count = (connection: Connection): void => {
-    const { serverId, cid, user, messages } = connection
-    const named = boundsOf(user)
-    if (named === undefined) return
-    const bounds = named === 'default' ? defaultFloodBounds : named
+  const count = ({ serverId, cid, user, messages, bytes }: Connection): void => {
     const key = `${serverId} ${cid}`
-    const before = counted.get(key)?.messages ?? 0
-    counted.set(key, { messages, sweep })
-    const allowance = spend(allowances.get(user), Math.max(0, messages - before), nowMs(), bounds)
-    // it pays with the pause, and starts from nothing after it
-    allowances.set(user, allowance.left < 0 ? { left: 0, atMs: nowMs() } : allowance)
-    if (allowance.left < 0) onFlood(user)
+    const before = counted.get(key) ?? { messages: 0, bytes: 0 }
+    counted.set(key, { messages, bytes, sweep })
+    const more = messagesIn(messages - before.messages, bytes - before.bytes)
+    ledger.charge(user, Math.max(0, more))
+  }
+  const close = async (surplus: readonly Connection[], tell: (one: Connection) => void) => {
+    for (const connection of surplus) {
+      await connections.close(connection)
+      tell(connection)
+    }
   }
   return async (pause) => {
     sweep += 1
@@ -72,21 +74,19 @@ function floodSweep(options: Options): (pause: (ms: number) => Promise<void>) =>
     for (let offset = 0; !stop.aborted; offset += pageSize) {
       const startMs = performance.now()
       const page = await connections.page(offset)
-      for (const connection of page) {
+      const ours = page.filter(({ user }) => isSensor(user))
+      for (const connection of ours) {
         count(connection)
-        if (boundsOf(connection.user) !== undefined)
-          open.set(connection.user, [...(open.get(connection.user) ?? []), connection])
+        const { user } = connection
+        open.set(user, [...(open.get(user) ?? []), connection])
       }
+      await close(ours.filter(hasOutlived), options.onOutlived)
       if (page.length < pageSize) break
       await pause(Math.max(leastPauseMs, pauseFactor * (performance.now() - startMs)))
     }
-    for (const all of open.values())
-      for (const surplus of oldestBeyond(all)) {
-        await connections.close(surplus)
-        onTooMany(surplus)
-      }
+    for (const all of open.values()) await close(oldestBeyond(all), options.onTooMany)
     for (const [key, { sweep: last }] of counted) if (last !== sweep) counted.delete(key)
-    forgetCalm(allowances, open, { boundsOf, nowMs: nowMs() })
+    ledger.forgetCalm((user) => open.has(user))
   }
 }
 
@@ -94,17 +94,3 @@ const oldestBeyond = (all: readonly Connection[]): readonly Connection[] =>
   all.length <= mostConnections
     ? []
     : all.toSorted((a, b) => (a.since < b.since ? -1 : 1)).slice(0, all.length - mostConnections)
-
-/** A sensor that is away and has its whole burst again is like one never seen. */
-function forgetCalm(
-  allowances: Map<string, Allowance>,
-  open: ReadonlyMap<string, unknown>,
-  { boundsOf, nowMs }: Pick<Options, 'boundsOf'> & { readonly nowMs: number },
-): void {
-  for (const [user, allowance] of allowances) {
-    if (open.has(user)) continue
-    const named = boundsOf(user) ?? 'default'
-    const bounds = named === 'default' ? defaultFloodBounds : named
-    if (spend(allowance, 0, nowMs, bounds).left >= bounds.burst) allowances.delete(user)
-  }
-}

@@ -1,6 +1,7 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../../core/sensor-id.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
+import type { InputGuard } from '../input-guard.ts'
 import type { GateMetrics } from '../metrics.ts'
 import type { SeenBook } from '../seen-book.ts'
 
@@ -11,33 +12,34 @@ type Options = {
   readonly rules: SensorIdRules
   readonly seen: Pick<SeenBook, 'left' | 'denied'>
   readonly metrics: Pick<GateMetrics, 'denied'>
+  readonly guard: Pick<InputGuard, 'callback'>
 }
 
 /** Notes when a sensor's connection ended, and what a server denied to it. */
-export function followServers({ system, nc, rules, seen, metrics }: Options): Disposable {
+export function followServers({ system, nc, rules, seen, metrics, guard }: Options): Disposable {
   const isSensor = (user: unknown): user is string =>
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
   const queue = 'gate'
   const ends = system.subscribe('$SYS.ACCOUNT.*.DISCONNECT', {
     queue,
-    callback: (error, message) => {
+    callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
       const { client, reason } = jsonOf(message)
       const user = typeof client === 'object' && client !== null && 'user' in client && client.user
       if (isSensor(user)) seen.left(user, String(reason))
-    },
+    }),
   })
   const denials = nc.subscribe(deniedSubject, {
     queue,
-    callback: (error, message) => {
+    callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
       for (const [id, count] of Object.entries(jsonOf(message))) {
         if (typeof count !== 'number' || !isSensor(id)) continue
         metrics.denied.inc(count)
         seen.denied(id, count)
       }
-    },
+    }),
   })
   return {
     [Symbol.dispose]: () => {

@@ -5,7 +5,8 @@ import { remember } from '../../core/remember.ts'
 import { pauseSubject } from '../../schemas/subjects.ts'
 
 export type Pauses = Disposable & {
-  readonly isPaused: (id: string) => boolean
+  /** 0: it is let in. */
+  readonly leftMs: (id: string) => number
   /** Told to every gate that runs. */
   readonly pause: (id: string, untilMs: number) => void
 }
@@ -32,12 +33,11 @@ export function openPauses(nc: NatsConnection, { nowMs, onPause }: Options): Pau
     },
   })
   return {
-    isPaused: (id) => {
-      const until = untilMs.get(id)
-      if (until === undefined) return false
-      if (nowMs() < until) return true
+    leftMs: (id) => {
+      const left = (untilMs.get(id) ?? 0) - nowMs()
+      if (left > 0) return left
       untilMs.delete(id)
-      return false
+      return 0
     },
     pause: (id, until) => nc.publish(pauseSubject(id), String(until)),
     [Symbol.dispose]: () => {

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/log.ts'
 import type { RawPublisher } from './publish-raw.ts'
-import { notNow } from './push-error.ts'
+import { notNow, PushError } from './push-error.ts'
 import type { Spool } from './spool.ts'
 import type { Waiting } from './spool-line.ts'
 
@@ -16,7 +16,7 @@ const retryAfterSeconds = { away: 5, full: 30 }
 
 /**
  * Makes a raw message durable: in its stream, or, where whoever sent it keeps nothing, on our disk.
- * @throws PushError 503 it is nowhere
+ * @throws PushError 503 it is nowhere; 413 it is longer than any stream takes
  */
 export function createDeliver({
   publish,
@@ -34,6 +34,12 @@ export function createDeliver({
   return async (waiting, keeps) => {
     const verdict = await publish(waiting.sensor, waiting.body)
     if (verdict === 'stored') return 'stored'
+    if (verdict === 'refused')
+      throw new PushError(
+        413,
+        'body_too_large',
+        'it is longer than NATS takes: send smaller arrays',
+      )
     if (keeps) {
       if (await keep(waiting)) return 'spooled'
       const seconds = retryAfterSeconds.full

@@ -77,7 +77,7 @@ export function deviceEndpoints({
         reading = looked.reading
         if (looked.frozen !== undefined) remember(frozen, sensor.id, looked.frozen, most)
       }
-      return prepareMapped(reading, sensor.id, { ...judging, clock: 'device' })
+      return prepareMapped(reading, sensor, { ...judging, clock: 'device' })
     },
   }))
 }

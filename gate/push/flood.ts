@@ -1,4 +1,4 @@
-import { defaultFloodBounds } from '../../core/flood.ts'
+import { defaultFloodBounds, messagesIn } from '../../core/flood.ts'
 import { createRateBook } from '../../core/rate-book.ts'
 import type { RateLimit } from '../../core/rate-limit.ts'
 import { secondMs } from '../../core/time.ts'
@@ -7,21 +7,32 @@ import { notNow } from './push-error.ts'
 type Options = {
   /** Of the sensor's registry entry. */
   readonly limitOf: (sensor: string) => RateLimit | undefined
+  /** Of a sensor that flooded on any way, until it is let in again; 0: it does not pause. */
+  readonly pausedForMs: (sensor: string) => number
+  /** Told what is let in, so that a sensor has one budget over HTTP, NATS and MQTT. */
+  readonly onSpent: (sensor: string, messages: number) => void
   /** A clock that never goes back, in ms. */
   readonly clockMs: () => number
   readonly most?: number
 }
 
+export type FloodGuard = (sensor: string, bytes: number) => void
+
 /** Counts a message of a sensor. @throws PushError 429 */
 export function floodGuard({
   limitOf,
+  pausedForMs,
+  onSpent,
   clockMs,
   most = 100_000,
-}: Options): (sensor: string) => void {
+}: Options): FloodGuard {
   const book = createRateBook(most)
-  return (sensor) => {
-    const ms = book.waitMs(sensor, limitOf(sensor) ?? defaultFloodBounds, clockMs())
-    if (ms === 0) return
+  return (sensor, bytes) => {
+    const cost = messagesIn(1, bytes)
+    const ms =
+      pausedForMs(sensor) ||
+      book.waitMs(sensor, limitOf(sensor) ?? defaultFloodBounds, clockMs(), cost)
+    if (ms === 0) return onSpent(sensor, cost)
     const seconds = Math.max(1, Math.ceil(ms / secondMs))
     throw notNow(429, 'flood', 'this sensor sends more often than it may: wait', seconds)
   }

@@ -10,7 +10,9 @@ import { parseApplication } from '../../schemas/application.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type CredentialBook, verdictOf } from '../credential-book.ts'
+import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
+import { openSpentTeller } from '../spent.ts'
 import { indexDevices } from '../topics/device-index.ts'
 import { arrivalClock } from './arrival-clock.ts'
 import { createDeliver } from './deliver.ts'
@@ -42,6 +44,9 @@ export type PushOptions = {
   readonly registry: Registry
   /** Where a sensor's last contact is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
+  /** How long a sensor that flooded, over HTTP or NATS or MQTT, is still not let in; 0: it is. */
+  readonly pausedForMs: (sensor: string) => number
+  readonly guard: InputGuard
   readonly log: Logger
   readonly limits?: HttpLimits
 }
@@ -61,6 +66,8 @@ export async function openPush({
   earliestMs,
   registry,
   seen,
+  pausedForMs,
+  guard,
   log,
   ...address
 }: PushOptions): Promise<Push> {
@@ -68,9 +75,10 @@ export async function openPush({
   const nowMs = Date.now
   const applications = opened.use(await watchBucket(nc, buckets.applications, parseApplication))
   const spools = opened.use(await openSpools(dataFolder, spoolMaxBytes))
-  const { publish } = opened.use(openRawPublisher(nc, { log }))
+  const { publish } = opened.use(openRawPublisher(nc, { log, guard }))
   for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
 
+  const spent = opened.use(openSpentTeller(nc))
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
   const app = createPushApp({
     endpoints: [
@@ -91,12 +99,14 @@ export async function openPush({
     },
     flood: floodGuard({
       limitOf: (sensor) => sensors.get(sensor)?.flood,
+      pausedForMs,
+      onSpent: spent.note,
       clockMs: () => performance.now(),
     }),
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),
     seen: seen && ofSensors(seen, sensors),
-    log,
+    failed: guard.failed,
   })
   const handle = app.callback()
   const server = opened.use(

@@ -1,6 +1,6 @@
 import { isRefusal, type Mapped, type MappedReading } from '../../core/device-maps/mapped.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { Judging, Prepared } from './endpoint.ts'
 import { PushError } from './push-error.ts'
 import { type ItemFault, rangeFault, rawItem, timeFault } from './raw-item.ts'
@@ -18,7 +18,7 @@ export function acceptMapped(mapped: Mapped): MappedReading {
  */
 export function prepareMapped(
   { fields, timeMs: measuredMs, ignored: left }: MappedReading,
-  sensor: SensorId,
+  sensor: RegisteredSensor,
   { nowMs, earliestMs, arrival, clock }: Judging & { readonly clock: 'device' | 'server' },
 ): Prepared {
   if (Object.keys(fields).length === 0) return { answer: told(left) }
@@ -26,13 +26,13 @@ export function prepareMapped(
   const why = `${isUnset ? formatIso(measuredMs) : ''}: the clock was never set, the arrival stands in`
   const ignored = isUnset ? [...left, { key: 'time', why }] : left
   const knownMs = isUnset ? undefined : measuredMs
-  const timeMs = knownMs ?? arrival(sensor)
-  const fault = timeFault(timeMs, { nowMs: nowMs(), earliestMs }) ?? rangeFault(fields)
+  const timeMs = knownMs ?? arrival(sensor.id)
+  const fault = timeFault(timeMs, { nowMs: nowMs(), earliestMs, sensor }) ?? rangeFault(fields)
   if (fault !== undefined) throw wrong(fault)
   const item = rawItem(fields, timeMs, knownMs === undefined)
   const { timestamp, time_assigned } = item
   return {
-    message: { sensor, body: JSON.stringify(item), readings: 1 },
+    message: { sensor: sensor.id, body: JSON.stringify(item), readings: 1 },
     answer: { timestamp, ...(time_assigned === true ? { time_assigned } : {}), ...told(ignored) },
   }
 }

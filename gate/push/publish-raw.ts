@@ -7,9 +7,13 @@ import { partitionOf } from '../../core/sensor-id.ts'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
+import type { InputGuard } from '../input-guard.ts'
 
-/** `full`: its stream takes no more for now; `away`: nobody answers, it may be stored or not. */
-export type PublishVerdict = 'stored' | 'full' | 'away'
+/**
+ * `full`: its stream takes no more for now; `away`: there is no answer, it may be stored or not;
+ * `refused`: it will never be taken, as it is too long.
+ */
+export type PublishVerdict = 'stored' | 'full' | 'away' | 'refused'
 
 export type RawPublisher = AsyncDisposable & {
   /** Never throws. @param body JSON of one raw message */
@@ -18,6 +22,7 @@ export type RawPublisher = AsyncDisposable & {
 
 type Options = {
   readonly log: Logger
+  readonly guard: InputGuard
   /** ChirpStack waits 5 s for us, so less. */
   readonly timeoutMs?: number
 }
@@ -33,7 +38,7 @@ const toldEveryMs = 10 * secondMs
 
 export function openRawPublisher(
   nc: NatsConnection,
-  { log, timeoutMs = 3 * secondMs }: Options,
+  { log, guard, timeoutMs = 3 * secondMs }: Options,
 ): RawPublisher {
   const inbox = createInbox()
   const pending = new Map<number, Pending>()
@@ -58,7 +63,7 @@ export function openRawPublisher(
     log.warn({ sensor: sent.sensor, why }, 'a reading was not taken')
   }
   const subscription = nc.subscribe(`${inbox}.*`, {
-    callback: (_error, message) => answer(message),
+    callback: guard.callback('publish', (_error: Error | null, message: Msg) => answer(message)),
   })
   const sweeping = setInterval(() => {
     const nowMs = performance.now()
@@ -84,7 +89,13 @@ export function openRawPublisher(
       const id = count++
       const { promise, resolve } = Promise.withResolvers<PublishVerdict>()
       pending.set(id, { sensor, sentAtMs: performance.now(), resolve })
-      nc.publish(rawSubject(partitionOf(sensor), sensor), body, { reply: `${inbox}.${id}` })
+      try {
+        nc.publish(rawSubject(partitionOf(sensor), sensor), body, { reply: `${inbox}.${id}` })
+      } catch (error) {
+        // the client sends no body beyond the server's bound, and nothing to what is not a subject
+        guard.failed('publish', error, { sensor, bytes: body.length })
+        settle(id, nc.isClosed() ? 'away' : 'refused')
+      }
       return promise
     },
     [Symbol.asyncDispose]: async () => {
@@ -97,8 +108,15 @@ export function openRawPublisher(
 
 type Ack = {
   readonly stream?: string
-  readonly error?: { readonly code: number; readonly description: string }
+  readonly error?: {
+    readonly code: number
+    readonly err_code?: number
+    readonly description: string
+  }
 }
+
+/** nats-server's errors.json: longer than the stream's `max_msg_size`. */
+const tooLong = 10_054
 
 function readAck(
   message: Msg,
@@ -111,6 +129,7 @@ function readAck(
     if (ack.stream === stream) return { verdict: 'stored' }
     return { verdict: 'away', why: `it went to ${ack.stream}, not to ${stream}` }
   }
+  if (ack.error.err_code === tooLong) return { verdict: 'refused', why: ack.error.description }
   // 503 is the server's word for "not now", be it that the stream is full or has no leader
   const isFull = /maximum|insufficient/.test(ack.error.description)
   return { verdict: isFull ? 'full' : 'away', why: ack.error.description }

@@ -4,13 +4,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import Koa, { type Context } from 'koa'
-import type { Logger } from '../../runtime/log.ts'
 import type { CredentialVerdict } from '../credential-book.ts'
+import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { type Claim, readClaim, unauthorized } from './claim.ts'
 import type { createDeliver } from './deliver.ts'
 import type { Endpoint, PushRequest } from './endpoint.ts'
 import { explanation } from './explain.ts'
+import type { FloodGuard } from './flood.ts'
 import { errorBody, PushError } from './push-error.ts'
 import type { Observe } from './push-metrics.ts'
 import { readJson } from './read-body.ts'
@@ -19,13 +20,12 @@ type Options = {
   readonly endpoints: readonly Endpoint[]
   /** Whether a claim of a sensor, or of an application, is true. */
   readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
-  /** Counts a message of a sensor. @throws PushError 429 */
-  readonly flood: (sensor: string) => void
+  readonly flood: FloodGuard
   readonly deliver: ReturnType<typeof createDeliver>
   readonly observe: Observe
   /** Where a sensor's last contact, and a refused one, is noted. */
   readonly seen?: Pick<SeenBook, 'heard' | 'refused'> | undefined
-  readonly log: Logger
+  readonly failed: InputGuard['failed']
 }
 
 /** Characters of an address, its query included. */
@@ -40,7 +40,7 @@ export function createPushApp({
   deliver,
   observe,
   seen,
-  log,
+  failed,
 }: Options): Koa {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
   const app = new Koa()
@@ -55,7 +55,7 @@ export function createPushApp({
   const push = async (ctx: Context, endpoint: Endpoint, rest: readonly string[]) => {
     const claim = readClaim(ctx, rest)
     admit(endpoint, claim)
-    if (endpoint.caller === 'sensor') flood(claim.id)
+    if (endpoint.caller === 'sensor') flood(claim.id, announcedBytes(ctx))
     const body = await readJson(ctx)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
@@ -66,7 +66,7 @@ export function createPushApp({
       send(ctx, 202, { stored: 0, ...answer })
       return { outcome: 'nothing', readings: 0 }
     }
-    if (endpoint.caller === 'application') flood(message.sensor)
+    if (endpoint.caller === 'application') flood(message.sensor, message.body.length)
     const outcome = await deliver(message, endpoint.keeps)
     const { readings } = message
     const isSpooled = outcome === 'spooled' ? { spooled: true } : {}
@@ -89,8 +89,7 @@ export function createPushApp({
     const requestId = randomUUID()
     const error = toPushError(thrown)
     // whoever hung up in mid-request is no failure of ours
-    if (error.code === 'internal' && !ctx.req.destroyed)
-      log.error({ err: thrown, requestId }, 'could not answer a push')
+    if (error.code === 'internal' && !ctx.req.destroyed) failed('push', thrown, { requestId })
     const { status, headers } = error
     write(ctx, status, errorBody(error, requestId), { ...headers, 'x-request-id': requestId })
     return error.code
@@ -107,6 +106,9 @@ export function createPushApp({
   app.on('error', () => undefined)
   return app
 }
+
+/** A body that does not say how long it is counts as short. */
+const announcedBytes = ({ req }: Context): number => Number(req.headers['content-length'] ?? 0) || 0
 
 function requestOf(ctx: Context, { id }: Claim, body: unknown): PushRequest {
   const query = new URLSearchParams(ctx.querystring)

@@ -7,14 +7,12 @@ import { fromHundredths, toHundredths } from '../../core/fixed.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hardRanges } from '../../core/quality.ts'
 import { type MeasurementName, measurementNames } from '../../core/reading.ts'
-import { minuteMs } from '../../core/time.ts'
+import { futureToleranceMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
-
-/** As the pipeline's own, which measures by the broker's clock. */
-const futureToleranceMs = 5 * minuteMs
+import { earliestOf, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
 
 export type ItemFault = {
-  readonly code: 'too_old' | 'future' | 'out_of_range'
+  readonly code: 'too_old' | 'before_site' | 'future' | 'out_of_range'
   readonly field: string
   readonly why: string
 }
@@ -22,7 +20,15 @@ export type ItemFault = {
 /** @returns why no reading of this time is believed, or undefined */
 export function timeFault(
   timeMs: number,
-  { nowMs, earliestMs }: { readonly nowMs: number; readonly earliestMs: number },
+  {
+    nowMs,
+    earliestMs,
+    sensor,
+  }: {
+    readonly nowMs: number
+    readonly earliestMs: number
+    readonly sensor: RegisteredSensor
+  },
 ): ItemFault | undefined {
   const field = 'timestamp'
   if (timeMs < earliestMs)
@@ -30,6 +36,12 @@ export function timeFault(
       code: 'too_old',
       field,
       why: `${formatIso(timeMs)} is before ${formatIso(earliestMs)}: the clock was never set`,
+    }
+  if (timeMs < earliestOf(sensor))
+    return {
+      code: 'before_site',
+      field,
+      why: `${formatIso(timeMs)} is more than a day before ${sensor.id} was at its first site`,
     }
   if (timeMs - nowMs > futureToleranceMs)
     return {

@@ -101,7 +101,7 @@ function judgeItem(
       field: measurementNames.join(', '),
       why: 'there is no value at all',
     }
-  const fault = timeFault(time.timeMs, { nowMs: nowMs(), earliestMs }) ?? rangeFault(fields)
+  const fault = timeFault(time.timeMs, { nowMs: nowMs(), earliestMs, sensor }) ?? rangeFault(fields)
   return fault ?? { good: rawItem(fields, time.timeMs, item.time_assigned === true) }
 }
 

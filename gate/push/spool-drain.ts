@@ -1,7 +1,7 @@
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { pause } from '../../runtime/pause.ts'
-import type { RawPublisher } from './publish-raw.ts'
+import type { PublishVerdict, RawPublisher } from './publish-raw.ts'
 import type { Spool } from './spool.ts'
 import type { Waiting } from './spool-line.ts'
 
@@ -13,11 +13,13 @@ type Options = {
 
 /** Messages on their way to NATS at once. */
 const window = 256
+const isSettled: ReadonlySet<PublishVerdict> = new Set(['stored', 'refused'])
 const pauseMs = { shortest: 250, longest: 5 * secondMs }
 
 /**
  * Sends what waits, oldest first, as soon as NATS takes it, and again until it does. A line counts
- * as sent when its stream has acknowledged it; a segment goes when all of its lines are.
+ * as sent when its stream has acknowledged it; a segment goes when all of its lines are. One that
+ * its stream will never take is passed over, so that it does not keep back those after it.
  */
 export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
   const stop = new AbortController()
@@ -31,7 +33,9 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
     for (let from = 0; from < waiting.length && !stop.signal.aborted; from += window) {
       const part = waiting.slice(from, from + window)
       const verdicts = await Promise.all(part.map(({ sensor, body }) => publish(sensor, body)))
-      left.push(...part.filter((_, place) => verdicts[place] !== 'stored'))
+      const refused = verdicts.filter((verdict) => verdict === 'refused').length
+      if (refused > 0) log.warn({ readings: refused }, 'passed over what NATS will never take')
+      left.push(...part.filter((_, place) => !isSettled.has(verdicts[place] ?? 'away')))
       // nobody is there: the rest need not wait for it, each in its turn
       if (verdicts.includes('away')) return [...left, ...waiting.slice(from + window)]
     }

@@ -80,14 +80,31 @@ export async function openSpool({
     const number = Math.max(nowMs(), last === undefined ? 0 : Number.parseInt(last, 10) + 1)
     const name = `${String(number).padStart(15, '0')}.log`
     const file = await open(join(folder, name), 'ax', 0o600)
-    await syncFolder(folder)
     sizes.set(name, 0)
-    return { name, file, bytes: 0 }
+    active = { name, file, bytes: 0 }
+    await syncFolder(folder)
+    return active
   }
   const seal = async (): Promise<void> => {
     const sealed = active
     active = undefined
     await sealed?.file.close()
+  }
+  /**
+   * After a write that failed: what it wrote is cut off, and the segment takes no more. A segment
+   * that holds nothing else is not kept, or a full disk would be left with a file for each push.
+   */
+  const leave = async ({ name, file, bytes: sound }: Active): Promise<void> => {
+    try {
+      await file.truncate(sound)
+    } finally {
+      await seal()
+    }
+    if (sound === 0) await removeSegment(name)
+  }
+  const removeSegment = async (name: string): Promise<void> => {
+    await unlink(join(folder, name))
+    sizes.delete(name)
   }
   /** All that wait to be written share one write and one sync. */
   const write = async (): Promise<void> => {
@@ -96,17 +113,15 @@ export async function openSpool({
     wishes = []
     wishedBytes = 0
     try {
-      active ??= await begin()
+      const segment = active ?? (await begin())
       const lines = Buffer.from(batch.map(({ line }) => line).join(''))
-      await active.file.writeFile(lines)
-      await active.file.datasync()
-      active.bytes += lines.length
-      sizes.set(active.name, active.bytes)
-      if (active.bytes >= segmentBytes) await seal()
+      await segment.file.writeFile(lines)
+      await segment.file.datasync()
+      segment.bytes += lines.length
+      sizes.set(segment.name, segment.bytes)
+      if (segment.bytes >= segmentBytes) await seal()
     } catch (error) {
-      // the segment may end in half a line: nothing is written behind it
-      if (active !== undefined) sizes.set(active.name, (await active.file.stat()).size)
-      await seal()
+      if (active !== undefined) await leave(active).catch(() => undefined)
       for (const wish of batch) wish.reject(error)
       return
     }
@@ -138,10 +153,7 @@ export async function openSpool({
         if (name === active?.name) await seal()
         return readSegment(folder, name)
       }),
-    async remove({ name }) {
-      await unlink(join(folder, name))
-      sizes.delete(name)
-    },
+    remove: ({ name }) => removeSegment(name),
     [Symbol.asyncDispose]: async () => {
       await inTurn(write)
       await inTurn(seal)

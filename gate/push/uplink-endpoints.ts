@@ -45,9 +45,9 @@ function prepareUplink(
     return { answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
   if ('refused' in uplink) throw new PushError(400, 'not_understood', uplink.refused)
   const { devEui, mapped } = uplink
-  const { id } = sensorOf(devEui, application, devices)
-  const prepared = prepareMapped(acceptMapped(mapped), id, { ...judging, clock: 'server' })
-  return { ...prepared, answer: { sensor_id: id, ...prepared.answer } }
+  const sensor = sensorOf(devEui, application, devices)
+  const prepared = prepareMapped(acceptMapped(mapped), sensor, { ...judging, clock: 'server' })
+  return { ...prepared, answer: { sensor_id: sensor.id, ...prepared.answer } }
 }
 
 /** @throws PushError 400 */

@@ -21,9 +21,11 @@ import { secondMs } from '../../core/time.ts'
 import { leaseRoundMs, openLeases } from '../../runtime/leases.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { pause } from '../../runtime/pause.ts'
+import { quietRepeats } from '../../runtime/quiet-repeats.ts'
 import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
+import type { InputGuard } from '../input-guard.ts'
 import { openRawPublisher } from '../push/publish-raw.ts'
 import { indexDevices } from './device-index.ts'
 import { topicMetrics } from './metrics.ts'
@@ -34,6 +36,7 @@ export type TopicsOptions = {
   readonly sensors: WatchedBucket<RegisteredSensor>
   /** Stable over restarts (`runtime/instance-id.ts`). */
   readonly holder: string
+  readonly guard: InputGuard
   readonly log: Logger
   readonly metrics: Registry
 }
@@ -44,12 +47,18 @@ const consumerName = 'gate'
 const ackWaitMs = 30 * secondMs
 /** Of open windows: ten thousand devices that say five numbers each. */
 const mostUnacknowledged = 50_000
+/**
+ * More than a day's deliveries of one message (`againMs` of `topic-work.ts`): no outage uses it up.
+ * One that ends the process each time, or is never answered, is not delivered any more after that;
+ * it goes with the stream's `max_age`, and blocks no other meanwhile.
+ */
+const mostDeliveries = 2_000
 const pulledAtOnce = 500
 const retryMs = secondMs
 
 /** Works until disposed. What was begun is then finished, or comes again to the next gate. */
 export async function openTopics(options: TopicsOptions): Promise<AsyncDisposable> {
-  const { nc, sensors, holder, log } = options
+  const { nc, sensors, holder, guard, log } = options
   await using opened = new AsyncDisposableStack()
   const manager = await jetstreamManager(nc)
   const settings = {
@@ -58,6 +67,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
     deliver_policy: DeliverPolicy.All,
     ack_wait: ackWaitMs * 1_000_000,
     max_ack_pending: mostUnacknowledged,
+    max_deliver: mostDeliveries,
   }
   try {
     await manager.consumers.add(topicsStream, settings)
@@ -65,7 +75,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
     // it is there as an older version of us made it
     await manager.consumers.update(topicsStream, consumerName, settings)
   }
-  const publisher = opened.use(openRawPublisher(nc, { log }))
+  const publisher = opened.use(openRawPublisher(nc, { log, guard }))
   const { messages } = topicMetrics(options.metrics)
   const devices = indexDevices(sensors)
 
@@ -76,6 +86,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
       devices,
       publish: publisher.publish,
       count: (outcome, by) => messages.inc({ outcome }, by),
+      failed: guard.failed,
       log,
       nowMs: () => performance.now(),
     })
@@ -124,13 +135,17 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   return { [Symbol.asyncDispose]: () => resources.disposeAsync() }
 }
 
-/** Hands messages over one after the other, through outages of the server. */
+/**
+ * Hands messages over one after the other, through outages of the server, the only thing that ends
+ * an inner round: `take` never throws.
+ */
 async function consumeUntil(
   nc: NatsConnection,
   stop: AbortSignal,
   take: (message: JsMsg) => Promise<void>,
   log: Logger,
 ): Promise<void> {
+  const repeats = quietRepeats()
   while (!stop.aborted) {
     let messages: ConsumerMessages | undefined
     const end = (): void => messages?.stop()
@@ -145,7 +160,9 @@ async function consumeUntil(
         else await take(message)
       }
     } catch (error) {
-      log.debug({ err: error }, 'topics: trying again')
+      const notShown = repeats.show(String(error), performance.now())
+      if (notShown !== undefined)
+        log.warn({ err: error, notShown }, 'the devices’ messages cannot be read: trying again')
     } finally {
       stop.removeEventListener('abort', end)
     }

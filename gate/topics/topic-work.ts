@@ -3,26 +3,30 @@ import type { JsMsg } from '@nats-io/jetstream'
 import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
 import type { MappedFields, MappedReading } from '../../core/device-maps/mapped.ts'
 import { remember } from '../../core/remember.ts'
-import { hourMs, secondMs } from '../../core/time.ts'
+import { futureToleranceMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { RawPublisher } from '../push/publish-raw.ts'
+import type { InputGuard } from '../input-guard.ts'
+import type { PublishVerdict, RawPublisher } from '../push/publish-raw.ts'
 import { rawItem } from '../push/raw-item.ts'
 import type { DeviceIndex } from './device-index.ts'
 import { createJoiner, type Joined } from './join-parts.ts'
 import { type LeftReason, type Understood, understand } from './understand.ts'
 
 type TopicMessage = Pick<JsMsg, 'subject' | 'data' | 'timestampNanos' | 'redelivered'> & {
+  readonly info: Pick<JsMsg['info'], 'deliveryCount'>
   readonly ack: () => void
   /** @param ms until it comes again */
   readonly nak: (ms?: number) => void
 }
 
-export type TopicOutcome = LeftReason | 'stored' | 'not_stored' | 'frozen'
+/** `not_stored` comes again; `refused`: its stream will never take it; `failed`: a fault of ours. */
+export type TopicOutcome = LeftReason | 'stored' | 'not_stored' | 'refused' | 'frozen' | 'failed'
 
 type Options = {
   readonly devices: DeviceIndex
   readonly publish: RawPublisher['publish']
   readonly count: (outcome: TopicOutcome, by: number) => void
+  readonly failed: InputGuard['failed']
   readonly log: Logger
   /** A clock that never goes back, ms. */
   readonly nowMs: () => number
@@ -31,7 +35,7 @@ type Options = {
 }
 
 export type TopicWork = {
-  /** Resolves when there is room for the next. */
+  /** Resolves when there is room for the next. Never throws: what fails is counted and done with. */
   readonly take: (message: TopicMessage) => Promise<void>
   /** To be called every second or so. */
   readonly tick: () => void
@@ -40,7 +44,9 @@ export type TopicWork = {
 }
 
 const mostUnderWay = 256
-const againMs = 2 * secondMs
+/** Until what could not be stored comes again: twice as long each time, a minute at most. */
+const againMs = (deliveries: number): number =>
+  Math.min(minuteMs, 2 * secondMs * 2 ** Math.min(deliveries - 1, 10))
 /** What is wrong with a device is logged this often. */
 const toldEveryMs = hourMs
 
@@ -52,7 +58,7 @@ type Out = {
 }
 
 export function createTopicWork(options: Options): TopicWork {
-  const { devices, publish, count, log, nowMs, most = 100_000 } = options
+  const { devices, publish, count, failed, log, nowMs, most = 100_000 } = options
   const underWay = new Set<Promise<void>>()
   const joiner = createJoiner<TopicMessage>()
   const frozen = new Map<string, Frozen | undefined>()
@@ -60,24 +66,27 @@ export function createTopicWork(options: Options): TopicWork {
   const newestMs = new Map<string, number>()
   const toldMs = new Map<string, number>()
 
+  const settle = (verdict: PublishVerdict, tokens: readonly TopicMessage[]): void => {
+    const isDone = verdict === 'stored' || verdict === 'refused'
+    count(isDone ? verdict : 'not_stored', tokens.length)
+    for (const token of tokens)
+      if (isDone) token.ack()
+      else token.nak(againMs(token.info.deliveryCount))
+  }
   const send = (
     { sensor, fields, timeMs, timeAssigned }: Out,
     tokens: readonly TopicMessage[],
-  ): Promise<void> => {
+  ): void => {
     const body = JSON.stringify(rawItem(fields, timeMs, timeAssigned))
-    const sending = publish(sensor, body).then((verdict) => {
-      const isStored = verdict === 'stored'
-      count(isStored ? 'stored' : 'not_stored', tokens.length)
-      for (const token of tokens)
-        if (isStored) token.ack()
-        else token.nak(againMs)
-      underWay.delete(sending)
-    })
+    const sending = publish(sensor, body)
+      .then((verdict) => settle(verdict, tokens))
+      // only a closed connection: they come again to the next gate
+      .catch((error: unknown) => failed('topics', error, { sensor }))
+      .finally(() => underWay.delete(sending))
     underWay.add(sending)
-    return sending
   }
   const sendJoined = ({ sensor, fields, timeMs, tokens }: Joined<TopicMessage>): void =>
-    void send({ sensor, fields, timeMs, timeAssigned: true }, tokens)
+    send({ sensor, fields, timeMs, timeAssigned: true }, tokens)
 
   const leave = (message: TopicMessage, left: Extract<Understood, { kind: 'left' }>): void => {
     const { reason, sensor, why } = left
@@ -119,26 +128,39 @@ export function createTopicWork(options: Options): TopicWork {
       timeMs: timeMs ?? storedAtMs(message),
       timeAssigned: timeMs === undefined,
     }
-    if (mayRepeat && out.timeMs > known) remember(newestMs, sensor.id, out.timeMs, most)
-    void send(out, [message])
+    // one from the future is refused by the pipeline, and must not make the true ones old news
+    const isNews = out.timeMs > known && out.timeMs - storedAtMs(message) <= futureToleranceMs
+    if (mayRepeat && isNews) remember(newestMs, sensor.id, out.timeMs, most)
+    send(out, [message])
+  }
+
+  const handle = (message: TopicMessage): void => {
+    const understood = understand(message, devices)
+    switch (understood.kind) {
+      case 'left':
+        leave(message, understood)
+        break
+      case 'part': {
+        const { sensor, quantity, value } = understood
+        const part = { sensor: sensor.id, quantity, value, timeMs: storedAtMs(message) }
+        joiner.take({ ...part, token: message }, nowMs()).forEach(sendJoined)
+        break
+      }
+      case 'reading':
+        takeReading(message, understood)
+        break
+    }
   }
 
   return {
     async take(message) {
-      const understood = understand(message, devices)
-      switch (understood.kind) {
-        case 'left':
-          leave(message, understood)
-          break
-        case 'part': {
-          const { sensor, quantity, value } = understood
-          const part = { sensor: sensor.id, quantity, value, timeMs: storedAtMs(message) }
-          joiner.take({ ...part, token: message }, nowMs()).forEach(sendJoined)
-          break
-        }
-        case 'reading':
-          takeReading(message, understood)
-          break
+      try {
+        handle(message)
+      } catch (error) {
+        const { subject, data } = message
+        failed('topics', error, { subject, bytes: data.length })
+        count('failed', 1)
+        message.ack()
       }
       if (underWay.size >= mostUnderWay) await Promise.race(underWay)
     },

@@ -9,7 +9,7 @@ import {
 } from '../../core/device-maps/mapped.ts'
 import { mapTasmota } from '../../core/device-maps/tasmota.ts'
 import { mapZigbee2mqtt } from '../../core/device-maps/zigbee2mqtt.ts'
-import { parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
+import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
 import type { MeasurementName } from '../../core/reading.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { DeviceIndex } from './device-index.ts'
@@ -49,9 +49,6 @@ export type Understood =
       readonly why?: string
     }
 
-/** No device's message is longer; a Zigbee device's whole state is some hundred bytes. */
-const mostBytes = 16 * 1024
-
 export function understand(
   { subject, data }: { readonly subject: string; readonly data: Uint8Array },
   devices: DeviceIndex,
@@ -60,7 +57,7 @@ export function understand(
   if (topic === undefined) return { kind: 'left', reason: 'unknown_device', why: subject }
   const sensor = devices.find(topic.kind, topic.serial)
   if (typeof sensor === 'string') return { kind: 'left', reason: sensor, why: subject }
-  if (data.length > mostBytes)
+  if (data.length > longestTopicMessage)
     return { kind: 'left', reason: 'too_large', sensor, why: `${data.length} bytes` }
   const text = new TextDecoder().decode(data)
   if (topic.kind === 'esphome') return readPart(topic.part, text, sensor)

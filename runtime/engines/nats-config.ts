@@ -24,18 +24,21 @@ export type NatsDoor = {
 
 /** A city of 100,000 sensors and ourselves. */
 const defaultMaxConnections = 110_000
+/** Of each connection: memory of the server that a signed-in device could take without an end. */
+const maxSubscriptions = 1_000
 
 /**
  * The server's configuration file. The store may grow as far as the streams' own bounds let it:
  * a reservation by disk size would refuse them on a small disk. A sensor's QoS 2 publish is
  * refused, and its QoS 2 subscription becomes one of QoS 1: what is stored is told apart by
- * (sensor, time) anyway.
+ * (sensor, time) anyway. What a QoS 1 subscription leaves on the server goes a day after its device.
  */
 export const natsConfig = (config: NatsServerConfig): string => `\
 server_name: airproof
 listen: ${JSON.stringify(`${config.host}:${config.port}`)}
 max_payload: 1MB
 max_connections: ${config.door?.maxConnections ?? defaultMaxConnections}
+max_subscriptions: ${maxSubscriptions}
 jetstream {
   store_dir: ${JSON.stringify(config.storeFolder)}
   max_memory_store: 256MB
@@ -61,6 +64,7 @@ ${tlsLines('')}mqtt {
   listen: ${JSON.stringify(`${host}:${mqttPort}`)}
 ${tlsLines('  ')}  reject_qos2_publish: true
   downgrade_qos2_subscribe: true
+  consumer_inactive_threshold: "24h"
 }
 include ${JSON.stringify(usersFile)}
 `

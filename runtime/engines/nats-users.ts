@@ -35,7 +35,8 @@ export type OwnUser = (typeof ownUsers)[number]
 
 /** Who writes what: everybody else is denied it, but for the operator. */
 const writers: Readonly<Record<string, readonly AirUser[]>> = {
-  'air.raw.>': ['gate', 'dashboard'],
+  'air.raw.>': ['gate'],
+  'air.again.>': ['dashboard'],
   'air.readings.>': ['pipeline'],
   'air.state.>': ['pipeline'],
   'air.rejected.>': ['pipeline'],
@@ -93,6 +94,12 @@ export type UsersFile = {
 
 const toPartition = '"air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"'
 
+/**
+ * Of each connection of a sensor: one for its answers and one for its receipts are enough. It is the
+ * account's, as the server ignores `subs` in what the gate answers.
+ */
+const mostSensorSubscriptions = 50
+
 /** How long a sign-in may take: in a storm of thousands the last ones wait for seconds. */
 const signInSeconds = 10
 
@@ -125,6 +132,7 @@ accounts {
     ]
   }
   ${sensorsAccount} {
+    limits { max_subs: ${mostSensorSubscriptions} }
     mappings {
       ${toPartition}
       # an answer to one sensor that it would have sent to another as a receipt; true ones are imported

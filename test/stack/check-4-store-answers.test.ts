@@ -43,7 +43,9 @@ async function expectAllButPoison(
   expect(bad.length).toBe(readings / ids.length)
   expect(plainRows(await untilStored(reader, good.length))).toEqual(plainRows(good))
   const listed = bad
-    .map(({ seq }) => rejectedSubject('store_refused', partitionOfSeq(seq), nOfSeq(seq), 0))
+    .map(({ seq }) =>
+      rejectedSubject('store_refused', partitionOfSeq(seq), nOfSeq(seq), 0, poisonous ?? ''),
+    )
     .toSorted()
   await eventually(
     'the poison is listed',

@@ -48,7 +48,7 @@ async function refuse(
   head.set(rejectedHeaders.arrived, String(Date.UTC(2026, 0, 1)))
   head.set(rejectedHeaders.length, String(length))
   head.set(rejectedHeaders.sha256, createHash('sha256').update(body).digest('hex'))
-  const subject = rejectedSubject(reason, partitionOf(on), ++rawSeq, 0)
+  const subject = rejectedSubject(reason, partitionOf(on), ++rawSeq, 0, on)
   await jetstream(nc).publish(subject, body, { headers: head })
   return subject.slice('air.rejected.'.length)
 }
@@ -115,11 +115,43 @@ describe('rejected show', () => {
     expect(shown.isTruncated).toBe(false)
     expect(await needRejected(nc, `air.rejected.${id}`)).toEqual(shown)
     await expect(needRejected(nc, 'not_json.1.999999.0')).rejects.toThrow(MustAct)
+    await expect(needRejected(nc, `not_json.${sensor}.1.999999.0`)).rejects.toThrow(MustAct)
     await expect(needRejected(nc, '>')).rejects.toThrow(MustAct)
   })
 })
 
+describe('what version 0.1 kept', () => {
+  it('is listed, shown and sent again like the rest, though its subject names no sensor', async () => {
+    await empty()
+    const head = headers()
+    head.set(rejectedHeaders.sensor, sensor)
+    head.set(rejectedHeaders.length, '8')
+    const id = `unknown_sensor.${partitionOf(sensor)}.4711.0`
+    await jetstream(nc).publish(`air.rejected.${id}`, '{"pm":1}', { headers: head })
+    const reasons = ['unknown_sensor']
+    const [listed] = await listRejected(nc, { reasons, sensor }, 10)
+    expect(listed).toMatchObject({ id, sensor, reason: 'unknown_sensor' })
+    const shown = await needRejected(nc, id)
+    expect(Buffer.from(shown.bytes).toString()).toBe('{"pm":1}')
+    expect(await replayRejected(nc, [shown])).toMatchObject({ replayed: 1 })
+    expect(await lastRaw(sensor)).toBe('{"pm":1}')
+  })
+})
+
 describe('rejected replay', () => {
+  it('is not foiled by a sensor that guesses its message ids', async () => {
+    await empty()
+    const id = await refuse('unknown_sensor', '{"pm25":2}')
+    const { seq } = await needRejected(nc, id)
+    const manager = await jetstreamManager(nc)
+    const stored = await manager.streams.getMessage(rejectedStream, { seq })
+    // as version 0.1 made it
+    const msgID = `rejected-${seq}-${stored?.time.getTime()}`
+    await jetstream(nc).publish(`air.raw.${partitionOf(sensor)}.${sensor}`, '{"pm25":1}', { msgID })
+    expect(await replayRejected(nc, await listRejected(nc, any, 10))).toMatchObject({ replayed: 1 })
+    expect(await lastRaw(sensor)).toBe('{"pm25":2}')
+  })
+
   it('sends each again to its sensor and takes out what is stored', async () => {
     await empty()
     const body = '{"sensor_id":"NGR-LOS-IKJ-017","timestamp":"2026-01-01T00:00:00Z","pm25":1}'

@@ -26,7 +26,7 @@ const replayFile = (file: string, flags = {}) =>
 /** What came on the subjects of sensors while something ran, byte for byte. */
 async function heardDuring(run: () => Promise<void>): Promise<readonly Buffer[]> {
   const heard: Buffer[] = []
-  const subscription = pipeline.nc.subscribe('air.raw.>', {
+  const subscription = pipeline.nc.subscribe('air.again.>', {
     callback: (_error, { data }) => void heard.push(Buffer.from(data)),
   })
   await pipeline.nc.flush()

@@ -150,9 +150,9 @@ async function refuse(nc: NatsConnection, { reason, rawSeq, body }: Refusal): Pr
   head.set(rejectedHeaders.length, String(body.length))
   head.set(rejectedHeaders.sha256, 'ab'.repeat(32))
   const partition = partitionOf(sensor as SensorId)
-  const subject = rejectedSubject(reason, partition, rawSeq, 0)
+  const subject = rejectedSubject(reason, partition, rawSeq, 0, sensor)
   await jetstream(nc).publish(subject, body, { headers: head })
-  return `${reason}.${partition}.${rawSeq}.0`
+  return `${reason}.${sensor}.${partition}.${rawSeq}.0`
 }
 
 test('what was refused is counted, listed, shown as text and sent again', async () => {

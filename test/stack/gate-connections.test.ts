@@ -5,6 +5,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { freePort } from '../../runtime/free-port.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { issueCredential, revokeCredential } from '../../runtime/sensor-credentials.ts'
 import { changeSensor, openRegistry, removeSensor } from '../../runtime/sensor-registry.ts'
@@ -85,6 +86,38 @@ test('who signs in with the new key right after the change stays', async () => {
   expect((await jetstream(nc).publish(`air.raw.${id}`, '{}')).seq).toBe(1)
 })
 
+test('the end of an overlap ends what the old key had opened, and nothing else', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const old = await nats.sensor(id, await nats.addSensor(id))
+  const nowMs = Date.now()
+  const secret = await issueCredential(nats.credentials, id, { nowMs, overlapMs: 3_000 })
+  const calm = 'NGR-LOS-YAB-002'
+  const other = await nats.sensor(calm, await nats.addSensor(calm))
+  const next = await eventually('it is let in', () =>
+    nats.sensor(id, secret).catch(() => undefined),
+  )
+  await jetstream(old).publish(`air.raw.${id}`, '{}')
+  await ends(old)
+  expect(Date.now()).toBeGreaterThanOrEqual(nowMs + 3_000)
+  await jetstream(next).publish(`air.raw.${id}`, '{}')
+  await jetstream(other).publish(`air.raw.${calm}`, '{}')
+  expect(await gate.metric('airproof_gate_closed_total', 'why="outlived"')).toBe(1)
+})
+
+test('a key that was revoked while no gate ran ends with the next gate', async () => {
+  await using nats = await guardedNats()
+  const first = await nats.startGate()
+  const open = await nats.sensor(id, await nats.addSensor(id))
+  const calm = 'NGR-LOS-YAB-002'
+  const other = await nats.sensor(calm, await nats.addSensor(calm))
+  await first[Symbol.asyncDispose]()
+  await revokeCredential(nats.credentials, id, Date.now())
+  await using _second = await nats.startGate()
+  await ends(open)
+  expect((await jetstream(other).publish(`air.raw.${calm}`, '{}')).seq).toBe(1)
+})
+
 test('what is seen of a sensor is kept when it is gone', async () => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
@@ -135,6 +168,43 @@ test('a sensor that floods must pause; what was acknowledged is stored, and othe
     subjects_filter: `air.raw.*.${id}`,
   })
   expect(Object.values(state.subjects ?? {})[0]).toBeGreaterThanOrEqual(acknowledged)
+})
+
+test('long messages count as several, though they are few', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const secret = await nats.addSensor(id, { flood: { per_second: 1, burst: 50 } })
+  const nc = await nats.sensor(id, secret)
+  const body = 'x'.repeat(100_000)
+  for (let i = 0; i < 20; i++) await jetstream(nc).publish(`air.raw.${id}`, body)
+  await ends(nc)
+  expect(await gate.metric('airproof_gate_closed_total', 'why="flood"')).toBe(1)
+})
+
+test('a sensor has one budget over HTTP and NATS, and pauses on both', async () => {
+  await using nats = await guardedNats()
+  const port = await freePort()
+  await using _gate = await nats.startGate({ AIRPROOF_PUSH_PORT: String(port) })
+  const bounds = { flood: { per_second: 0.01, burst: 50 } }
+  const secret = await nats.addSensor(id, bounds)
+  const nc = await nats.sensor(id, secret)
+  const push = async (): Promise<number> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/push/readings`, {
+      method: 'POST',
+      body: '{"pm25":1}',
+      headers: { authorization: `Bearer ${id}:${secret}`, connection: 'close' },
+    })
+    await answer.text()
+    return answer.status
+  }
+  for (let i = 0; i < 30; i++) {
+    expect(await push()).toBe(202)
+    await jetstream(nc).publish(`air.raw.${id}`, '{}')
+  }
+  // neither way alone was too much
+  await ends(nc)
+  await expect(nats.sensor(id, secret)).rejects.toThrow(/authorization violation/i)
+  expect(await push()).toBe(429)
 })
 
 test('of too many connections of one sensor the oldest are closed', async () => {

@@ -197,6 +197,7 @@ describe('what is denied', () => {
     `air.raw.${partitionOf(other)}.${other}`,
     `air.raw.${otherPartition}.${id}`,
     'air.raw.>',
+    `air.again.${partition}.${id}`,
     'air.readings.0',
     `air.readings.${partition}`,
     `air.ack.${id}`,

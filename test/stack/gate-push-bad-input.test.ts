@@ -84,8 +84,9 @@ describe('values and clocks', () => {
     ['schema', { timestamp: 'yesterday', pm25: 1 }, 'timestamp'],
     ['schema', { timestamp: '2026-11-21T07:00:00Z', pm25: '18.5' }, 'pm25'],
     ['schema', 7, 'the'],
-    ['out_of_range', { timestamp: '2016-11-21T07:00:00Z', temperature: 302.4 }, 'temperature'],
-    ['out_of_range', { timestamp: '2016-11-21T07:00:00Z' }, 'pm25'],
+    ['before_site', { timestamp: '2016-11-21T07:00:00Z', pm25: 1 }, 'timestamp'],
+    ['out_of_range', { timestamp: '2021-11-21T07:00:00Z', temperature: 302.4 }, 'temperature'],
+    ['out_of_range', { timestamp: '2021-11-21T07:00:00Z' }, 'pm25'],
   ])('our shape: %s is 400 and names the field', async (code, body, field) => {
     const answer = await push.post('/push/readings', body, caller)
     expect(answer).toMatchObject({

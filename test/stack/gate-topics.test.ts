@@ -1,4 +1,5 @@
 /** Devices that fix their own MQTT topics, against a real server that asks the gate who may in. */
+import { jetstreamManager } from '@nats-io/jetstream'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { partitionOf } from '../../core/sensor-id.ts'
@@ -235,5 +236,44 @@ describe('a Zigbee bridge that starts again', () => {
     await say('2026-01-31T06:05:00Z', 19)
     await eventually('the last is there', async () => (await rawOf(id)).some((r) => r.pm25 === 19))
     expect((await rawOf(id)).map(({ pm25 }) => pm25)).toEqual([17, 19])
+  })
+})
+
+describe('a bridge that sends what cannot be read', () => {
+  it('delays no other device, loses none of its readings, and is taken again itself', async () => {
+    const [bad, calm] = ['NGR-LOS-DEV-015', 'NGR-LOS-DEV-016']
+    const bridge = await device(bad, { kind: 'zigbee2mqtt', serial: 'home-10:roof' })
+    const monitor = await device(calm, { kind: 'airgradient', serial: 'b0b1b2b3b4b5' })
+    const topic = 'zigbee2mqtt/home-10/roof'
+    const odd = [
+      '9000000000000001',
+      '8640000000000001',
+      '-9e15',
+      '1e308',
+      '1763708400000000',
+      `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
+      '"275760-09-13T00:00:00.001Z"',
+      '{}',
+    ]
+    for (let round = 0; round < 40; round++) {
+      const lastSeen = odd[round % odd.length] ?? ''
+      await bridge.publishAsync(topic, `{"pm25":5,"last_seen":${lastSeen}}`, { qos: 1 })
+      await bridge.publishAsync(topic, '{"pm25":1e308,"temperature":-0', { qos: 1 })
+      const body = JSON.stringify({ serialno: 'b0b1b2b3b4b5', pm02: round })
+      await monitor.publishAsync('airgradient/readings/b0b1b2b3b4b5', body, { qos: 1 })
+    }
+    const good = JSON.stringify({ ...zigbee.body, last_seen: Date.now() })
+    await bridge.publishAsync(topic, good, { qos: 1 })
+    await eventually('all of the other are stored', async () => (await rawOf(calm)).length === 40)
+    expect((await rawOf(calm)).map(({ pm25 }) => pm25)).toEqual(
+      Array.from({ length: 40 }, (_, round) => round),
+    )
+    expect(await firstOf(bad)).toMatchObject({ pm25: zigbee.body.pm25 })
+    const manager = await jetstreamManager(nats.nc)
+    await eventually('nothing is left, and nothing comes again', async () => {
+      const { num_ack_pending, num_pending } = await manager.consumers.info(topicsStream, 'gate')
+      return num_ack_pending + num_pending === 0
+    })
+    expect(await gate.metric('airproof_gate_input_failed_total')).toBe(0)
   })
 })

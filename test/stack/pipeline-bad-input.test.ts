@@ -4,7 +4,9 @@ import type { RefusalReason } from '../../core/log-message.ts'
 import { namesOf } from '../../core/quality.ts'
 import { partitionOf } from '../../core/sensor-id.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
-import { rejectedStream } from '../../schemas/subjects.ts'
+import { mostKeptOfOne, slack } from '../../pipeline/rejected-bound.ts'
+import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   entryOf,
   type Outcome,
@@ -70,8 +72,8 @@ describe('refused, and kept with all its bytes', () => {
     ['line breaks that would end a header', 'not_json', () => '\r\nNats-Msg-Id: 1\r\n\u0000é'],
     ['an array of none', 'empty', () => '[]'],
     ['an array of 501', 'too_many', () => Array.from({ length: 501 }, () => good())],
-    ['1 MB of JSON', 'too_large', () => good({ note: 'x'.repeat(1_000_000) })],
-    ['100,000 brackets', 'too_large', () => brackets(100_000)],
+    ['129 KiB of JSON', 'too_large', () => good({ note: 'x'.repeat(132_000) })],
+    ['66,000 brackets', 'too_large', () => brackets(66_000)],
     ['60,000 brackets', 'schema', () => `{"timestamp":1,"x":${brackets(60_000)}}`],
     ['1e400', 'schema', () => `{"timestamp":"${at(nowMs)}","pm25":1e400}`],
     ['a text for a number', 'schema', () => good({ pm25: '18.5' })],
@@ -102,6 +104,14 @@ describe('refused, and kept with all its bytes', () => {
     expect(kept).toMatchObject({ length: 120_000, sha256: sha256(encode(brackets(60_000))) })
     expect(kept.data).toHaveLength(64 * 1024)
   })
+})
+
+test('what is much longer NATS itself refuses, and tells it to the sensor', async () => {
+  const sensor = await newSensor()
+  const long = good({ note: 'x'.repeat(140_000) })
+  await expect(pipeline.publish(sensor, long)).rejects.toThrow(/message size exceeds maximum/)
+  await pipeline.publish(sensor, good())
+  expect((await pipeline.outcomeOf(sensor)).accepted).toHaveLength(1)
 })
 
 test('a body with fields of our own words is an ordinary reading', async () => {
@@ -308,4 +318,27 @@ test('of all that these tests sent, everything was accepted, counted or kept', a
   expect(state.num_subjects).toBe(refused.length)
   const accepted = await pipeline.metric('airproof_readings_total', 'outcome="accepted"')
   expect(accepted).toBe(outcomes.accepted)
+})
+
+test('of one sensor the newest thousand or so are kept, and another’s evidence stays', async () => {
+  const [other, sensor] = [await newSensor(), await newSensor()]
+  const { partition } = await pipeline.publish(other, '{"mine')
+  const [kept] = (await pipeline.outcomeOf(other)).refused
+  const bad = Array.from({ length: 500 }, (_, i) => ({ n: i }))
+  for (let i = 0; i < 4; i++) await pipeline.publish(sensor, bad)
+  const { refused } = await pipeline.outcomeOf(sensor)
+  expect(refused).toHaveLength(2_000)
+  const manager = await jetstreamManager(pipeline.nc)
+  const subjects = async (of: string): Promise<readonly string[]> => {
+    const filter = { subjects_filter: rejectedOf(of) }
+    return Object.keys((await manager.streams.info(rejectedStream, filter)).state.subjects ?? {})
+  }
+  const left = await eventually('it is trimmed', async () => {
+    const found = await subjects(sensor)
+    return found.length <= mostKeptOfOne + slack ? found : undefined
+  })
+  expect(left.length).toBeGreaterThanOrEqual(mostKeptOfOne)
+  const last = refused.map(({ rawSeq }) => rawSeq).reduce((a, b) => Math.max(a, b))
+  expect(left.filter((subject) => subject.includes(`.${last}.`))).toHaveLength(500)
+  expect(textOf((await pipeline.kept(kept!, partition)).data)).toBe('{"mine')
 })

@@ -150,7 +150,9 @@ describe.skipIf(chromiumMissing !== undefined)(
       head.set(rejectedHeaders.arrived, String(Date.now()))
       head.set(rejectedHeaders.length, String(Buffer.byteLength(script)))
       head.set(rejectedHeaders.sha256, 'ab'.repeat(32))
-      await jetstream(nc).publish(rejectedSubject('not_json', 3, 7, 0), script, { headers: head })
+      await jetstream(nc).publish(rejectedSubject('not_json', 3, 7, 0, sensor), script, {
+        headers: head,
+      })
     }
 
     test('an operator sees the stages, the refused, the sensors and the accounts, as text', async () => {
@@ -164,7 +166,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await expectOnlyText(window)
 
       await page.getByRole('link', { name: 'Rejected' }).click()
-      await page.getByRole('button', { name: 'Show not_json.3.7.0' }).click()
+      await page.getByRole('button', { name: 'Show not_json.NGR-LOS-IKJ-001.3.7.0' }).click()
       await page.locator('dialog pre', { hasText: script }).waitFor()
       expect(await axeFindings(page)).toEqual([])
       await expectOnlyText(window)

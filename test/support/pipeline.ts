@@ -258,8 +258,8 @@ export async function testPipeline(): Promise<TestPipeline> {
         events: await eventsOf(sensor),
       }
     },
-    kept: async ({ reason, rawSeq, item }, partition) => {
-      const subject = rejectedSubject(reason, partition, rawSeq, item)
+    kept: async ({ reason, rawSeq, item, sensor }, partition) => {
+      const subject = rejectedSubject(reason, partition, rawSeq, item, sensor)
       const { headers, data } = await eventually(`${subject} is kept`, () =>
         lastMessage(nc, rejectedStream, subject),
       )

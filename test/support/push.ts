@@ -6,6 +6,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
 import { openCredentialBook } from '../../gate/credential-book.ts'
+import { inputGuard } from '../../gate/input-guard.ts'
 import { openPush, type Push, type PushOptions } from '../../gate/push/open-push.ts'
 import { createApplication } from '../../runtime/applications.ts'
 import { openLog } from '../../runtime/log.ts'
@@ -103,6 +104,8 @@ export async function openTestPush(
       book,
       sensors,
       earliestMs: Date.UTC(2015, 0, 1),
+      pausedForMs: () => 0,
+      guard: inputGuard({ count: () => undefined, log: options.log }),
       ...options,
     }),
   )

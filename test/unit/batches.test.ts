@@ -12,6 +12,7 @@ const raw = (seq: number, body: unknown, sensor = id): RawMessage => ({
   seq,
   sensor,
   arrivedMs,
+  isAgain: false,
   data: new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
 })
 const sensorOf = (name: string): RegisteredSensor | undefined =>
@@ -36,7 +37,7 @@ function sourceOf(batches: readonly RawBatch[]) {
   return { source, pulled: () => pulled }
 }
 
-const options = { partition: partitionOf(id), sensorOf, earliestMs: 0 }
+const options = { partition: partitionOf(id), sensorOf, earliestMs: 0, mayBeLate: () => true }
 
 test('no more batches are pulled than there are credits, however slow the rest is', async () => {
   const { source, pulled } = sourceOf(Array.from({ length: 10 }, (_, i) => [raw(i + 1, '{}')]))

@@ -214,7 +214,7 @@ describe('an archive of raw readings', () => {
       [`{${id},"pm25":3`, 1],
       [`{${id},"pm25":NaN}`, 1],
       [`[${Array.from({ length: 501 }, () => `{${id},${time}}`).join(',')}]`, 1],
-      [`{${id},"note":"${'x'.repeat(200_000)}"}`, 1],
+      [`{${id},"note":"${'x'.repeat(132_000)}"}`, 1],
     ]
     const { readings } = await read(file(cases.map(([line]) => line).join('\n')), 'ndjson')
     expect(readings.map(({ message }) => message?.items)).toEqual(cases.map(([, items]) => items))
@@ -228,7 +228,7 @@ describe('an archive of raw readings', () => {
       '{"sensor_id":12}',
       '{"sensor_id":"a.b"}',
       '"text"',
-      `{"sensor_id":"NGR-LOS-IKJ-901","note":"${'x'.repeat(1024 * 1024 - 1_060)}"}`,
+      `{"sensor_id":"NGR-LOS-IKJ-901","note":"${'x'.repeat(134_200)}"}`,
     ]
     const { readings, counts, unsendable } = await read(file(lines.join('\n')), 'ndjson')
     expect(readings).toEqual([])

@@ -17,7 +17,7 @@ describe('a Zigbee2MQTT state', () => {
       expect(mapZigbee2mqtt({ ...fixture.body, last_seen })).toMatchObject({ timeMs })
   })
 
-  it.each([undefined, null, 'N/A', '2026-01-31T07:00:00', 1.5, true])(
+  it.each([undefined, null, 'N/A', '2026-01-31T07:00:00', 1.5, true, 9e15, -9e15, 1.7634e15])(
     'is refused when it may be hours old: last_seen %j',
     (last_seen) => {
       const body = { ...fixture.body, last_seen }

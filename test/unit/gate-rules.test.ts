@@ -2,6 +2,8 @@ import { array, assert, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { deviceOf } from '../../cli/sensors-device.ts'
 import { defaultFloodBounds, spend } from '../../core/flood.ts'
+import { createFloodLedger } from '../../gate/connections/flood-ledger.ts'
+import { floodGuard } from '../../gate/push/flood.ts'
 import { readDenied } from '../../runtime/engines/nats-server.ts'
 import { deniedTo } from '../../runtime/engines/nats-users.ts'
 
@@ -33,6 +35,53 @@ describe('a sensor’s allowance', () => {
         expect(often.left).toBeLessThanOrEqual(50)
       }),
     )
+  })
+})
+
+describe('the ledger of all ways that a sensor sends on', () => {
+  const bounds = { perSecond: 5, burst: 50 }
+  function ledgerOf() {
+    const clock = { nowMs: 1_000_000 }
+    const floods: string[] = []
+    const ledger = createFloodLedger({
+      boundsOf: (user) => (user === 'operator' ? undefined : bounds),
+      onFlood: (id) => void floods.push(id),
+      nowMs: () => Math.floor(clock.nowMs),
+    })
+    return { clock, floods, ledger }
+  }
+
+  test('a sensor that pushes as fast as HTTP lets it never floods, with one message besides it does', () => {
+    const { clock, floods, ledger } = ledgerOf()
+    const guard = floodGuard({
+      limitOf: () => bounds,
+      pausedForMs: () => 0,
+      onSpent: ledger.charge,
+      clockMs: () => clock.nowMs + 0.7,
+    })
+    for (let tries = 0; tries < 20_000; tries++) {
+      clock.nowMs += 13.37
+      try {
+        guard('A', 1_000)
+      } catch {
+        // 429: it comes again
+      }
+    }
+    expect(floods).toEqual([])
+    ledger.charge('A', 3)
+    expect(floods).toEqual(['A'])
+  })
+
+  test('what is no sensor sends what it likes, and who was calm for long is forgotten', () => {
+    const { clock, floods, ledger } = ledgerOf()
+    ledger.charge('operator', 1e9)
+    ledger.charge('A', 50)
+    clock.nowMs += 10_000
+    ledger.forgetCalm(() => false)
+    ledger.charge('A', 50)
+    expect(floods).toEqual([])
+    ledger.charge('A', 2)
+    expect(floods).toEqual(['A'])
   })
 })
 

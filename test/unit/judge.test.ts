@@ -5,6 +5,7 @@ import { measurementNames } from '../../core/reading.ts'
 import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { type Believed, type JudgeOptions, judge } from '../../pipeline/judge.ts'
+import { createLateBook } from '../../pipeline/late-book.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
 
 const id = 'NGR-LOS-IKJ-017'
@@ -29,8 +30,9 @@ const options: JudgeOptions = {
   partition: partitionOf(id),
   sensorOf: (name) => (name === id ? sensor : undefined),
   earliestMs: Date.UTC(2015, 0, 1),
+  mayBeLate: () => true,
 }
-const place = { rawSeq: 7, item: 3, sensor: id, arrivedMs }
+const place = { rawSeq: 7, item: 3, sensor: id, arrivedMs, isAgain: false }
 const verdictOn = (item: unknown, of: Partial<typeof place> = {}, with_ = options) =>
   judge(item, { ...place, ...of }, with_)
 const believed = (item: unknown, of: Partial<typeof place> = {}): Believed => {
@@ -127,7 +129,7 @@ describe('believed to the edge', () => {
     ['zeros', { timestamp, pm25: 0, pm10: 0, co2: 0, temperature: 0, humidity: 0 }],
     ['−0.004 µg/m³, which is zero', { timestamp, pm25: -0.004 }],
   ])('%s', (_, item) => {
-    expect(reasonOf(item)).toBe('believed')
+    expect(reasonOf(item, { isAgain: true })).toBe('believed')
   })
 })
 
@@ -189,4 +191,44 @@ test('whatever the item is, the verdict is a reading or a named reason, and neve
     )
   }
   expect(believedCount).toBeGreaterThan(0)
+})
+
+test('what cannot be judged is refused by name, and does not end the judging of the rest', () => {
+  const broken: JudgeOptions = {
+    ...options,
+    sensorOf: () => {
+      throw new RangeError('a fault of ours')
+    },
+  }
+  expect(verdictOn({ timestamp, pm25: 1 }, {}, broken)).toEqual({
+    reason: 'not_judged',
+    why: 'RangeError: a fault of ours',
+  })
+})
+
+describe('of the past a sensor has not more to say than it can know', () => {
+  const before = { timestamp: '2019-12-30T00:00:00Z', pm25: 1 }
+
+  test('nothing from before it was there, but for the day in which it was set up', () => {
+    expect(reasonOf(before)).toBe('before_site')
+    expect(reasonOf({ ...before, timestamp: '2019-12-31T00:00:00Z' })).toBe('believed')
+    expect(reasonOf(before, { isAgain: true })).toBe('believed')
+  })
+
+  test('late readings only so many a day, each day again, each sensor for itself', () => {
+    const mayBeLate = createLateBook(3)
+    const late = { timestamp: '2026-01-15T10:00:01Z', pm25: 1 }
+    const told = (of: Partial<typeof place> = {}, item: object = late): string =>
+      reasonOf(item, of, { ...options, mayBeLate })
+    expect([told(), told(), told(), told()]).toEqual([
+      'believed',
+      'believed',
+      'believed',
+      'too_many_late',
+    ])
+    expect(told({}, { timestamp, pm25: 1 })).toBe('believed')
+    expect(told({ isAgain: true })).toBe('believed')
+    expect(told({ arrivedMs: arrivedMs + dayMs })).toBe('believed')
+    expect(mayBeLate('NGR-LOS-IKJ-018', arrivedMs)).toBe(true)
+  })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { arrivalClock } from '../../gate/push/arrival-clock.ts'
-import { floodGuard } from '../../gate/push/flood.ts'
+import { type FloodGuard, floodGuard } from '../../gate/push/flood.ts'
 import { PushError } from '../../gate/push/push-error.ts'
 
 test('a sensor never gets one arrival twice, nor an earlier one; another has its own', () => {
@@ -13,9 +13,9 @@ test('a sensor never gets one arrival twice, nor an earlier one; another has its
   expect(arrival('a')).toBe(5_000)
 })
 
-function told(guard: (sensor: string) => void, sensor: string): PushError | 'taken' {
+function told(guard: FloodGuard, sensor: string, bytes = 100): PushError | 'taken' {
   try {
-    guard(sensor)
+    guard(sensor, bytes)
     return 'taken'
   } catch (error) {
     if (error instanceof PushError) return error
@@ -25,9 +25,12 @@ function told(guard: (sensor: string) => void, sensor: string): PushError | 'tak
 
 test('600 at once, then one a second, unless its entry says otherwise', () => {
   let clockMs = 0
+  const spent = new Map<string, number>()
   const strict = { perSecond: 0.1, burst: 2 }
   const guard = floodGuard({
     limitOf: (sensor) => (sensor === 'strict' ? strict : undefined),
+    pausedForMs: (sensor) => (sensor === 'flooded elsewhere' ? 42_000 : 0),
+    onSpent: (sensor, messages) => spent.set(sensor, (spent.get(sensor) ?? 0) + messages),
     clockMs: () => clockMs,
   })
   const taken = Array.from({ length: 601 }, () => told(guard, 'usual'))
@@ -39,4 +42,10 @@ test('600 at once, then one a second, unless its entry says otherwise', () => {
   clockMs = 1_000
   expect([told(guard, 'usual'), told(guard, 'strict')]).toMatchObject(['taken', { status: 429 }])
   expect(told(guard, 'usual')).toMatchObject({ code: 'flood' })
+  // 16 KiB count as a message, so 75 bodies of 128 KiB are the whole burst
+  const long = Array.from({ length: 76 }, () => told(guard, 'long', 128 * 1024))
+  expect(long.filter((one) => one === 'taken')).toHaveLength(75)
+  // what it sends over NATS and MQTT is counted elsewhere, and this is told there
+  expect([spent.get('usual'), spent.get('long'), spent.get('strict')]).toEqual([601, 600, 2])
+  expect(told(guard, 'flooded elsewhere')).toMatchObject({ headers: { 'retry-after': '42' } })
 })

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { openSpool as openOrNot, type Spool } from '../../gate/push/spool.ts'
@@ -108,6 +111,30 @@ test('a folder has one holder at a time', async () => {
   expect(await openOrNot(options)).toBeUndefined()
   await first[Symbol.asyncDispose]()
   await using _second = await openSpool(options)
+})
+
+test('a disk that takes no more is left with no file of what it refused', async () => {
+  using folder = temporaryFolder()
+  // a process whose files end at 4 KiB, and which is told so instead of being killed
+  const script = `
+    const { openSpool } = await import(process.argv[1])
+    const spool = await openSpool({ folder: process.argv[2], maxBytes: 1e9 })
+    await spool.append({ sensor: 'A', body: '1' })
+    const long = { sensor: 'A', body: 'x'.repeat(5_000) }
+    for (let i = 0; i < 50; i++) {
+      const refused = await spool.append(long).then(() => false, ({ code }) => code === 'EFBIG')
+      if (!refused) process.exit(1)
+    }
+    await spool.append({ sensor: 'A', body: '2' })
+    process.exit(0)`
+  const file = fileURLToPath(import.meta.resolve('../../gate/push/spool.ts'))
+  const limited = `trap '' XFSZ; ulimit -f 4; exec "$@"`
+  const { execPath } = process
+  const child = [execPath, '--input-type=module', '-e', script, file, folder.path]
+  await promisify(execFile)('bash', ['-c', limited, 'bash', ...child])
+  expect(logsIn(folder.path)).toHaveLength(2)
+  await using spool = await openSpool({ folder: folder.path, maxBytes: big })
+  expect(await drain(spool)).toEqual({ bodies: ['1', '2'], damaged: 0 })
 })
 
 test('other files of the folder are left alone', async () => {

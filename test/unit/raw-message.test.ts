@@ -9,6 +9,7 @@ const raw: RawMessage = {
   seq: 4_294_967_297,
   arrivedMs: 1_763_712_000_123,
   sensor: 'NGR-LOS-IKJ-001',
+  isAgain: false,
   data,
 }
 const tail = '1.4294967297.17.1763712000123456789.42'
@@ -19,6 +20,12 @@ test.each([
   ['with domain, account and a random end', `$JS.ACK.hub.ACC.RAW_3.abc.${tail}.x7`],
 ])('what JetStream says of a message is read by position, %s', (_name, reply) => {
   expect(delivered(reply)).toEqual({ raw, delivery: 17, pending: 42 })
+})
+
+test('what the operator sent again is told apart by its subject, which no sensor may publish to', () => {
+  const reply = `$JS.ACK.RAW_3.abc.${tail}`
+  const again = readDelivered({ subject: 'air.again.3.NGR-LOS-IKJ-001', reply, data } as Msg)
+  expect(again?.raw).toEqual({ ...raw, isAgain: true })
 })
 
 test.each([undefined, '', '_INBOX.abc', '$JS.ACK.RAW_3.abc.1.2'])(

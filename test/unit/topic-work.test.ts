@@ -109,6 +109,7 @@ const sensorWith = (id: string, device: Device): RegisteredSensor => {
 function workWith(found: (kind: string, serial: string) => FoundDevice) {
   const published: { readonly sensor: string; readonly reading: RawReading }[] = []
   const counted: Record<string, number> = {}
+  const failures: unknown[] = []
   const state: { verdict: PublishVerdict; nowMs: number } = { verdict: 'stored', nowMs: 0 }
   const work = createTopicWork({
     devices: { find: found },
@@ -118,13 +119,14 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
       return Promise.resolve(state.verdict)
     },
     count: (outcome, by) => (counted[outcome] = (counted[outcome] ?? 0) + by),
+    failed: (_loop, error) => void failures.push(error),
     log: pino({ level: 'silent' }),
     nowMs: () => state.nowMs,
   })
   const say = async (
     subject: string,
     body: unknown,
-    { atMs = 1_763_708_400_000, redelivered = false } = {},
+    { atMs = 1_763_708_400_000, redelivered = false, deliveryCount = 1 } = {},
   ): Promise<Answer[]> => {
     const answers: Answer[] = []
     const data =
@@ -135,6 +137,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
       subject,
       data,
       redelivered,
+      info: { deliveryCount },
       timestampNanos: BigInt(atMs) * 1_000_000n + 999n,
       ack: () => void answers.push('ack'),
       nak: (ms) => void answers.push(`again in ${ms}`),
@@ -143,7 +146,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
     await Promise.resolve()
     return answers
   }
-  return { work, say, published, counted, state }
+  return { work, say, published, counted, failures, state }
 }
 
 const air = sensorWith('NGR-LOS-TOP-001', { kind: 'airgradient', serial: 'aabbccddeeff' })
@@ -209,17 +212,65 @@ describe('a message on a device’s own topic', () => {
   it('of a Zigbee bridge that repeats what it knows is no news', async () => {
     const { say, published, counted } = workWith(all)
     const topic = 'zigbee2mqtt.home-7.balcony'
-    await say(topic, zigbee.body)
-    await say(topic, zigbee.body)
-    await say(topic, { ...zigbee.body, last_seen: '2026-01-31T06:00:00Z' })
+    const at = { atMs: Date.parse('2026-01-31T08:00:00Z') }
+    await say(topic, zigbee.body, at)
+    await say(topic, zigbee.body, at)
+    await say(topic, { ...zigbee.body, last_seen: '2026-01-31T06:00:00Z' }, at)
     expect(published).toMatchObject([{ reading: { timestamp: zigbee.time, pm25: 17 } }])
     expect(published[0]?.reading).not.toHaveProperty('time_assigned')
-    await say(topic, { ...zigbee.body, last_seen: '2026-01-31T07:01:00Z' })
+    await say(topic, { ...zigbee.body, last_seen: '2026-01-31T07:01:00Z' }, at)
     expect(published).toHaveLength(2)
     expect(counted).toEqual({ stored: 2, repeated: 2 })
     // it was not stored the first time: it is no repeat of anything
-    await say(topic, zigbee.body, { redelivered: true })
+    await say(topic, zigbee.body, { ...at, redelivered: true })
     expect(published).toHaveLength(3)
+  })
+
+  it('from the future does not make what the device measures after it old news', async () => {
+    const { say, published, counted } = workWith(all)
+    const topic = 'zigbee2mqtt.home-7.balcony'
+    const atMs = Date.parse('2026-01-31T07:00:00Z')
+    await say(topic, { ...zigbee.body, last_seen: '2027-01-31T07:00:00Z' }, { atMs })
+    for (let minute = 1; minute <= 3; minute++) {
+      const timeMs = atMs + minute * 60_000
+      await say(topic, { ...zigbee.body, last_seen: timeMs }, { atMs: timeMs })
+    }
+    // the first goes on too: the pipeline refuses it as `future`, and keeps it
+    expect(published.map(({ reading }) => reading.timestamp)).toEqual([
+      '2027-01-31T07:00:00Z',
+      '2026-01-31T07:01:00Z',
+      '2026-01-31T07:02:00Z',
+      '2026-01-31T07:03:00Z',
+    ])
+    expect(counted).toEqual({ stored: 4 })
+  })
+
+  it('whose handling fails is counted and done with, and the next one is taken', async () => {
+    let isBroken = true
+    const { say, published, counted, failures } = workWith((kind) => {
+      if (isBroken) throw new RangeError('a fault of ours')
+      return all(kind)
+    })
+    expect(await say('airgradient.readings.aabbccddeeff', airgradient.body)).toEqual(['ack'])
+    isBroken = false
+    expect(await say('airgradient.readings.aabbccddeeff', airgradient.body)).toEqual(['ack'])
+    expect(published).toHaveLength(1)
+    expect(counted).toEqual({ failed: 1, stored: 1 })
+    expect(failures).toEqual([new RangeError('a fault of ours')])
+  })
+
+  it('that finds no room comes again ever later, so that a day of it is within `max_deliver`', async () => {
+    const { say, state } = workWith(all)
+    state.verdict = 'away'
+    const again = async (deliveryCount: number): Promise<Answer | undefined> => {
+      const options = { redelivered: true, deliveryCount }
+      return (await say('airgradient.readings.aabbccddeeff', airgradient.body, options))[0]
+    }
+    expect([await again(2), await again(6), await again(2_000)]).toEqual([
+      'again in 4000',
+      'again in 60000',
+      'again in 60000',
+    ])
   })
 
   it('of an SDS011 that repeats its last sample loses its particles, and only these', async () => {

@@ -14,6 +14,10 @@ const words: Readonly<Record<string, string>> = {
   future: 'Its time is more than five minutes after it arrived: a clock that runs ahead.',
   out_of_range: 'None of its values can be.',
   conflict: 'There is another reading of that sensor and time with other values.',
+  before_site: 'Its time is more than a day before the sensor was at its first site.',
+  too_many_late: 'The sensor sent a million late readings that day already.',
+  not_judged:
+    'Judging it failed: a fault of airproof. Report it; send these again after an update.',
   partial: 'Accepted, but a value out of range was dropped; the original is kept.',
 }
 

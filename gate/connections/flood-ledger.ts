@@ -1,0 +1,47 @@
+/** What each sensor may still send, over NATS, MQTT and HTTP together. */
+import { type Allowance, defaultFloodBounds, type FloodBounds, spend } from '../../core/flood.ts'
+
+type Options = {
+  /** Undefined: it is none of our sensors and may send what it likes. */
+  readonly boundsOf: (user: string) => FloodBounds | 'default' | undefined
+  readonly onFlood: (id: string) => void
+  readonly nowMs: () => number
+}
+
+export type FloodLedger = {
+  readonly charge: (user: string, messages: number) => void
+  /** Forgets sensors that have their whole burst again: each is like one never seen. */
+  readonly forgetCalm: (isOpen: (user: string) => boolean) => void
+}
+
+/**
+ * A sensor that pushes as fast as HTTP lets it is counted there by another clock: it must not be a
+ * flood for a few milliseconds between the two.
+ */
+const toleranceOf = ({ perSecond }: FloodBounds): number => 1 + perSecond / 100
+
+export function createFloodLedger({ boundsOf, onFlood, nowMs }: Options): FloodLedger {
+  const allowances = new Map<string, Allowance>()
+  const boundsFor = (user: string): FloodBounds | undefined => {
+    const bounds = boundsOf(user)
+    return bounds === 'default' ? defaultFloodBounds : bounds
+  }
+  return {
+    charge: (user, messages) => {
+      const bounds = boundsFor(user)
+      if (bounds === undefined) return
+      const allowance = spend(allowances.get(user), messages, nowMs(), bounds)
+      const isFlood = allowance.left < -toleranceOf(bounds)
+      // it pays with the pause, and starts from nothing after it
+      allowances.set(user, isFlood ? { left: 0, atMs: nowMs() } : allowance)
+      if (isFlood) onFlood(user)
+    },
+    forgetCalm: (isOpen) => {
+      for (const [user, allowance] of allowances) {
+        if (isOpen(user)) continue
+        const bounds = boundsFor(user) ?? defaultFloodBounds
+        if (spend(allowance, 0, nowMs(), bounds).left >= bounds.burst) allowances.delete(user)
+      }
+    },
+  }
+}
