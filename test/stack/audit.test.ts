@@ -8,6 +8,7 @@ import type { Anchored } from '../../anchor/contract/registry.ts'
 import { openRpc } from '../../anchor/rpc.ts'
 import { command } from '../../cli/audit.ts'
 import { readSealed } from '../../cli/sealed-headers.ts'
+import { storedLog } from '../../cli/stored-log.ts'
 import type { ArrivedReading } from '../../core/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type BatchBlobs, openBatchBlobs } from '../../runtime/batch-blobs.ts'
@@ -172,6 +173,9 @@ async function auditWith({
     isBlock: isBlock ?? isBlockOf(ask),
     keccak,
     from: 1,
+    unanchored: { log: (fromSeq) => storedLog(api.nc, fromSeq), headers: async () => [] },
+    graceMs: minuteMs,
+    isPinned: false,
   })
 }
 

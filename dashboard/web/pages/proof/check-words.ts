@@ -30,6 +30,7 @@ export const mismatchWords: Readonly<Record<string, string>> = {
   blob: 'The kept fingerprints of its batch were altered.',
   header: 'The kept record of its batch was altered.',
   no_batch: 'No batch holds its number.',
+  not_in_log: 'Its number was never given out: the row was made up.',
 }
 
 /** A hash of a block as it has to be: `0x` and 64 hexadecimal digits. */
