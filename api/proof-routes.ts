@@ -58,6 +58,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
+    chainId: () => index.deployment()?.chainId,
     bound: rateByAddress({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [

@@ -14,6 +14,7 @@ import { manifestText, type RowFormat } from '../schemas/export-manifest.ts'
 import type { Command, CommandContext } from './command.ts'
 import { type ExportBatches, readExportBatches } from './export/export-batches.ts'
 import { makeRuns } from './export/make-manifest.ts'
+import { partWords } from './export/part-words.ts'
 import { openNew, writeRows } from './export/write-rows.ts'
 import { withInstance } from './instance.ts'
 import { openKeptStore } from './kept-store.ts'
@@ -105,7 +106,14 @@ async function exportRows(
   const [from, to] = [formatIso(fromMs), formatIso(toMs)]
   const rows = { file: basename(out), format, sha256, count, notAnchored, from, to }
   await manifestFile.writeFile(manifestText({ rows, runs }))
-  note(`${out}: ${count} rows, ${notAnchored} of them not anchored yet; ${out}.manifest.json`)
+  const parts = [...written.touched].map(([index, leaves]) => ({
+    index,
+    rows: leaves.length,
+    count: batches.headerOf(index).count,
+  }))
+  const waiting = notAnchored === 0 ? '' : `; not anchored for good yet: ${notAnchored} rows`
+  note(`${out}: ${partWords(parts)}${waiting}`)
+  note(`${out}.manifest.json: what proves them`)
   for (const [batch, hashes] of strays)
     for (const hash of hashes) note(`the row ${hash} is not what was anchored in batch ${batch}`)
   if (strays.size === 0) return exitCodes.done

@@ -162,7 +162,7 @@ describe('a command reads the store of the running instance', () => {
     })
     expect(exported.code).toBe(0)
     expect(exported.err).toContain(`reading the SQLite file ${api.storeFile}`)
-    expect(exported.err).toContain('1 rows, 0 of them not anchored')
+    expect(exported.err).toContain('the one reading of batch 1')
   })
 
   test('an SQLite file that is no longer in use is never green, complete as it may be', async () => {
