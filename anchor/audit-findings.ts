@@ -19,6 +19,10 @@ export type FindingKind =
   | 'missing'
   /** A number that two readings have, or none. */
   | 'number'
+  /** Rows in another area than their sensor was, by the registry. */
+  | 'area'
+  /** Statistics that are not those of the rows. */
+  | 'statistics'
   /** Readings that should be anchored by now, and are not. */
   | 'waiting'
 

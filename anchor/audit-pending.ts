@@ -14,7 +14,7 @@ import { type AuditedRow, placeOf } from './audit-rows.ts'
 /** What the operator has, and the chain has not yet. */
 export type Unanchored = {
   /** The log from a sequence on, to where it ended when it was asked; what was trimmed is left out. */
-  readonly log: (fromSeq: number) => AsyncIterable<LogMessage>
+  readonly log: (fromSeq: number) => AsyncIterable<{ readonly message: LogMessage }>
   /** The batches that are sealed by now, in order. */
   readonly headers: () => Promise<readonly BatchHeader[]>
 }
@@ -54,11 +54,11 @@ export function pendingRows({
   const remove = (seq: number, leaf: string): boolean =>
     rows.get(seq)?.leaf === leaf && rows.delete(seq)
 
-  const inLog = async (log: AsyncIterable<LogMessage>, dueMs: number): Promise<void> => {
+  const inLog = async (log: ReturnType<Unanchored['log']>, dueMs: number): Promise<void> => {
     const leafOf = leafEncoder(keccak)
     let [waiting, sinceMs] = [0, Infinity]
-    for await (const { readings } of log) {
-      for (const reading of readings) {
+    for await (const { message } of log) {
+      for (const reading of message.readings) {
         if (!remove(reading.seq, keyOf(leafOf(reading))) || reading.arrivedMs >= dueMs) continue
         waiting++
         sinceMs = Math.min(sinceMs, reading.arrivedMs)

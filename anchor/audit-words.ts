@@ -34,6 +34,11 @@ function verdictLines({ rows, covers, findings_total: total }: AuditReport): rea
   return [
     verdict,
     ...(covers.checked.length > 0 ? [`Checked of each row: ${covers.checked.join(', ')}.`] : []),
+    ...(covers.compared.length > 0
+      ? [
+          `Held against the registry and the rows, not against the chain: ${covers.compared.join(', ')}.`,
+        ]
+      : []),
     `Not checked, because it is not anchored: ${covers.not_checked.join(', ')}.`,
   ]
 }

@@ -38,7 +38,16 @@ export type AuditOptions = {
   readonly onBatch?: (index: number) => void
 }
 
+/** A check of what is not anchored, against what it is made from. */
+export type DeepCheck = {
+  /** Of what `coverageOf` calls not checked. */
+  readonly covers: readonly string[]
+  /** After all rows were read. */
+  readonly run: (findings: Findings) => Promise<void>
+}
+
 export type RowSource = {
+  readonly deep?: DeepCheck
   /** In words, to follow "read from". */
   readonly from: string
   readonly isAll: boolean
@@ -88,7 +97,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     readings: looked.reduce((sum, { count }) => sum + count, 0),
     leaves,
     rows,
-    covers: coverageOf(rows),
+    covers: coverageOf(rows, options.rows?.deep?.covers),
     findings: findings.list(),
     findings_total: findings.total(),
   }
@@ -130,6 +139,7 @@ async function checkAllRows(
   if (isAll) check.findMissing()
   // after the rows: the log has whatever the store had
   const { last = 0, index = 0 } = story.anchors.at(-1) ?? {}
+  await rows.deep?.run(findings)
   await pending.check(unanchored, { last, index, dueMs: story.finalizedMs - graceMs })
   return { all: isAll, from, ...check.report() }
 }

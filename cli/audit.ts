@@ -14,6 +14,7 @@ import { type Flags, readSettings } from '../runtime/settings.ts'
 import type { Deployment } from '../schemas/batch-record.ts'
 import { apiRows } from './api-rows.ts'
 import type { Command, CommandContext } from './command.ts'
+import { openDeepAudit } from './deep-audit.ts'
 import { exportedRows } from './exported-rows.ts'
 import { withInstance } from './instance.ts'
 import { openKeptStore } from './kept-store.ts'
@@ -43,6 +44,8 @@ anything is wrong.
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
+  --deep             areas against the registry and statistics against the rows too; it says whether
+                     the store agrees with itself, because neither is anchored
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
@@ -58,6 +61,7 @@ examples:
     from: { type: 'string' },
     rpc: { type: 'string' },
     sample: { type: 'string' },
+    deep: { type: 'boolean' },
     rows: { type: 'string' },
     api: { type: 'string' },
     export: { type: 'string' },
@@ -158,6 +162,11 @@ async function rowSource(
   const wanted = textFlag(flags, 'rows')
   if (wanted !== undefined && wanted !== 'none')
     throw new WrongUsage(`--rows can only be none, and is "${wanted}"`)
+  const isPart = [wanted, sample, flags['api'], flags['export']].some((flag) => flag !== undefined)
+  if (flags['deep'] === true && isPart)
+    throw new WrongUsage(
+      '--deep reads every row of the store: leave out --rows, --sample, --api and --export',
+    )
   if (wanted === 'none') return undefined
   const api = textFlag(flags, 'api')
   const manifest = textFlag(flags, 'export')
@@ -178,11 +187,18 @@ async function rowSource(
   opened.use(store)
   if (sample !== undefined)
     return { isAll: false, from, read: (headers) => sampledRows(store, headers, sample) }
+  const deep = flags['deep'] === true ? await openDeepAudit(nc, config, store) : undefined
   return {
     isAll: true,
     from,
-    // whatever time a row was made up for, it is among them
-    read: () => allRows(store, 0, latestMs),
+    ...(deep && { deep }),
+    read: async function* () {
+      // whatever time a row was made up for, it is among them
+      for await (const page of allRows(store, 0, latestMs)) {
+        deep?.see(page)
+        yield page
+      }
+    },
   }
 }
 

@@ -13,14 +13,16 @@ import { isBlockOf, readStory } from '../../anchor/audit-story.ts'
 import { chainAt } from '../../anchor/chain.ts'
 import { encodeAnchorCall } from '../../anchor/contract/registry.ts'
 import { openRpc } from '../../anchor/rpc.ts'
+import { rollupKey } from '../../api/rollup-progress.ts'
 import { command } from '../../cli/audit.ts'
+import { wholeNetwork } from '../../core/area.ts'
 import { beforeFirst, endOf, nextHeader } from '../../core/batch.ts'
 import { headerHash } from '../../core/header.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/log-message.ts'
 import { partitionOfSeq, seqOf } from '../../core/reading.ts'
 import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
-import { hourMs, minuteMs } from '../../core/time.ts'
+import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { type Deployment, deploymentKey } from '../../schemas/batch-record.ts'
 import { encodeReadings } from '../../schemas/readings-message.ts'
@@ -159,12 +161,64 @@ test('a batch in which one number is used twice and another never is found', asy
   expect(report.findings[1]?.words).toContain(`the first is ${seqOf(partition, 2)}`)
 })
 
+test('areas that were moved and statistics that were rewritten are found by --deep', async () => {
+  await api.commit(rounds(20, nowMs - 50 * hourMs))
+  await api.anchored()
+  const deep = async () => {
+    const { report } = await run({ deep: true })
+    return { ...report, kinds: kindsOf(report).filter((kind) => kind !== 'number') }
+  }
+  expect((await deep()).findings.at(-1)?.words).toContain('not known how far they are computed')
+  const [fromMs, toMs] = [floorTo(nowMs - 60 * hourMs, dayMs), floorTo(nowMs, dayMs) + dayMs]
+  for (const area of ['Ikeja', wholeNetwork]) {
+    const computed = (size: 'hour' | 'day') => api.store.computeBuckets(area, fromMs, toMs, size)
+    await api.store.writeAreaHours(await computed('hour'))
+    await api.store.writeAreaDays(await computed('day'))
+  }
+  await api.system.put(
+    rollupKey,
+    JSON.stringify({ position: api.lastSeq(), dirty: [], dirtyDays: [] }),
+  )
+  const before = await deep()
+  expect(before.kinds).toEqual([])
+  expect(before.covers).toMatchObject({
+    compared: ['area', 'statistics of areas'],
+    not_checked: ['flags'],
+  })
+
+  const hour = floorTo(nowMs - 50 * hourMs, hourMs)
+  sql('update area_hour set pm25_mean = pm25_mean - 1 where t = ?', [hour])
+  const rewritten = await deep()
+  expect(rewritten.kinds).toEqual(['statistics', 'statistics'])
+  expect(rewritten.findings.at(-1)?.words).toContain(`hour of ${formatIso(hour)}`)
+  const dirty = [['Ikeja', hour]]
+  await api.system.put(rollupKey, JSON.stringify({ position: api.lastSeq(), dirty, dirtyDays: [] }))
+  // an hour that is to be computed again is not held against anything
+  expect((await deep()).kinds).toEqual([])
+  await api.system.put(
+    rollupKey,
+    JSON.stringify({ position: api.lastSeq(), dirty: [], dirtyDays: [] }),
+  )
+  sql('update area_hour set pm25_mean = pm25_mean + 1 where t = ?', [hour])
+
+  sql(`insert into area(n, name) values (76, 'Nowhere')`)
+  sql('update reading set a = 76 where t < ?', [nowMs - 49 * hourMs])
+  const moved = await deep()
+  expect(moved.kinds.filter((kind) => kind === 'area')).toHaveLength(ids.length)
+  expect(moved.findings.find(({ kind }) => kind === 'area')?.words).toMatch(
+    /^20 rows of NGR-LOS-\S+: area Nowhere, and the registry says Ikeja; the first at /,
+  )
+  expect(moved.kinds).toContain('statistics')
+  expect((await run({ deep: true, sample: '10' })).code).toBe(2)
+})
+
 test('what is not anchored is not called checked: area, flags and statistics', async () => {
   sql(`insert or ignore into area(n, name) values (77, 'Elsewhere')`)
   sql('update reading set a = 77, flags = 1 where t < ?', [nowMs - 30 * minuteMs])
   const { report } = await run({ sample: '500' })
   expect(report.covers).toEqual({
     checked: ['sensor', 'time', 'number', 'pm25', 'pm10', 'co2', 'temperature', 'humidity', 'aqi'],
+    compared: [],
     not_checked: ['area', 'flags', 'statistics of areas'],
   })
   const env = { ...api.anchorEnv, AIRPROOF_DATA: dirname(api.storeFile) }
