@@ -64,8 +64,8 @@ const inWords: Readonly<Record<Verdict['status'], string>> = {
 }
 
 const demonstration = `
-<p id="demonstration">Anchored on a demonstration chain (${demonstrationChainId}), which shows how it works; it proves nothing about
-time, because the operator runs this chain.</p>`
+<p id="demonstration">This network anchors on a demonstration chain (${demonstrationChainId}), which shows how it works; it proves
+nothing about time, because the operator runs this chain.</p>`
 
 function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
   const time = formatIso(reading.timeMs)

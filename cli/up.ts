@@ -1,6 +1,6 @@
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import { claimStore, placeInWords, placeOf } from '../runtime/kept-store.ts'
+import { claimStore, placeOf } from '../runtime/kept-store.ts'
 import { openLog } from '../runtime/log.ts'
 import { type Environment, readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
@@ -88,7 +88,7 @@ async function run(context: CommandContext): Promise<number> {
       identify: async (nats) => {
         await ensureStreams(nats, { replicas })
         const former = await claimStore(nats, { ...config, hasRows: sqliteHasRows })
-        if (former !== undefined) note(`history stays in ${placeInWords(former)}`)
+        if (former !== undefined) note(`history stays in ${former}`)
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>

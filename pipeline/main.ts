@@ -6,7 +6,7 @@ import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { claimStore, placeInWords } from '../runtime/kept-store.ts'
+import { claimStore } from '../runtime/kept-store.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -52,7 +52,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   await ensureStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
-  if (former !== undefined) logger.warn(`history stays in ${placeInWords(former)}`)
+  if (former !== undefined) logger.warn(`history stays in ${former}`)
   const store = opened.use(await openStore(config.store))
   const registry = openMetrics('pipeline')
   const metrics = pipelineMetrics(registry)

@@ -4,12 +4,14 @@
  * and a start with another store is noticed.
  */
 import { existsSync, realpathSync } from 'node:fs'
-import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { buckets, readingsStream } from '../schemas/subjects.ts'
+import { partitionCount } from '../core/sensor-id.ts'
+import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { type SharedConfig, type StoreSettings, sqliteFileIn } from './config.ts'
 import { MustAct } from './exit.ts'
+import { readHeader } from './follow-log.ts'
+import { lastMessage } from './stored-message.ts'
 
 export type StorePlace =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -61,20 +63,20 @@ type ClaimOptions = Pick<SharedConfig, 'store' | 'storeChanged' | 'dataFolder'> 
 
 /**
  * Writes down that readings are kept there from now on.
- * @returns where they were kept before, if the change was asked for
+ * @returns in words, where they were kept before, if the change was asked for
  * @throws MustAct if history would be out of reach
  */
 export async function claimStore(
   nc: NatsConnection,
   options: ClaimOptions,
-): Promise<StorePlace | undefined> {
+): Promise<string | undefined> {
   const place = placeOf(options.store)
   const kept = await readKeptStore(nc)
   const former = leftBehind(place, kept, options)
   const isLost = former !== undefined && (await hasHistory(nc))
   if (isLost && !options.storeChanged)
     throw new MustAct(
-      `readings were kept in ${placeInWords(former)} until now, and the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
+      `readings were kept in ${former} until now, and the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
     )
   const text = JSON.stringify(place)
   if (text !== JSON.stringify(kept))
@@ -82,25 +84,31 @@ export async function claimStore(
   return isLost ? former : undefined
 }
 
-/** The store that the place would take the place of; undefined: none, or the same one. */
+/** In words, the store that the place would take the place of; undefined: none, or the same one. */
 function leftBehind(
   place: StorePlace,
   kept: StorePlace | undefined,
   { dataFolder, hasRows }: ClaimOptions,
-): StorePlace | undefined {
-  if (place.kind === 'influx') {
-    if (kept !== undefined) return JSON.stringify(kept) === JSON.stringify(place) ? undefined : kept
-    const file = sqliteFileIn(dataFolder)
-    return hasRows(file) ? { kind: 'sqlite', file } : undefined
-  }
-  if (kept === undefined || (kept.kind === 'sqlite' && kept.file === place.file)) return undefined
+): string | undefined {
+  if (JSON.stringify(kept) === JSON.stringify(place)) return undefined
   // a folder that was moved, or put back from a copy, brings its rows along
-  return kept.kind === 'sqlite' && hasRows(place.file) ? undefined : kept
+  const isMoved = place.kind === 'sqlite' && kept?.kind !== 'influx' && hasRows(place.file)
+  if (isMoved) return undefined
+  if (kept !== undefined) return placeInWords(kept)
+  // a version that did not write it down has run here
+  const file = sqliteFileIn(dataFolder)
+  if (place.kind === 'sqlite') return 'another store'
+  return hasRows(file) ? placeInWords({ kind: 'sqlite', file }) : undefined
 }
 
+/** Whether a reading was ever accepted. */
 async function hasHistory(nc: NatsConnection): Promise<boolean> {
-  const manager = await jetstreamManager(nc)
-  return (await manager.streams.info(readingsStream)).state.last_seq > 0
+  const last = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) =>
+      lastMessage(nc, readingsStream, readingsSubject(partition)),
+    ),
+  )
+  return last.some((message) => message && readHeader(message.subject, message.headers).nLast > 0)
 }
 
 /**

@@ -92,7 +92,7 @@ describe('a start with a store', () => {
       await claim(folder)
     }
     const asked = { ...influxEnv, AIRPROOF_STORE_CHANGED: '1' }
-    expect(await claim(folder, asked)).toEqual({ kind: 'sqlite', file })
+    expect(await claim(folder, asked)).toBe(`the SQLite file ${file}`)
     expect(await readKeptStore(nc)).toEqual(influx)
     expect(await claim(folder, influxEnv)).toBeUndefined()
   })
@@ -103,6 +103,13 @@ describe('a start with a store', () => {
     await expect(claim(folder)).rejects.toThrow('the InfluxDB bucket air of airproof')
     const other = { ...influxEnv, INFLUX_BUCKET: 'water' }
     await expect(claim(folder, other)).rejects.toThrow('their history would be out of reach')
+  })
+
+  test('an empty file is no store for a log with readings, also if no store was written down', async () => {
+    await expect(claim(newFolder())).rejects.toThrow(
+      'readings were kept in another store until now',
+    )
+    await claim(await folderWithRows())
   })
 
   test('a folder that was moved brings its file along, and an empty one does not', async () => {

@@ -41,7 +41,7 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(page.answer.headers.get('vary')).toBe('Accept')
   expect(page.text).toContain(sensor)
   expect(page.text).toContain('not measured')
-  expect(page.text).toContain('Anchored on a demonstration chain (31337)')
+  expect(page.text).toContain('anchors on a demonstration chain (31337)')
   const bundle = await fetch(api.url + link)
   expect(bundle.headers.get('content-type')).toBe('application/json')
   const file = await fetch(`${api.url}${link}.airproof.json`, html)
