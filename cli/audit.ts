@@ -105,6 +105,8 @@ async function auditInstance(
   })
   // the chain first: what is anchored meanwhile has been published before
   const story = await readStory(ask, deployment)
+  if (story.isOurCode && from > Math.max(1, story.anchors.length))
+    throw new WrongUsage(`--from is ${from}, and ${story.anchors.length} batches are anchored`)
   const { sealed } = await readSealed(nc)
   await using opened = new AsyncDisposableStack()
   const rows = await rowSource(nc, config, context, opened)

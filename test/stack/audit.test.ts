@@ -80,6 +80,8 @@ test('what was never touched is green: every anchor, every leaf, every row', asy
   expect(inWords.out).toContain('GREEN')
   const later = await run({ from: String(batches) })
   expect(later.report).toMatchObject({ ok: true, from_batch: batches })
+  const beyond = await run({ from: String(batches + 1) })
+  expect([beyond.code, beyond.out]).toEqual([2, ''])
   expect(later.report.rows?.before).toBe(rows.length - later.report.readings)
 })
 
