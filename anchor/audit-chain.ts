@@ -13,16 +13,29 @@ export type Story = {
   readonly anchors: readonly Anchored[]
   /** Everything up to this block was looked at. */
   readonly finalized: BlockId
+  /** The time of that block. */
+  readonly finalizedMs: number
   /** The contract's head at that block. */
   readonly head: Hex
+  /** The code at the contract's address is our contract's; if not, nothing above is known. */
+  readonly isOurCode: boolean
 }
 
 /** Only from the events: nothing that we keep is asked. */
 export function checkStory(
-  { anchors, finalized, head }: Story,
+  { anchors, finalized, head, isOurCode }: Story,
   { chainId, contract }: Deployment,
   { findings, keccak }: { readonly findings: Findings; readonly keccak: Keccak },
 ): void {
+  if (!isOurCode) {
+    findings.add(
+      'contract',
+      undefined,
+      `the code at ${contract} on chain ${chainId} is not that of our contract, so what it says proves nothing`,
+    )
+    return
+  }
+  // the first one must have index 1 and follow the head that the contract was born with
   let end: Pick<BatchEnd, 'index' | 'head' | 'last'> = beforeFirst(chainId, contract, keccak)
   for (const anchor of anchors) {
     const { index, prevHead, first, last, count, root } = anchor

@@ -1,4 +1,6 @@
 export type FindingKind =
+  /** The code at the contract's address is not our contract's: what it says proves nothing. */
+  | 'contract'
   /** The contract's events do not follow one another, or not from its beginning. */
   | 'events'
   /** A head does not follow from what was anchored, or is not the contract's. */
@@ -15,6 +17,14 @@ export type FindingKind =
   | 'row'
   /** Anchored readings of which there is no row. */
   | 'missing'
+  /** A number that two readings have, or none. */
+  | 'number'
+  /** Rows in another area than their sensor was, by the registry. */
+  | 'area'
+  /** Statistics that are not those of the rows. */
+  | 'statistics'
+  /** Readings that should be anchored by now, and are not. */
+  | 'waiting'
 
 export type Finding = {
   readonly kind: FindingKind

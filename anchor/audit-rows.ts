@@ -1,15 +1,18 @@
 /**
  * Rows against what was anchored: each row's leaf, made from its values, must be among the leaves of
- * the batch that has its number; and where all rows are given, each leaf must be that of a row.
+ * the batch that has its number; and if all rows are given, each leaf must be that of a row, and
+ * each number that of one row. Rows above the anchored numbers are held against the log instead.
  */
 import type { BatchHeader } from '../core/header.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { type Keccak, leafEncoder } from '../core/leaf.ts'
 import { nOfSeq, partitionOfSeq, type Reading } from '../core/reading.ts'
-import { tileLeaves } from '../core/tiles.ts'
+import { partitionCount } from '../core/sensor-id.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
-import { type BlobTop, tileOf } from '../schemas/batch-blob.ts'
+import { type Bitmap, bitmap, numbersOf } from './audit-bitmap.ts'
 import type { Findings } from './audit-findings.ts'
+import { type OpenBlob, openBlob } from './audit-leaves.ts'
+import type { PendingRows } from './audit-pending.ts'
 
 /** What the leaf is made of. */
 export type AuditedRow = Omit<Reading, 'area' | 'flags'>
@@ -36,16 +39,23 @@ type Options = {
   readonly blobs: BatchBlobs
   readonly keccak: Keccak
   readonly findings: Findings
+  /** Takes the rows that no batch has yet. */
+  readonly pending: PendingRows
   /** Every row comes once: one that comes again is there twice. */
   readonly isAll: boolean
 }
 
+/** Of one batch: the leaves and the numbers that rows were found of. */
+type Seen = { readonly leaves: Bitmap; readonly numbers: Bitmap }
+
+const none: Seen = { leaves: bitmap(0), numbers: bitmap(0) }
+
 /** Batches whose leaves are held at once; rows come by time, and so do batches. */
 const mostOpen = 32
 
-export function checkRows({ headers, blobs, keccak, findings, isAll }: Options): RowCheck {
+export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: Options): RowCheck {
   const leafOf = leafEncoder(keccak)
-  const seen = new Map<number, Uint8Array>()
+  const seen = new Map<number, Seen>()
   const opened = new Map<number, Promise<OpenBlob>>()
   const counts = { looked_at: 0, fit: 0, not_anchored: 0, before: 0 }
 
@@ -57,35 +67,47 @@ export function checkRows({ headers, blobs, keccak, findings, isAll }: Options):
     if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest)
     return blob
   }
+  const seenIn = ({ index, count }: BatchHeader): Seen => {
+    const known = seen.get(index) ?? { leaves: bitmap(count), numbers: bitmap(count) }
+    seen.set(index, known)
+    return known
+  }
 
   const addRow = async (row: AuditedRow): Promise<void> => {
     counts.looked_at++
-    const where = placeOf(headers, row.seq)
-    if (where === 'before' || where === 'not_anchored') {
-      counts[where]++
+    const tell = (kind: 'row' | 'number', words: string, batch?: number): void =>
+      findings.add(kind, batch, `${row.sensor} ${formatIso(row.timeMs)}: ${words}`)
+    const [partition, n] = [partitionOfSeq(row.seq), nOfSeq(row.seq)]
+    if (!(partition >= 0 && partition < partitionCount)) {
+      tell('row', `there is no partition ${partition}, which its number ${row.seq} names`)
       return
     }
-    const tell = (words: string): void =>
-      findings.add('row', where?.index, `${row.sensor} ${formatIso(row.timeMs)}: ${words}`)
-    if (where === undefined) {
-      tell(`no batch holds its number ${row.seq}`)
+    const header = placeOf(headers, row.seq)
+    if (header === 'before') counts.before++
+    if (header === 'not_anchored') {
+      counts.not_anchored++
+      pending.add(row, leafOf(row))
+    }
+    if (typeof header === 'string') return
+    if (header === undefined) {
+      tell('row', `no batch holds its number ${row.seq}`)
       return
     }
-    const place = await (await open(where.index)).placeOf(leafOf(row))
+    const { index } = header
+    const place = await (await open(index)).placeOf(leafOf(row))
     if (place === undefined) {
-      tell(`it is not what was anchored in batch ${where.index}`)
+      tell('row', `it is not what was anchored in batch ${index}`, index)
       return
     }
     if (!isAll) {
       counts.fit++
       return
     }
-    const bits = seen.get(where.index) ?? new Uint8Array(Math.ceil(where.count / 8))
-    seen.set(where.index, bits)
-    const [byte, bit] = [place >>> 3, 1 << (place & 7)]
-    if (((bits[byte] ?? 0) & bit) !== 0) tell('it is there twice')
-    else counts.fit++
-    bits[byte] = (bits[byte] ?? 0) | bit
+    const { leaves, numbers } = seenIn(header)
+    if (!numbers.mark(numbersOf(header).placeOf(partition, n)))
+      tell('number', `batch ${index} has another reading with its number ${row.seq}`, index)
+    if (leaves.mark(place)) counts.fit++
+    else tell('row', 'it is there twice', index)
   }
 
   return {
@@ -94,26 +116,27 @@ export function checkRows({ headers, blobs, keccak, findings, isAll }: Options):
     },
     report: () => ({ ...counts }),
     findMissing: () => {
-      for (const { index, count } of headers) {
-        const found = (seen.get(index) ?? new Uint8Array()).reduce(
-          (sum, bits) => sum + ones(bits),
-          0,
-        )
-        if (found < count)
+      for (const header of headers) {
+        const { index, count } = header
+        const { leaves, numbers } = seen.get(index) ?? none
+        const missing = count - leaves.count()
+        if (missing > 0)
           findings.add(
             'missing',
             index,
-            `batch ${index}: ${count - found} of its ${count} readings have no row that fits`,
+            `batch ${index}: ${missing} of its ${count} readings have no row that fits`,
+          )
+        // else the numbers of the missing ones are not known
+        const unused = count - numbers.count()
+        if (missing === 0 && unused > 0)
+          findings.add(
+            'number',
+            index,
+            `batch ${index}: no reading has ${unused} of its ${count} numbers; the first is ${numbersOf(header).seqAt(numbers.firstUnmarked())}`,
           )
       }
     },
   }
-}
-
-const ones = (byte: number): number => {
-  let count = 0
-  for (let bits = byte; bits > 0; bits &= bits - 1) count++
-  return count
 }
 
 /** The batch that has the number; undefined: those there are leave it out. */
@@ -135,42 +158,4 @@ export function placeOf(
   const found = headers[low]
   const isHeld = found && n >= (found.nFirst[partition] ?? Infinity) && n <= lastOf(found)
   return isHeld ? found : undefined
-}
-
-type OpenBlob = {
-  /** Of a leaf among all leaves of the batch. */
-  readonly placeOf: (leaf: Uint8Array) => Promise<number | undefined>
-}
-
-/** That its parts cannot be read is the blob's fault, which is found elsewhere: no row fits. */
-async function openBlob(blobs: BatchBlobs, index: number): Promise<OpenBlob> {
-  const top = await readable(blobs.top(index))
-  const tiles = new Map<number, Map<string, number>>()
-  return {
-    placeOf: async (leaf) => {
-      const number = top && tileOf(top, leaf)
-      if (number === undefined) return undefined
-      let places = tiles.get(number)
-      if (places === undefined) {
-        const leaves = (await readable(blobs.tile(index, number))) ?? []
-        places = new Map(leaves.map((one, at) => [keyOf(one), at]))
-        tiles.set(number, places)
-      }
-      const at = places.get(keyOf(leaf))
-      return at === undefined ? undefined : number * tileLeaves + at
-    },
-  }
-}
-
-const keyOf = (leaf: Uint8Array): string => Buffer.from(leaf).toString('latin1')
-
-async function readable<T extends BlobTop | Uint8Array[]>(
-  reading: Promise<T | undefined>,
-): Promise<T | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
 }

@@ -1,19 +1,34 @@
-import { zeroAddress } from 'viem'
+import { isHex, zeroAddress } from 'viem'
+import { zeroHash } from '../core/hex.ts'
+import { secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Deployment } from '../schemas/batch-record.ts'
 import type { Story } from './audit-chain.ts'
 import { chainAt } from './chain.ts'
+import { isRegistryCode } from './contract/registry.ts'
 import type { Ask } from './rpc.ts'
 
 /** Every anchor up to the finalized block, asked of a node. @throws TryAgain, RpcRefusal */
 export async function readStory(ask: Ask, { contract, block }: Deployment): Promise<Story> {
   // it only asks, so whose transactions they are is all the same
   const chain = chainAt(ask, contract, zeroAddress)
-  const { finalized, finalHead: head } = await chain.look()
-  if (head === undefined || finalized.number < block)
-    throw new TryAgain('the contract is in no finalized block yet: nothing can be audited')
-  return { anchors: await chain.anchored(block, finalized.number), finalized, head }
+  const finalized = await chain.finalized()
+  if (finalized === undefined || finalized.number < block) throw notThereYet()
+  const { number, hash, timeS } = finalized
+  const story = { finalized: { number, hash }, finalizedMs: timeS * secondMs }
+  const [code, codeNow] = await Promise.all(
+    ['finalized', 'latest'].map((when) => ask('eth_getCode', [contract, when])),
+  )
+  if (code === '0x' && codeNow !== '0x') throw notThereYet()
+  // another contract may answer whatever it likes, so it is not asked
+  if (!isHex(code) || !isRegistryCode(code))
+    return { ...story, anchors: [], head: zeroHash, isOurCode: false }
+  const head = await chain.headAt(number)
+  return { ...story, anchors: await chain.anchored(block, number), head, isOurCode: true }
 }
+
+const notThereYet = (): TryAgain =>
+  new TryAgain('the contract is in no finalized block yet: nothing can be audited')
 
 /** Whether the chain has a block of that hash. @throws TryAgain, RpcRefusal */
 export const isBlockOf =

@@ -11,8 +11,11 @@ import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import type { Deployment } from '../schemas/batch-record.ts'
 import { checkBlob, checkHeader } from './audit-batch.ts'
 import { checkStory, type Story } from './audit-chain.ts'
-import { collectFindings, type Finding } from './audit-findings.ts'
+import { type Coverage, coverageOf } from './audit-coverage.ts'
+import { collectFindings, type Finding, type Findings } from './audit-findings.ts'
+import { pendingRows, type Unanchored } from './audit-pending.ts'
 import { type AuditedRow, checkRows, type RowReport } from './audit-rows.ts'
+import type { Anchored } from './contract/registry.ts'
 
 export type AuditOptions = {
   readonly story: Story
@@ -26,10 +29,27 @@ export type AuditOptions = {
   readonly from: number
   /** Which rows; `isAll`: there are no others, so whatever is missing is missing. */
   readonly rows?: RowSource
+  /** What rows that are not anchored yet are held against. */
+  readonly unanchored: Unanchored
+  /** A reading that arrived so long before the finalized block should be anchored in it. */
+  readonly graceMs: number
+  /** The contract was named by the person who asks, not taken from the operator's record. */
+  readonly isPinned: boolean
   readonly onBatch?: (index: number) => void
 }
 
+/** A check of what is not anchored, against what it is made from. */
+export type DeepCheck = {
+  /** Of what `coverageOf` calls not checked. */
+  readonly covers: readonly string[]
+  /** After all rows were read. */
+  readonly run: (findings: Findings) => Promise<void>
+}
+
 export type RowSource = {
+  readonly deep?: DeepCheck
+  /** In words, to follow "read from". */
+  readonly from: string
   readonly isAll: boolean
   /** Pages of rows, given the batches that are looked at. */
   readonly read: (headers: readonly BatchHeader[]) => AsyncIterable<readonly AuditedRow[]>
@@ -39,6 +59,7 @@ export type AuditReport = {
   readonly ok: boolean
   readonly chain_id: number
   readonly contract: string
+  readonly contract_named: boolean
   /** The finalized block that it holds for. */
   readonly block: number
   readonly block_hash: string
@@ -48,18 +69,47 @@ export type AuditReport = {
   readonly readings: number
   readonly leaves: number
   /** null: rows were not asked for. */
-  readonly rows: (RowReport & { readonly all: boolean }) | null
+  readonly rows: (RowReport & { readonly all: boolean; readonly from: string }) | null
+  /** What a report without findings vouches for. */
+  readonly covers: Coverage
   readonly findings: readonly Finding[]
   readonly findings_total: number
 }
 
 export async function audit(options: AuditOptions): Promise<AuditReport> {
-  const { story, deployment, headerOf, blobs, isBlock, keccak, from, rows, onBatch } = options
+  const { story, deployment, keccak, from, isPinned } = options
   const findings = collectFindings()
-  const tools = { findings, keccak }
-  checkStory(story, deployment, tools)
-
+  checkStory(story, deployment, { findings, keccak })
   const looked = story.anchors.filter(({ index }) => index >= from)
+  const { headers, leaves } = await checkBatches(looked, options, findings)
+  // what another contract says vouches for no row
+  const rows = story.isOurCode ? await checkAllRows(headers, options, findings) : null
+  return {
+    ok: findings.total() === 0,
+    chain_id: deployment.chainId,
+    contract: deployment.contract,
+    contract_named: isPinned,
+    block: story.finalized.number,
+    block_hash: story.finalized.hash,
+    anchors: story.anchors.length,
+    from_batch: from,
+    heartbeats: looked.filter(({ count }) => count === 0).length,
+    readings: looked.reduce((sum, { count }) => sum + count, 0),
+    leaves,
+    rows,
+    covers: coverageOf(rows, options.rows?.deep?.covers),
+    findings: findings.list(),
+    findings_total: findings.total(),
+  }
+}
+
+async function checkBatches(
+  looked: readonly Anchored[],
+  options: AuditOptions,
+  findings: Findings,
+): Promise<{ readonly headers: readonly BatchHeader[]; readonly leaves: number }> {
+  const { headerOf, blobs, isBlock, keccak, onBatch } = options
+  const tools = { findings, keccak }
   const headers: BatchHeader[] = []
   let end: BatchEnd | undefined = endBefore(options)
   let leaves = 0
@@ -73,27 +123,25 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       findings.add('beacon', header.index, `batch ${header.index}: ${header.beacon} is no block`)
     leaves += await checkBlob(blobs, anchor, tools)
   }
+  return { headers, leaves }
+}
 
-  const check = rows && checkRows({ headers, blobs, keccak, findings, isAll: rows.isAll })
-  if (rows && check) {
-    for await (const page of rows.read(headers)) await check.add(page)
-    if (rows.isAll) check.findMissing()
-  }
-  return {
-    ok: findings.total() === 0,
-    chain_id: deployment.chainId,
-    contract: deployment.contract,
-    block: story.finalized.number,
-    block_hash: story.finalized.hash,
-    anchors: story.anchors.length,
-    from_batch: from,
-    heartbeats: looked.filter(({ count }) => count === 0).length,
-    readings: looked.reduce((sum, { count }) => sum + count, 0),
-    leaves,
-    rows: rows && check ? { all: rows.isAll, ...check.report() } : null,
-    findings: findings.list(),
-    findings_total: findings.total(),
-  }
+async function checkAllRows(
+  headers: readonly BatchHeader[],
+  { rows, story, blobs, keccak, unanchored, graceMs }: AuditOptions,
+  findings: Findings,
+): Promise<AuditReport['rows']> {
+  if (rows === undefined) return null
+  const { isAll, from } = rows
+  const pending = pendingRows({ findings, keccak, blobs })
+  const check = checkRows({ headers, blobs, keccak, findings, pending, isAll })
+  for await (const page of rows.read(headers)) await check.add(page)
+  if (isAll) check.findMissing()
+  // after the rows: the log has whatever the store had
+  const { last = 0, index = 0 } = story.anchors.at(-1) ?? {}
+  await rows.deep?.run(findings)
+  await pending.check(unanchored, { last, index, dueMs: story.finalizedMs - graceMs })
+  return { all: isAll, from, ...check.report() }
 }
 
 /** Where the batch before the first one ended, as far as the chain vouches for it. */

@@ -36,6 +36,9 @@ export type Outcome = { readonly status: 'success' | 'reverted' } & BlockId
 export type Chain = {
   readonly ask: Ask
   readonly look: () => Promise<Look>
+  readonly finalized: () => Promise<(BlockId & { readonly timeS: number }) | undefined>
+  /** The contract's head at a block. */
+  readonly headAt: (block: number) => Promise<Hex>
   /** All anchors in the blocks, both included. */
   readonly anchored: (fromBlock: number, toBlock: number) => Promise<Anchored[]>
   readonly market: (baseFee: bigint) => Promise<Market>
@@ -90,6 +93,8 @@ export function chainAt(ask: Ask, contract: Hex, writer: Address): Chain {
       const { number, hash } = finalized
       return { latest, finalized: { number, hash }, head, finalHead, nonce, finalNonce }
     },
+    finalized: () => blockOf(ask, 'finalized'),
+    headAt: (block) => headAt({ blockNumber: BigInt(block) }),
     anchored: async (fromBlock, toBlock) => {
       const found: Anchored[] = []
       for (let from = fromBlock; from <= toBlock; from += logSpan) {

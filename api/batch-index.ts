@@ -11,6 +11,7 @@ import { genesisHead, headOf } from '../core/header.ts'
 import type { Hex } from '../core/hex.ts'
 import type { Keccak } from '../core/leaf.ts'
 import { nOfSeq, partitionOfSeq } from '../core/reading.ts'
+import { partitionCount } from '../core/sensor-id.ts'
 import { minuteMs } from '../core/time.ts'
 import type { Anchored, Checked, Deployment, SealedBatch } from '../schemas/batch-record.ts'
 
@@ -116,6 +117,8 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
   /** The batch that claims the number; 'later': none yet; undefined: one should, and none does. */
   const holding = (seq: number): Entry | 'later' | undefined => {
     const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+    // a number of a partition that does not exist will never be given out
+    if (!(partition >= 0 && partition < partitionCount)) return undefined
     const lastOf = (entry: Entry | undefined): number => entry?.sealed.header.nLast[partition] ?? 0
     if (n > lastOf(entries.at(-1))) return 'later'
     let low = 0

@@ -3,6 +3,7 @@ import { sensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { assertKeptStore } from '../runtime/kept-store.ts'
 import { openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -65,6 +66,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const nc = await connectNats(config, { name: 'api', log, stop })
   opened.defer(() => nc.close())
   await ensureStreams(nc, config)
+  await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))
@@ -173,6 +175,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         nc,
         index: batches,
         keccak,
+        states: picture.states,
         settings: proofs,
         registry: metrics,
         log,

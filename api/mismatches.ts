@@ -27,7 +27,7 @@ export function countMismatches({
     labelNames: ['reason'],
     registers: [registry],
   })
-  const reasons: readonly MismatchWhy[] = ['no_batch', 'header', 'leaf', 'blob']
+  const reasons: readonly MismatchWhy[] = ['no_batch', 'not_in_log', 'header', 'leaf', 'blob']
   for (const reason of reasons) counter.inc({ reason }, 0)
   gaugeIn(registry)(
     'airproof_api_altered_batches',

@@ -1,5 +1,6 @@
 /** The page about one reading: says how it stands, and checks its bundle in the reader's browser. */
 import { readFileSync } from 'node:fs'
+import { demonstrationChainId } from '../core/demonstration-chain.ts'
 import { fromHundredths } from '../core/fixed.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { measurementNames, type Reading, units } from '../core/reading.ts'
@@ -40,9 +41,14 @@ function file(name: string, from: string, type: string): Route {
   }
 }
 
-export const proofPageAnswer = (reading: Reading, verdict: Verdict): Answer => ({
+/** @param chainId that readings are anchored on; undefined: none yet */
+export const proofPageAnswer = (
+  reading: Reading,
+  verdict: Verdict,
+  chainId: number | undefined,
+): Answer => ({
   type: 'text/html; charset=utf-8',
-  body: Buffer.from(page(reading, verdict)),
+  body: Buffer.from(page(reading, verdict, chainId)),
   headers,
 })
 
@@ -57,7 +63,11 @@ const inWords: Readonly<Record<Verdict['status'], string>> = {
   mismatch: 'Not what was anchored. The stored values were changed, or the proof was damaged.',
 }
 
-function page(reading: Reading, verdict: Verdict): string {
+const demonstration = `
+<p id="demonstration">This network anchors on a demonstration chain (${demonstrationChainId}), which shows how it works; it proves
+nothing about time, because the operator runs this chain.</p>`
+
+function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
   const time = formatIso(reading.timeMs)
   const bundle = `${proofPath(reading)}.airproof.json`
   const rows = measurementNames.map((name) => {
@@ -74,7 +84,7 @@ function page(reading: Reading, verdict: Verdict): string {
 <main data-bundle="${'proof' in verdict ? text(bundle) : ''}">
 <h1>${text(reading.sensor)}</h1>
 <p><time datetime="${time}">${time}</time></p>
-<p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>
+<p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chainId === demonstrationChainId ? demonstration : ''}
 <table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
 ${row('hash', verdict.hash)}</table>
 <h2>Check it yourself</h2>

@@ -2,6 +2,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import type { Keccak } from '../core/leaf.ts'
+import type { PartitionState } from '../core/partition-state.ts'
 import { openBatchBlobs } from '../runtime/batch-blobs.ts'
 import type { Logger } from '../runtime/log.ts'
 import { parseChainProof } from '../schemas/chain-proof.ts'
@@ -11,6 +12,7 @@ import type { BatchIndex } from './batch-index.ts'
 import type { ProofSettings } from './config.ts'
 import { createExpectedBy } from './expected-by.ts'
 import { linkToTx } from './explorer.ts'
+import { isInLog } from './is-in-log.ts'
 import { createMakeBundle } from './make-bundle.ts'
 import { countMismatches } from './mismatches.ts'
 import { openProof, proofOfReading } from './proof.ts'
@@ -24,6 +26,7 @@ type Options = ReadingSources & {
   readonly nc: NatsConnection
   readonly index: BatchIndex
   readonly keccak: Keccak
+  readonly states: () => readonly PartitionState[]
   readonly settings: ProofSettings
   readonly registry: Registry
   readonly log: Logger
@@ -32,9 +35,15 @@ type Options = ReadingSources & {
 
 /** Everything about proofs that is asked over HTTP. */
 export async function proofRoutes(options: Options): Promise<readonly Route[]> {
-  const { nc, index, keccak, settings, registry, log, nowMs, ...sources } = options
+  const { nc, index, keccak, states, settings, registry, log, nowMs, ...sources } = options
   const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
-  const prove = createProveReading({ index, blobs: await openBatchBlobs(nc), keccak, nowMs })
+  const prove = createProveReading({
+    index,
+    blobs: await openBatchBlobs(nc),
+    keccak,
+    nowMs,
+    isInLog: isInLog(nc, states),
+  })
   const proofs = await new Kvm(nc).open(buckets.proofs)
   const chainProofOf = async (batch: number) => {
     const entry = await proofs.get(String(batch))
@@ -49,6 +58,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
+    chainId: () => index.deployment()?.chainId,
     bound: rateByAddress({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [

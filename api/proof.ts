@@ -17,6 +17,7 @@ type Options = ReadingSources & {
   readonly makeBundle: MakeBundle
   readonly expectedBy: ExpectedBy
   readonly mismatches: Mismatches
+  readonly chainId: () => number | undefined
   /** @throws ApiError 429 */
   readonly bound: (address: string) => void
 }
@@ -56,6 +57,7 @@ export const openProof = (options: Options): Route => ({
       return proofPageAnswer(
         reading,
         isStored ? verdict : { status: 'pending', hash: verdict.hash },
+        options.chainId(),
       )
     }
     return bundleAnswer(await bundleOf(name, timeMs, params, options), isFile)

@@ -20,6 +20,8 @@ import { createKeep } from './keep.ts'
 export type MismatchWhy =
   /** Batches go on behind its number, and none holds it. */
   | 'no_batch'
+  /** Its number is above every one that the log has given out: the row was made up. */
+  | 'not_in_log'
   /** The batch's header is not the one that was anchored. */
   | 'header'
   /** The reading does not hash to any leaf of its batch: the row was altered, or made up. */
@@ -55,12 +57,15 @@ type Options = {
   readonly blobs: BatchBlobs
   readonly keccak: Keccak
   readonly nowMs: () => number
+  /** Whether the log has given the number out. Absent: every number may be anchored yet. */
+  readonly isInLog?: (seq: number) => Promise<boolean>
 }
 
 /** The top of a batch is written once, so what was read holds; the bound is memory's. */
 const mostTops = 64
 
-export function createProveReading({ index, blobs, keccak, nowMs }: Options): ProveReading {
+export function createProveReading(options: Options): ProveReading {
+  const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
   const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
 
@@ -91,7 +96,10 @@ export function createProveReading({ index, blobs, keccak, nowMs }: Options): Pr
     const leaf = leafOf(reading)
     const hash = toHex(leaf)
     const standing = index.standingOf(reading.seq, nowMs())
-    if (standing.status === 'pending') return { status: 'pending', hash }
+    if (standing.status === 'pending')
+      return (await isInLog(reading.seq))
+        ? { status: 'pending', hash }
+        : { status: 'mismatch', hash, why: 'not_in_log', index: undefined }
     const sealed = standing.index === undefined ? undefined : index.sealed(standing.index)
     if (standing.status === 'broken' || sealed === undefined) {
       const why = standing.status === 'broken' ? standing.why : 'header'

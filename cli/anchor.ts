@@ -6,8 +6,11 @@ import { keepDeployment, readDeployment } from '../anchor/deployment.ts'
 import { readKeyFile } from '../anchor/key-file.ts'
 import { resync } from '../anchor/resync.ts'
 import { openRpc } from '../anchor/rpc.ts'
+import { demonstrationChainId } from '../core/demonstration-chain.ts'
+import type { Hex } from '../core/hex.ts'
 import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
+import type { Flags } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -36,7 +39,7 @@ export const command: Command = {
   summary: running.summary,
   help: `\
 usage: airproof anchor [flags]
-       airproof anchor deploy [--owner ADDRESS]
+       airproof anchor deploy --owner ADDRESS
        airproof anchor resync
 
 Without a word it runs until Ctrl-C or SIGTERM. It needs a chain (CHAIN_RPC_URL, several with
@@ -45,14 +48,17 @@ commas), a key in a file that only its owner may read (ANCHOR_KEY_FILE, mode 060
   deploy   puts the contract on the chain, once, and writes it down; the key pays and is the writer
   resync   after alarm REVERTED or NONCE: takes the chain's word for what is anchored and goes on
 
-  --owner ADDRESS             may name another writer later (default: the writer itself)
+  --owner ADDRESS             may name another writer, the only way to take the contract back from a
+                              stolen key: another account, whose key no process has. Not needed on
+                              the demonstration chain
   --chain-rpc-url URL,…       --chain-id N            --anchor-key-file FILE
   --anchor-contract ADDRESS   --anchor-contract-block N
   --anchor-interval 10m       --anchor-max-readings N --anchor-max-fee-gwei N
   --json                      print data as JSON: {"contract", "chainId", "genesisHash", "block"}
 
 examples:
-  npx airproof anchor deploy --chain-rpc-url https://rpc.example.org --anchor-key-file anchor.key
+  npx airproof anchor deploy --owner 0x… --chain-rpc-url https://rpc.example.org \\
+    --anchor-key-file anchor.key
   npx airproof anchor --chain-rpc-url https://rpc.example.org --anchor-key-file anchor.key
   npx airproof anchor resync`,
   options: {
@@ -73,9 +79,8 @@ const deploy = (context: CommandContext): Promise<number> =>
     const { env, flags, print, stop } = context
     const config = readAnchorConfig({ env, flags }, dataFolder)
     const account = readKeyFile(config.keyFile)
-    const owner = textFlag(flags, 'owner') ?? account.address
-    if (!/^0x[0-9a-fA-F]{40}$/.test(owner))
-      throw new WrongUsage(`--owner must be an address, and is "${owner}"`)
+    const ask = askOf(config, dataFolder)
+    const owner = ownerOf(flags, account.address, Number(await ask('eth_chainId')))
     await ensureStreams(nc, { replicas })
     const kv = await new Kvm(nc).open(buckets.anchoring)
     const known = await readDeployment(kv)
@@ -84,9 +89,9 @@ const deploy = (context: CommandContext): Promise<number> =>
         `these data are anchored in ${known.contract} on chain ${known.chainId} already: another contract needs other data`,
       )
     const made = await deployRegistry({
-      ask: askOf(config, dataFolder),
+      ask,
       account,
-      owner: `0x${owner.slice(2)}`,
+      owner,
       rules: config.fees,
       pause: (ms) => sleep(ms, undefined, { signal: stop }),
       stop,
@@ -99,6 +104,18 @@ const deploy = (context: CommandContext): Promise<number> =>
     )
     return exitCodes.done
   })
+
+/** @throws WrongUsage where a stolen writer key would own the contract for ever */
+function ownerOf(flags: Flags, writer: Hex, chainId: number): Hex {
+  const said = textFlag(flags, 'owner')
+  if (said !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(said))
+    throw new WrongUsage(`--owner must be an address, and is "${said}"`)
+  if (chainId === demonstrationChainId) return said === undefined ? writer : `0x${said.slice(2)}`
+  if (said !== undefined && said.toLowerCase() !== writer.toLowerCase()) return `0x${said.slice(2)}`
+  throw new WrongUsage(
+    `--owner must name an account other than the writer ${writer}: the writer's key is on a server, and a thief could never be shut out of a contract that it owns`,
+  )
+}
 
 const resyncNow = (context: CommandContext): Promise<number> =>
   withInstance(context, async (nc, { dataFolder }) => {

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { type AuditReport, audit, type RowSource } from '../anchor/audit.ts'
 import { isBlockOf, readStory } from '../anchor/audit-story.ts'
 import { auditLines } from '../anchor/audit-words.ts'
-import { readChainSettings } from '../anchor/config.ts'
+import { type ChainSettings, readAnchorConfig } from '../anchor/config.ts'
 import { assertFits } from '../anchor/deployment.ts'
 import { openRpc } from '../anchor/rpc.ts'
 import { openBatchBlobs } from '../runtime/batch-blobs.ts'
@@ -10,32 +10,42 @@ import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
-import { readSettings } from '../runtime/settings.ts'
-import { openStore } from '../store/open-store.ts'
+import { type Flags, readSettings } from '../runtime/settings.ts'
+import type { Deployment } from '../schemas/batch-record.ts'
 import { apiRows } from './api-rows.ts'
 import type { Command, CommandContext } from './command.ts'
+import { openDeepAudit } from './deep-audit.ts'
 import { exportedRows } from './exported-rows.ts'
 import { withInstance } from './instance.ts'
+import { openKeptStore } from './kept-store.ts'
 import { openProgress } from './progress.ts'
-import { needDeployment, readSealed } from './sealed-headers.ts'
+import { needDeployment, readSealed, sealedHeaders } from './sealed-headers.ts'
+import { storedLog } from './stored-log.ts'
 import { allRows, sampledRows } from './stored-rows.ts'
 import { exactWords, textFlag, wholeFlag } from './words.ts'
 
 export const command: Command = {
   summary: 'replay every anchor from the chain and hold all there is against it',
   help: `\
-usage: airproof audit [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
+usage: airproof audit [--contract 0x…] [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
        airproof audit --api URL [--sample ROWS] …
        airproof audit --export MANIFEST …
 
 Asks the contract for every anchor it ever took, and checks: that each follows from the one before,
 without a hole in log sequences, batches or any partition's numbers; that the published headers and
-leaves are the anchored ones; that the rows of the database hash into them, and that none is
-missing. Ends with 1 where anything is wrong.
+leaves are the anchored ones; that the rows of the running instance's store hash into them, that
+none is missing and no number is used twice; and that rows which are not anchored yet are what the
+log holds. Area, flags and statistics are not anchored, so they are not checked. Ends with 1 if
+anything is wrong.
 
+  --contract 0x…     the contract that you mean, from a source that you trust; else the one that
+                     the operator's record names. --chain-id N and --block N (where to begin to
+                     read the chain) in the same way
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
+  --deep             areas against the registry and statistics against the rows too; it says whether
+                     the store agrees with itself, because neither is anchored
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
@@ -45,9 +55,13 @@ examples:
   npx airproof audit
   npx airproof audit --from 1000 --sample 5000 --rpc https://rpc.example --json | jq .findings`,
   options: {
+    contract: { type: 'string' },
+    'chain-id': { type: 'string' },
+    block: { type: 'string' },
     from: { type: 'string' },
     rpc: { type: 'string' },
     sample: { type: 'string' },
+    deep: { type: 'boolean' },
     rows: { type: 'string' },
     api: { type: 'string' },
     export: { type: 'string' },
@@ -78,12 +92,11 @@ async function auditInstance(
 ): Promise<AuditReport> {
   const { env, flags, isTerminal } = context
   const from = wholeFlag(flags, 'from', { min: 1 }) ?? 1
-  const settings = readChainSettings({ env, flags }, config.dataFolder)
+  const settings = readAnchorConfig({ env, flags }, config.dataFolder)
   const rpc = textFlag(flags, 'rpc')
   const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
   if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
-  const deployment = await needDeployment(nc)
-  assertFits(deployment, settings)
+  const { isPinned, ...deployment } = pinned(await needDeployment(nc), settings, flags)
   const { chainId, genesisHash } = deployment
   const ask = openRpc({
     urls,
@@ -92,9 +105,11 @@ async function auditInstance(
   })
   // the chain first: what is anchored meanwhile has been published before
   const story = await readStory(ask, deployment)
+  if (story.isOurCode && from > Math.max(1, story.anchors.length))
+    throw new WrongUsage(`--from is ${from}, and ${story.anchors.length} batches are anchored`)
   const { sealed } = await readSealed(nc)
   await using opened = new AsyncDisposableStack()
-  const rows = await rowSource(config, context, opened)
+  const rows = await rowSource(nc, config, context, opened)
   using progress = openProgress({ label: 'batches', total: story.anchors.length, isTerminal })
   return await audit({
     story,
@@ -104,22 +119,56 @@ async function auditInstance(
     isBlock: isBlockOf(ask),
     keccak: await createKeccak(),
     from,
+    unanchored: {
+      log: (fromSeq) => storedLog(nc, fromSeq),
+      headers: async () => sealedHeaders(await readSealed(nc)),
+    },
+    graceMs: graceIntervals * settings.intervalMs,
+    isPinned,
     onBatch: (index) => progress.at(index),
     ...(rows === undefined ? {} : { rows }),
   })
 }
 
+/** A reading waits for one interval until its batch closes, and for the chain after that. */
+const graceIntervals = 3
+
+/** What the person who asks names is held against the operator's record. @throws MustAct, WrongUsage */
+function pinned(
+  deployment: Deployment,
+  settings: ChainSettings,
+  flags: Flags,
+): Deployment & { readonly isPinned: boolean } {
+  assertFits(deployment, settings)
+  const contract = textFlag(flags, 'contract')?.toLowerCase()
+  if (contract !== undefined && !/^0x[0-9a-f]{40}$/.test(contract))
+    throw new WrongUsage(`--contract must be an address, and is "${contract}"`)
+  if (contract !== undefined && contract !== deployment.contract)
+    throw new MustAct(
+      `these data are anchored in contract ${deployment.contract}, and not in ${contract}, which you named`,
+    )
+  const block = wholeFlag(flags, 'block', { min: 0 }) ?? deployment.block
+  return { ...deployment, block, isPinned: contract !== undefined }
+}
+
 const usualApiSample = 200
 
 async function rowSource(
+  nc: NatsConnection,
   config: SharedConfig,
-  { env, flags }: CommandContext,
+  context: CommandContext,
   opened: AsyncDisposableStack,
 ): Promise<RowSource | undefined> {
+  const { env, flags } = context
   const sample = wholeFlag(flags, 'sample', { min: 1, max: 1e9 })
   const wanted = textFlag(flags, 'rows')
   if (wanted !== undefined && wanted !== 'none')
     throw new WrongUsage(`--rows can only be none, and is "${wanted}"`)
+  const isPart = [wanted, sample, flags['api'], flags['export']].some((flag) => flag !== undefined)
+  if (flags['deep'] === true && isPart)
+    throw new WrongUsage(
+      '--deep reads every row of the store: leave out --rows, --sample, --api and --export',
+    )
   if (wanted === 'none') return undefined
   const api = textFlag(flags, 'api')
   const manifest = textFlag(flags, 'export')
@@ -130,17 +179,28 @@ async function rowSource(
     if (key === undefined) throw new WrongUsage('--api needs AIRPROOF_API_KEY, or …_FILE')
     return {
       isAll: false,
+      from: `/v1 at ${api}`,
       read: (headers) => apiRows({ url: api, key, headers, count: sample ?? usualApiSample }),
     }
   }
-  if (manifest !== undefined) return { isAll: false, read: () => exportedRows(manifest) }
-  const store = opened.use(await openStore(config.store, { readOnly: true }))
+  if (manifest !== undefined)
+    return { isAll: false, from: `the export ${manifest}`, read: () => exportedRows(manifest) }
+  const { store, from } = await openKeptStore(nc, config, context)
+  opened.use(store)
   if (sample !== undefined)
-    return { isAll: false, read: (headers) => sampledRows(store, headers, sample) }
+    return { isAll: false, from, read: (headers) => sampledRows(store, headers, sample) }
+  const deep = flags['deep'] === true ? await openDeepAudit(nc, config, store) : undefined
   return {
     isAll: true,
-    // whatever time a row was made up for, it is among them
-    read: () => allRows(store, 0, latestMs),
+    from,
+    ...(deep && { deep }),
+    read: async function* () {
+      // whatever time a row was made up for, it is among them
+      for await (const page of allRows(store, 0, latestMs)) {
+        deep?.see(page)
+        yield page
+      }
+    },
   }
 }
 

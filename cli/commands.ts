@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
 import { processCommand } from './process-command.ts'
+import { storeFlags } from './shared-flags.ts'
 
 /** Loaded when called, so that no command waits for what another one needs. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -22,6 +23,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       name: 'pipeline',
       summary: 'judge, score and store what sensors publish (one process)',
       load: async () => (await import('../pipeline/main.ts')).run,
+      options: storeFlags,
     }),
   notifier: async () =>
     processCommand({
@@ -41,6 +43,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       name: 'api',
       summary: 'answer /v1 over HTTP (one process)',
       load: async () => (await import('../api/main.ts')).run,
+      options: storeFlags,
     }),
   dashboard: async () =>
     processCommand({

@@ -11,12 +11,13 @@ import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { type Flags, readSettings } from '../runtime/settings.ts'
 import { manifestText, type RowFormat } from '../schemas/export-manifest.ts'
-import { openStore } from '../store/open-store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { type ExportBatches, readExportBatches } from './export/export-batches.ts'
 import { makeRuns } from './export/make-manifest.ts'
+import { partWords } from './export/part-words.ts'
 import { openNew, writeRows } from './export/write-rows.ts'
 import { withInstance } from './instance.ts'
+import { openKeptStore } from './kept-store.ts'
 import { rowsInOrder } from './stored-rows.ts'
 import { exactWords, neededFlag, textFlag } from './words.ts'
 
@@ -79,11 +80,14 @@ async function exportRows(
   nc: NatsConnection,
   config: SharedConfig,
   { fromMs, toMs, format, out }: Wanted,
-  { note }: CommandContext,
+  context: CommandContext,
 ): Promise<number> {
+  const { note } = context
   const keccak = await createKeccak()
   const batches = await readExportBatches(nc, keccak)
-  await using store = await openStore(config.store, { readOnly: true })
+  const { store, from: place } = await openKeptStore(nc, config, context)
+  await using _ = store
+  note(`reading ${place}`)
   const pages = rowsInOrder(store, fromMs, toMs)
   if (format === 'bundles') return await exportBundles(nc, { pages, out, batches, keccak, note })
   await using manifestFile = await openNew(`${out}.manifest.json`)
@@ -102,7 +106,14 @@ async function exportRows(
   const [from, to] = [formatIso(fromMs), formatIso(toMs)]
   const rows = { file: basename(out), format, sha256, count, notAnchored, from, to }
   await manifestFile.writeFile(manifestText({ rows, runs }))
-  note(`${out}: ${count} rows, ${notAnchored} of them not anchored yet; ${out}.manifest.json`)
+  const parts = [...written.touched].map(([index, leaves]) => ({
+    index,
+    rows: leaves.length,
+    count: batches.headerOf(index).count,
+  }))
+  const waiting = notAnchored === 0 ? '' : `; not anchored for good yet: ${notAnchored} rows`
+  note(`${out}: ${partWords(parts)}${waiting}`)
+  note(`${out}.manifest.json: what proves them`)
   for (const [batch, hashes] of strays)
     for (const hash of hashes) note(`the row ${hash} is not what was anchored in batch ${batch}`)
   if (strays.size === 0) return exitCodes.done

@@ -1,5 +1,5 @@
 import { type ProcessMain, runProcess } from '../runtime/process.ts'
-import type { Command } from './command.ts'
+import type { Command, FlagOptions } from './command.ts'
 
 const closingMs = 2_000
 
@@ -7,10 +7,11 @@ type Options = {
   readonly name: string
   readonly summary: string
   readonly load: () => Promise<ProcessMain>
+  readonly options?: FlagOptions
 }
 
 /** The command that runs one process in the foreground until it is told to stop. */
-export const processCommand = ({ name, summary, load }: Options): Command => ({
+export const processCommand = ({ name, summary, load, options = {} }: Options): Command => ({
   summary,
   help: `\
 usage: airproof ${name} [--nats-url URL] [--data DIR] [--admin-port N]
@@ -21,7 +22,7 @@ Runs until Ctrl-C or SIGTERM, which stop it in order; a second one stops it at o
 examples:
   npx airproof ${name} --nats-url nats://127.0.0.1:4222 --admin-port 9090
   AIRPROOF_LOG=debug npx airproof ${name}`,
-  options: {},
+  options,
   run: async ({ env, flags, stop }) => {
     const code = await runProcess({ name, main: await load(), source: { env, flags }, stop })
     // everything is closed by now; what is forgotten must not keep a process that nobody talks to

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { BatchHeader } from '../core/header.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import {
@@ -35,6 +36,10 @@ export async function readSealed(nc: NatsConnection): Promise<SealedRecords> {
   })
   return { sealed, anchored }
 }
+
+/** In the order of the batches. */
+export const sealedHeaders = ({ sealed }: SealedRecords): readonly BatchHeader[] =>
+  [...sealed].toSorted(([a], [b]) => a - b).map(([, { header }]) => header)
 
 /** @throws MustAct where nothing was ever anchored */
 export async function needDeployment(nc: NatsConnection): Promise<Deployment> {

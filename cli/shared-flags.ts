@@ -23,6 +23,9 @@ export const sharedFlags: FlagOptions = {
   ...Object.fromEntries(sharedSettings.map((name) => [flagOf(name), { type: 'string' }] as const)),
 }
 
+/** Of the commands that begin to use a store. */
+export const storeFlags: FlagOptions = { 'store-changed': { type: 'boolean' } }
+
 /** The environment for a child of ours: what was said by flag, it hears by variable. */
 export function withFlags(env: Environment, flags: Flags): Environment {
   const said = sharedSettings.flatMap((name) => {

@@ -48,7 +48,7 @@ export async function openUpChain(options: UpChainOptions): Promise<CityChain | 
     const contract = known?.contract ?? env['ANCHOR_CONTRACT']
     if (contract !== undefined) return { rpc: rpcUrl, contract, env: hurry, anchor }
     note(
-      'no contract on that chain yet, so readings are not anchored: run `airproof anchor deploy`',
+      'no contract on that chain yet, so readings are not anchored: run `airproof anchor deploy --owner ADDRESS`',
     )
     return undefined
   }

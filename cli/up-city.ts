@@ -11,6 +11,7 @@ import { reachedAt } from '../runtime/engines/nats-server.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { freePort } from '../runtime/free-port.ts'
 import { type Kept, keepAlive, type Service } from '../runtime/keep-alive.ts'
+import type { StorePlace } from '../runtime/kept-store.ts'
 import { type Logger, standardOutput } from '../runtime/log.ts'
 import { connectNats, type NatsLogin, type NatsSettings } from '../runtime/nats.ts'
 import {
@@ -65,6 +66,8 @@ export type CityOptions = {
   readonly apiPort: number
   /** 0: any free one; undefined: there is no dashboard among the processes. */
   readonly dashboardPort?: number
+  /** Where the pipeline keeps readings. */
+  readonly store?: StorePlace
   /** Started one after the other; the next one when the former is ready. */
   readonly processes: readonly ProcessSpec[]
   /** Makes, or finds, the account and key that the city is shown with. */
@@ -161,6 +164,7 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(own && { nats_operator: operatorOf(own), mqtt: own.mqtt }),
     ...(own?.pinFile === undefined ? {} : { nats_pin: own.pinFile }),
     ...(push && { push: push.url }),
+    ...(options.store && { store: options.store }),
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
     pids: { up: process.pid, ...pids() },

@@ -1,13 +1,15 @@
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { claimStore, placeOf } from '../runtime/kept-store.ts'
 import { openLog } from '../runtime/log.ts'
 import { type Environment, readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { openTlsFiles, type TlsFiles } from '../runtime/tls-files.ts'
+import { sqliteHasRows } from '../store/sqlite-has-rows.ts'
 import { ensureBuiltPages } from './built-pages.ts'
 import type { Command, CommandContext } from './command.ts'
 import { ensureDemoAccount } from './demo-account.ts'
-import { withFlags } from './shared-flags.ts'
+import { storeFlags, withFlags } from './shared-flags.ts'
 import { openUpChain } from './up-chain.ts'
 import { openCity } from './up-city.ts'
 import { ourProcess, type ProcessSpec } from './up-process.ts'
@@ -40,6 +42,8 @@ data. Everything listens on this machine alone, unless --listen says otherwise.
   --listen ADDRESS    listen there, 0.0.0.0 for every address, instead of on this machine alone
   --tls-cert-file F, --tls-key-file F
                       NATS, MQTT and the HTTP push speak TLS; read again when they change
+  --store-changed     readings may go into another store than at the last start: their history
+                      stays in the old one
   --watch             start the processes again when a source file changes
 
 examples:
@@ -57,6 +61,7 @@ examples:
     'tls-cert-file': { type: 'string' },
     'tls-key-file': { type: 'string' },
     watch: { type: 'boolean' },
+    ...storeFlags,
   },
   run,
 }
@@ -65,7 +70,8 @@ async function run(context: CommandContext): Promise<number> {
   const { env, flags, words, print, note, stop } = context
   if (words.length > 0)
     throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
-  const { dataFolder, natsCreds, natsLogin, logLevel, replicas } = readSharedConfig({ env, flags })
+  const config = readSharedConfig({ env, flags })
+  const { dataFolder, natsCreds, natsLogin, logLevel, replicas } = config
   const settings = readUpSettings({ env, flags })
   const log = openLog({ name: 'up', level: logLevel })
   try {
@@ -77,9 +83,12 @@ async function run(context: CommandContext): Promise<number> {
       natsLogin,
       tls,
       ...settings,
+      store: placeOf(config.store),
       processes: processesFor(settings.demoSensors),
       identify: async (nats) => {
         await ensureStreams(nats, { replicas })
+        const former = await claimStore(nats, { ...config, hasRows: sqliteHasRows })
+        if (former !== undefined) note(`history stays in ${former}`)
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>

@@ -10,6 +10,7 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { type ExportManifest, parseManifest } from '../schemas/export-manifest.ts'
 import type { Command, CommandContext } from './command.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
+import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
 import { exactWords, textFlag } from './words.ts'
 
@@ -151,15 +152,15 @@ async function verifyExport(
 
 function exportLines(result: ExportCheck): readonly string[] {
   if (!result.ok) return [`✗ ${result.why}`, '', 'REFUSED']
-  const { rows, notAnchored, batches, wholeBatches, runs } = result
+  const { notAnchored, parts, runs } = result
   return [
-    `✓ ${rows - notAnchored} rows in ${batches} batches; of ${wholeBatches} batches every reading is here`,
+    `✓ ${partWords(parts)}`,
     ...(notAnchored > 0
-      ? [`  ${notAnchored} rows are in no batch yet: nothing is proven of them`]
+      ? [`  not anchored for good yet, so nothing is proven of them: ${notAnchored} rows`]
       : []),
     ...runs.flatMap(blockLine),
     '',
-    'PROVEN. The readings existed, with these values, when those blocks were made.',
+    `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
     ...trustLines(new Set(runs.flatMap(({ trusts }) => trusts))),
   ]
 }

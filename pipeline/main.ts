@@ -6,6 +6,7 @@ import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { claimStore } from '../runtime/kept-store.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -15,6 +16,7 @@ import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
+import { sqliteHasRows } from '../store/sqlite-has-rows.ts'
 import type { Log } from './commit.ts'
 import { pipelineMetrics } from './metrics.ts'
 import { createPartitions } from './partitions.ts'
@@ -49,6 +51,8 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   opened.defer(() => nc.close())
   await ensureStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
+  const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
+  if (former !== undefined) logger.warn(`history stays in ${former}`)
   const store = opened.use(await openStore(config.store))
   const registry = openMetrics('pipeline')
   const metrics = pipelineMetrics(registry)

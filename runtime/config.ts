@@ -35,6 +35,8 @@ export type SharedConfig = {
   /** Of each stream and bucket that is made: 1, or 3 in a cluster that survives the loss of a server. */
   readonly replicas: number
   readonly store: StoreSettings
+  /** Readings may be kept in another store than at the last start: history stays in the old one. */
+  readonly storeChanged?: boolean
   /** What every sensor id starts with, `NGR-LOS` for Lagos. */
   readonly idPrefix: string
   /** Readings from before this are refused: ms since the epoch, UTC. */
@@ -61,6 +63,7 @@ export function readSharedConfig(source: SettingsSource): SharedConfig {
     natsCreds: settings.text('NATS_CREDS'),
     replicas: settings.int('AIRPROOF_REPLICAS', { default: 1, min: 1, max: 5 }),
     store: readStoreSettings(source, dataFolder),
+    storeChanged: settings.yes('AIRPROOF_STORE_CHANGED'),
     idPrefix: readIdPrefix(source),
     earliestMs: settings.timeMs('AIRPROOF_EARLIEST', { default: defaultEarliestMs }),
     admin: {
@@ -103,10 +106,12 @@ export function readLogin(source: SettingsSource, prefix: string): NatsLogin | u
   )
 }
 
+export const sqliteFileIn = (dataFolder: string): string => join(dataFolder, 'readings.sqlite')
+
 function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
   const settings = readSettings(source)
   const url = settings.url('INFLUX_URL', ['http:', 'https:'])
-  if (url === undefined) return { kind: 'sqlite', file: join(dataFolder, 'readings.sqlite') }
+  if (url === undefined) return { kind: 'sqlite', file: sqliteFileIn(dataFolder) }
   const token = settings.secret('INFLUX_TOKEN')
   if (token === undefined)
     throw new WrongUsage('INFLUX_URL is set, so INFLUX_TOKEN or INFLUX_TOKEN_FILE is needed too')

@@ -5,6 +5,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from './exit.ts'
+import type { StorePlace } from './kept-store.ts'
 import { writePrivateFile } from './private-file.ts'
 
 export type RunningInstance = {
@@ -19,6 +20,8 @@ export type RunningInstance = {
   readonly mqtt?: string
   /** Where firmware posts to over HTTP. */
   readonly push?: string
+  /** Where readings are kept. */
+  readonly store?: StorePlace
   /** A node of the chain, and the contract there; absent: nothing is anchored. */
   readonly rpc?: string
   readonly contract?: string

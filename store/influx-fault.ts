@@ -29,7 +29,9 @@ export function influxFault(error: unknown, place: string): Error {
 /** HTTP 200 of a query may carry an error of a statement instead of its result. */
 export function faultOfStatement(message: string, place: string): Error {
   return /not found|not authorized|unauthorized|forbidden/i.test(message)
-    ? new StoreMisconfigured(`${place}: ${message}: check INFLUX_BUCKET and INFLUX_TOKEN`)
+    ? new StoreMisconfigured(
+        `${place}: ${message}: make the bucket if it is missing, or correct INFLUX_BUCKET and INFLUX_TOKEN`,
+      )
     : new StoreUnavailable(`${place}: ${message}`)
 }
 

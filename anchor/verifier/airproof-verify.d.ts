@@ -52,6 +52,10 @@ export type Verification = {
   readonly ok: boolean
   /** In order, up to the first that failed. */
   readonly checks: readonly Check[]
+  /** Checks that could have been asked for, and were not: neither yes nor no. */
+  readonly notAsked: readonly { readonly name: Check['name']; readonly why: string }[]
+  /** The operator runs this chain, so it proves nothing about time. */
+  readonly demonstration: boolean
   /** In words, what is left to trust; empty where the bundle is refused. */
   readonly trusts: readonly string[]
   /** Both null where the bundle is refused. */

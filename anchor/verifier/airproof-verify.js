@@ -517,7 +517,15 @@ async function askNode(url, bundle, expectedLog) {
  */
 export async function verifyBundle(given, options = {}) {
   const checks = []
-  const result = { ok: false, checks, trusts: [], reading: null, block: null }
+  const result = {
+    ok: false,
+    checks,
+    notAsked: [],
+    demonstration: false,
+    trusts: [],
+    reading: null,
+    block: null,
+  }
   const check = async (name, look, why) => {
     try {
       const seen = await look()
@@ -542,7 +550,8 @@ export async function verifyBundle(given, options = {}) {
 async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check, result) {
   const bundle = await check('format', () => parse(given), 'written as version 1 says, to the byte')
   const { reading, batch, anchor } = bundle
-  const isPinned = chainId !== undefined && contract !== undefined
+  const isDemonstration = anchor.chain_id === demonstrationChainId
+  const named = pinNames({ chainId, contract })
   const pins = () => {
     if (chainId !== undefined && Number(chainId) !== anchor.chain_id) {
       refuse(`it is on chain ${anchor.chain_id}, not ${chainId}`)
@@ -551,11 +560,12 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
       refuse(`it is of contract ${anchor.contract}, not ${contract}`)
     }
   }
-  await check(
-    'pins',
-    pins,
-    isPinned ? 'the chain and contract you named' : 'nothing else was named',
-  )
+  if (named.given !== '') await check('pins', pins, `it is of the ${named.given} you named`)
+  // what was not asked has no answer, least of all a yes
+  if (named.missing !== '') {
+    const why = `whether it is of the network that you mean: you named no ${named.missing}`
+    result.notAsked.push({ name: 'pins', why })
+  }
   const leaf = leafOf(reading)
   const isLeaf = () => leaf === bundle.reading_hash || refuse(`the values give the hash ${leaf}`)
   await check('leaf', isLeaf, `the values give the hash ${leaf}`)
@@ -565,7 +575,7 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
   await check(
     'batch',
     () => checkBatch(reading, batch),
-    `it is one of exactly ${batch.count} readings of batch ${batch.index}, numbered without a gap`,
+    `its number is one of the ${batch.count} that batch ${batch.index} gives out, and its time is within that of the batch`,
   )
   const expected = expectedOnChain(batch, anchor.contract)
   const isHead = () => expected.head === anchor.head || refuse('the batch gives another head')
@@ -617,7 +627,22 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     time: isoTime(anchor.block_time_s * 1000),
     txHash: anchor.tx_hash,
   }
-  result.trusts = trustsOf({ bundle, trustedBlockHash, isPinned, rpc })
+  result.demonstration = isDemonstration
+  result.trusts = trustsOf({ bundle, trustedBlockHash, isPinned: named.missing === '', rpc })
+  if (isDemonstration) result.trusts.unshift(demonstrationWords)
+}
+
+/** The chain that anvil runs on the operator's own machine. */
+const demonstrationChainId = 31337
+const demonstrationWords = `the time of the block: chain ${demonstrationChainId} is a demonstration chain, which shows how it works; it proves nothing about time, because the operator runs this chain`
+
+const pinNames = ({ chainId, contract }) => {
+  const pins = { chain: chainId, contract }
+  const names = (isGiven) =>
+    Object.keys(pins)
+      .filter((name) => (pins[name] !== undefined) === isGiven)
+      .join(isGiven ? ' and ' : ' and no ')
+  return { given: names(true), missing: names(false) }
 }
 
 function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned, rpc }) {
@@ -639,6 +664,9 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
     )
   }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
+  trusts.push(
+    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): a bundle shows one of them, and \`airproof audit\` checks them all`,
+  )
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(
       `for "not before": that ${batch.beacon} is the hash of a block of the chain; the batch was sealed after it`,
@@ -686,7 +714,7 @@ function readArguments(args) {
 }
 
 /** A bundle's check in words, as the command prints it. */
-export function describe({ ok, checks, trusts, reading, block }) {
+export function describe({ ok, checks, notAsked, demonstration, trusts, reading, block }) {
   const lines = checks.map(({ name, ok: holds, why }) => `${holds ? '✓' : '✗'} ${name}: ${why}`)
   if (!ok) return [...lines, '', 'REFUSED'].join('\n')
   const values = Object.entries(reading).map(
@@ -694,8 +722,9 @@ export function describe({ ok, checks, trusts, reading, block }) {
   )
   return [
     ...lines,
+    ...notAsked.map(({ name, why }) => `– ${name}, not asked: ${why}`),
     '',
-    `PROVEN. This reading existed, with these values, when block ${block.number} was made (${block.time}):`,
+    `PROVEN${demonstration ? ', ON A DEMONSTRATION CHAIN' : ''}. This reading existed, with these values, when block ${block.number} was made (${block.time}):`,
     ...values,
     '',
     'Taken on trust:',

@@ -16,15 +16,19 @@ async function show(bytes, from) {
   shown = { bytes, from }
   const trusted = find('block').value.trim()
   const result = await verifyFile(bytes, trusted === '' ? {} : { trustedBlockHash: trusted })
-  const { ok, checks, trusts, reading, block } = result
+  const { ok, checks, notAsked, demonstration, trusts, reading, block } = result
   find('verdict').textContent = ok
-    ? `Proven (${from}): ${reading.sensor_id}, ${reading.timestamp}, in block ${block.number} of ${block.time}`
+    ? `${demonstration ? 'Proven on a demonstration chain' : 'Proven'} (${from}): ${reading.sensor_id}, ${reading.timestamp}, in block ${block.number} of ${block.time}`
     : `Refused (${from})`
   find('verdict').dataset.ok = String(ok)
   find('checks').replaceChildren(
     ...lines(
       'li',
       checks.map(({ name, ok: holds, why }) => `${holds ? '✓' : '✗'} ${name}: ${why}`),
+    ),
+    ...lines(
+      'li',
+      notAsked.map(({ name, why }) => `– ${name}, not asked: ${why}`),
     ),
   )
   const measured = ok

@@ -24,11 +24,16 @@ export type ExportCheck =
       readonly ok: true
       readonly rows: number
       readonly notAnchored: number
+      /** How much of each batch is here. */
+      readonly parts: readonly BatchPart[]
       readonly batches: number
       /** Batches all of whose readings are in the export. */
       readonly wholeBatches: number
       readonly runs: readonly Verification[]
     }
+
+/** So many of the readings that the batch counts. */
+export type BatchPart = { readonly index: number; readonly rows: number; readonly count: number }
 
 class Refusal extends Error {}
 const refuse = (why: string): never => {
@@ -55,17 +60,19 @@ export async function checkExport(
       runs.push(await checkRun(run, { groups, proven, keccak, pins }))
     const unproven = [...groups.keys()].find((index) => !proven.has(index))
     if (unproven !== undefined) refuse(`there is no proof of the rows of batch ${unproven}`)
-    const whole = manifest.runs.flatMap(({ headers, proofs }) =>
-      proofs.filter(({ index, rows: held }) =>
-        headers.some((header) => header.index === index && header.count === held),
-      ),
+    const parts = manifest.runs.flatMap(({ headers, proofs }) =>
+      proofs.map(({ index, rows: held }): BatchPart => {
+        const { count: whole = 0 } = headers.find((header) => header.index === index) ?? {}
+        return { index, rows: held, count: whole }
+      }),
     )
     return {
       ok: true,
       rows: count,
       notAnchored,
+      parts,
       batches: proven.size,
-      wholeBatches: whole.length,
+      wholeBatches: parts.filter((part) => part.rows === part.count).length,
       runs,
     }
   } catch (error) {
@@ -126,6 +133,8 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
         !isNumberedBy(header, seq) || timeMs < header.timeMinMs || timeMs > header.timeMaxMs,
     )
     if (stray !== undefined) refuse(`batch ${proof.index} does not number ${stray.reading.seq}`)
+    const numbers = new Set(leaves.map(({ reading: { seq } }) => seq))
+    if (numbers.size < leaves.length) refuse(`two rows of batch ${proof.index} have one number`)
     proven.add(proof.index)
     const [first] = leaves
     if (header === headers.at(-1) && first !== undefined)

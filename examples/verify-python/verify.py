@@ -449,8 +449,9 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
         raise Refused('pins', f'the bundle is anchored on chain {anchor["chain_id"]}, not {chain_id}')
     if contract is not None and anchor['contract'] != contract:
         raise Refused('pins', f'the bundle is anchored in contract {anchor["contract"]}, not {contract}')
-    if chain_id is not None or contract is not None:
-        passed('pins', 'chain and contract are as you named them')
+    named = [name for name, pin in (('chain', chain_id), ('contract', contract)) if pin is not None]
+    if named:
+        passed('pins', f'it is of the {" and ".join(named)} you named')
 
     leaf = leaf_of(reading)
     if leaf != unhex(bundle['reading_hash']):
@@ -464,7 +465,7 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
     reason = check_batch(reading, batch)
     if reason:
         raise Refused('batch', reason)
-    passed('batch', f'number {batch["index"]}, this reading among its {batch["count"]}')
+    passed('batch', f'batch {batch["index"]}, whose {batch["count"]} numbers have that of this reading among them')
 
     index, first, last, count = batch['index'], batch['first'], batch['last'], batch['count']
     prev_head, root, head = unhex(batch['prev_head']), unhex(batch['root']), unhex(anchor['head'])
@@ -515,6 +516,9 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
 
 # --- the command -----------------------------------------------------------------------------
 
+# the chain that anvil runs on the operator's own machine
+DEMONSTRATION_CHAIN = 31337
+
 UNITS = {'pm25': ' µg/m³', 'pm10': ' µg/m³', 'co2': ' ppm', 'temperature': ' °C', 'humidity': ' %'}
 
 
@@ -545,10 +549,19 @@ def in_words(bundle, chain_id, contract, block_hash):
     if block_hash is None:
         yield (f'on trust: {anchor["block_hash"]} is a block of chain {anchor["chain_id"]}; '
                'compare it')
+    if anchor['chain_id'] == DEMONSTRATION_CHAIN:
+        yield (f'on trust: the time of the block: chain {DEMONSTRATION_CHAIN} is a demonstration chain, which shows '
+               'how it works; it proves nothing about time, because the operator runs this chain')
+    missing = [name for name, pin in (('chain', chain_id), ('contract', contract)) if pin is None]
+    if missing:
+        yield ('not asked: whether it is of the network that you mean: '
+               f'you named no {" and no ".join(missing)}')
     if contract is None or chain_id is None:
         yield (f'on trust: {anchor["contract"]} on chain {anchor["chain_id"]} '
                'is the network\'s contract')
     yield 'on trust: the sensor measured what it sent'
+    yield (f'on trust: no other reading has the same number, and batch {batch["index"]} holds as many '
+           f'as it counts ({batch["count"]}); `airproof audit` checks them all')
     yield (f'on trust: the batch was closed at {utc(batch["sealed_ms"] // 1000)}, '
            'by the operator\'s clock')
     if unhex(batch['beacon']) != bytes(32):
@@ -595,7 +608,8 @@ def main():
             print(f'{name}: refused, {refused}')
             code = 1
             continue
-        print(f'{name}: proven')
+        is_demonstration = bundle['anchor']['chain_id'] == DEMONSTRATION_CHAIN
+        print(f'{name}: proven{", on a demonstration chain" if is_demonstration else ""}')
         for line in [*(f'ok {check}' for check in checks), *in_words(bundle, *named)]:
             print(f'  {line}')
     return code

@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { demonstrationChainId } from '../../core/demonstration-chain.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { type Child, exitInWords, startChild } from '../child.ts'
 import { codeOf, MustAct } from '../exit.ts'
@@ -31,13 +32,12 @@ type StartOptions = {
   readonly keepEveryMs?: number
 }
 
-export const anvilChainId = 31_337
 /** Fixed: with another first block our own chain would look like another one after a restart. */
 const genesisS = Date.UTC(2026, 0, 1) / secondMs
 const loopback = '127.0.0.1'
 /** A block every 12 s and one for each transaction; final two blocks later. */
 const flags =
-  `--host ${loopback} --chain-id ${anvilChainId} --timestamp ${genesisS} --slots-in-an-epoch 1 --block-time 12 --mixed-mining --quiet`.split(
+  `--host ${loopback} --chain-id ${demonstrationChainId} --timestamp ${genesisS} --slots-in-an-epoch 1 --block-time 12 --mixed-mining --quiet`.split(
     ' ',
   )
 const readyWithinMs = 60_000

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { InfluxDB } from '@influxdata/influxdb-client'
 import { afterAll, describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/area.ts'
@@ -42,6 +43,23 @@ describe('the page for analysts', () => {
   test('names every flag with its bit', () => {
     for (const [name, bit] of Object.entries(flags)) {
       expect(page).toContain(`| ${bit} | ${2 ** bit} | \`${name}\` |`)
+    }
+  })
+
+  test('has a way to copy the SQLite file, which a connection that only reads may go', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'airproof-analysts-'))
+    try {
+      const file = join(folder, 'readings.sqlite')
+      const copy = join(folder, 'copy.sqlite')
+      await using store = await openSqliteStore({ file })
+      await fill(store)
+      const [, statement = ''] = /sqlite3 -readonly \S+ "(vacuum into [^"]+)"/.exec(page) ?? []
+      using db = new DatabaseSync(file, { readOnly: true })
+      db.exec(statement.replace('copy.sqlite', copy))
+      using copied = openSqliteFile(copy, true)
+      expect(copied.all('select * from readings')).toHaveLength(4)
+    } finally {
+      rmSync(folder, { recursive: true })
     }
   })
 
@@ -105,6 +123,22 @@ describe.skipIf(missing !== undefined)(
         if (series.flatMap(({ values }) => values).length === 0) empty.push(query)
       }
       expect(empty).toEqual([])
+    })
+
+    test('has an example in Flux that finds something, with a token that only reads', async () => {
+      const bucket = await (await (server ??= testInflux())).newBucket()
+      await using store = await bucket.open()
+      await fill(store)
+      const client = new InfluxDB({ url: bucket.url, token: await bucket.newReadToken() })
+      const found = examples('flux').map(({ query }) =>
+        client
+          .getQueryApi(bucket.org)
+          .collectRows<{ _value: number }>(query.replace('"air"', JSON.stringify(bucket.bucket))),
+      )
+      expect(found).toHaveLength(1)
+      const rows = (await Promise.all(found)).flat()
+      expect(rows.length).toBeGreaterThan(2)
+      for (const { _value } of rows) expect(_value).toBeTypeOf('number')
     })
 
     test('shows the very statements that the store asks', async () => {

@@ -1,4 +1,5 @@
 /** The chain as it is on bad days: pools that forget, fees, reorganisations, nodes that do not do. */
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import type { Alarm } from '../../anchor/alarm.ts'
 import { resync } from '../../anchor/resync.ts'
@@ -297,6 +298,26 @@ test('a mined revert stops the sender, and a resync lets it go on', async () => 
   await resync({ nc, kv: network.journalKv, deployment, account, ask: seen.ask })
   await network.settle(tick)
   expect(await network.told()).toEqual(oneEach(2))
+})
+
+test('after the owner names another writer, its key goes on with what the stolen one had sent', async () => {
+  await using network = await chain.network()
+  const { chain: seen, deployment, nc } = network
+  await network.seal(2)
+  await network.settle(await network.sender())
+  await network.seal(2)
+  const stolen = await network.sender()
+  await stolen()
+  await chain.anvil().rpc('anvil_dropAllTransactions')
+  const account = privateKeyToAccount(generatePrivateKey())
+  await chain.anvil().rpc('anvil_setBalance', [account.address, hex(10n ** 18n)])
+  const writerSlot = `0x${'1'.padStart(64, '0')}`
+  const writer = `0x${account.address.slice(2).toLowerCase().padStart(64, '0')}`
+  await chain.anvil().rpc('anvil_setStorageAt', [deployment.contract, writerSlot, writer])
+  await network.mine(3)
+  await resync({ nc, kv: network.journalKv, deployment, account, ask: seen.ask })
+  await network.settle(await network.sender({ account }))
+  expect(await network.told()).toEqual(oneEach(4))
 })
 
 test('another root for an anchored index is told of, and nothing is sent on top of it', async () => {

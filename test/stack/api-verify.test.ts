@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { formatIso } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/log-message.ts'
-import { partitionOfSeq } from '../../core/reading.ts'
+import { partitionOfSeq, seqOf } from '../../core/reading.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type Checked, checkedKey, headerKey } from '../../schemas/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -242,9 +242,15 @@ test('an inner node of the tree, a root or a made-up sequence number passes for 
     sql('update reading set seq = ?', victim!, [seq])
     expect((await verify(altered, victim!)).status).toBe('mismatch')
   }
-  // behind everything that was accepted it could still come true, and so it is not verified either
-  sql('update reading set seq = ?', victim!, [victim!.seq + 1_000_000])
-  expect((await verify(altered, victim!)).status).toBe('pending')
+  // above everything that was accepted, or of a partition that does not exist
+  const never = [
+    [victim!.seq + 1_000_000, 'not_in_log'],
+    [seqOf(16, 1), 'no_batch'],
+  ] as const
+  for (const [seq, reason] of never) {
+    sql('update reading set seq = ?', victim!, [seq])
+    expect(await verify(altered, victim!)).toMatchObject({ status: 'mismatch', reason })
+  }
   sql('update reading set seq = ?', victim!, [victim!.seq])
   expect((await verify(altered, victim!)).status).toBe('verified')
 })

@@ -8,6 +8,7 @@ import type { Anchored } from '../../anchor/contract/registry.ts'
 import { openRpc } from '../../anchor/rpc.ts'
 import { command } from '../../cli/audit.ts'
 import { readSealed } from '../../cli/sealed-headers.ts'
+import { storedLog } from '../../cli/stored-log.ts'
 import type { ArrivedReading } from '../../core/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type BatchBlobs, openBatchBlobs } from '../../runtime/batch-blobs.ts'
@@ -79,6 +80,8 @@ test('what was never touched is green: every anchor, every leaf, every row', asy
   expect(inWords.out).toContain('GREEN')
   const later = await run({ from: String(batches) })
   expect(later.report).toMatchObject({ ok: true, from_batch: batches })
+  const beyond = await run({ from: String(batches + 1) })
+  expect([beyond.code, beyond.out]).toEqual([2, ''])
   expect(later.report.rows?.before).toBe(rows.length - later.report.readings)
 })
 
@@ -172,6 +175,9 @@ async function auditWith({
     isBlock: isBlock ?? isBlockOf(ask),
     keccak,
     from: 1,
+    unanchored: { log: (fromSeq) => storedLog(api.nc, fromSeq), headers: async () => [] },
+    graceMs: minuteMs,
+    isPinned: false,
   })
 }
 

@@ -41,6 +41,7 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(page.answer.headers.get('vary')).toBe('Accept')
   expect(page.text).toContain(sensor)
   expect(page.text).toContain('not measured')
+  expect(page.text).toContain('anchors on a demonstration chain (31337)')
   const bundle = await fetch(api.url + link)
   expect(bundle.headers.get('content-type')).toBe('application/json')
   const file = await fetch(`${api.url}${link}.airproof.json`, html)
@@ -110,9 +111,10 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
     for (const name of ['page.js', 'airproof-verify.js'])
       writeFileSync(join(folder, name), await (await plain(`${api.url}/proof/${name}`)).text())
     await import(pathToFileURL(join(folder, 'page.js')).href)
-    await is('Proven (this reading)')
+    await is('Proven on a demonstration chain (this reading)')
     expect(verdict.dataset['ok']).toBe('true')
     expect(page.find('checks').children.length).toBeGreaterThan(6)
+    expect(page.find('checks').text()).toContain('pins, not asked')
     expect(page.find('trusts').text()).toContain('compare it with a source that you trust')
 
     page.find('block').value = `0x${'12'.repeat(32)}`

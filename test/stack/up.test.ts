@@ -1,6 +1,6 @@
 /** `airproof up` as an operator meets it: the real engines, the real processes. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
@@ -42,6 +42,8 @@ test('stopped by Ctrl-C it leaves no process, and the next start goes on with th
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const first = await startUp(data)
+  const file = realpathSync(join(data, 'readings.sqlite'))
+  expect(first.instance.store).toEqual({ kind: 'sqlite', file })
   first.child.kill('SIGINT')
   expect(await first.child.exited).toEqual({ code: 0, signal: null })
   expect(existsSync(join(data, 'ready.json'))).toBe(false)

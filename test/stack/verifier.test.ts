@@ -7,7 +7,7 @@ import { fromRlp, type Hex, toRlp } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeBlockHeader, encodeReceipt, encodeTransaction } from '../../anchor/block-bytes.ts'
 import { type Ask, buildChainProof } from '../../anchor/bundle.ts'
-import { verifyBundle } from '../../anchor/verifier/airproof-verify.js'
+import { describe as describeResult, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { listenOn } from '../../runtime/listen.ts'
 import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
@@ -23,6 +23,9 @@ const run = async (command: string, args: readonly string[]) => {
     return { code, stdout, stderr }
   }
 }
+
+const python = await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))'])
+const noPython = python.code === 0 ? '' : ' (no python3 of 3.9 or newer on PATH)'
 
 const lastCheck = async (bundle: string, options = {}) => {
   const { ok, checks } = await verifyBundle(bundle, options)
@@ -64,7 +67,7 @@ describe('bundles from a live chain', () => {
     await anvil.rpc('anvil_mine', ['0x5'])
     expect(await lastCheck(first(), options)).toMatchObject({ ok: true, name: 'node' })
     const { trusts } = await verifyBundle(first(), options)
-    expect(trusts[0]).toContain(new URL(anvil.url).host)
+    expect(trusts[1]).toContain(new URL(anvil.url).host)
   })
 
   test('where the tries cannot be rebuilt, the bundle says so and a node has to be asked', async () => {
@@ -177,6 +180,50 @@ describe('bundles from a live chain', () => {
   })
 })
 
+describe('a batch that counts one reading and has two under its one number', () => {
+  let anvil: TestAnvil
+  let batch: AnchoredBatch
+  beforeAll(async () => {
+    anvil = await testAnvil()
+    const [reading] = someReadings(1)
+    const readings = [500, 30_000].map((pm25) => ({ ...reading!, pm25 }))
+    batch = await anchoredBatch(anvil, { readings, counts: [1] })
+  })
+  afterAll(() => anvil[Symbol.asyncDispose]())
+  const unproven = /exactly|without a gap/
+
+  test('has a bundle of both that says what it does not prove', async () => {
+    const options = {
+      chainId: anvilChainId,
+      contract: batch.contract,
+      trustedBlockHash: batch.chain.blockHash,
+    }
+    for (const bundle of batch.bundles) {
+      const result = await verifyBundle(bundle, options)
+      expect(result.ok).toBe(true)
+      expect(result.trusts).toContainEqual(
+        expect.stringContaining('no other reading has the same number'),
+      )
+      expect(describeResult(result)).not.toMatch(unproven)
+    }
+  })
+
+  test.skipIf(noPython !== '')(`in Python too${noPython}`, async () => {
+    using folder = temporaryFolder()
+    const files = batch.bundles.map((text, n) => {
+      const path = join(folder.path, `${n}.airproof.json`)
+      writeFileSync(path, text)
+      return path
+    })
+    const { code, stdout } = await run('python3', ['examples/verify-python/verify.py', ...files])
+    expect(code).toBe(0)
+    expect(stdout.match(/on trust: no other reading has the same number/g)).toHaveLength(2)
+    expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(2)
+    expect(stdout.match(/not asked: .* no chain and no contract/g)).toHaveLength(2)
+    expect(stdout).not.toMatch(unproven)
+  })
+})
+
 describe('the verifier as a command', () => {
   const verifier = 'anchor/verifier/airproof-verify.js'
   const file = sampleFile('in-a-city')
@@ -219,16 +266,13 @@ describe('the verifier as a command', () => {
   })
 })
 
-const python = await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))'])
-const noPython = python.code === 0 ? '' : ' (no python3 of 3.9 or newer on PATH)'
-
 describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
   const script = 'examples/verify-python/verify.py'
 
   test('proves the same bundles', async () => {
     const { code, stdout } = await run('python3', [script, ...sampleNames.map(sampleFile)])
     expect(code).toBe(0)
-    expect(stdout.match(/: proven$/gm)).toHaveLength(sampleNames.length)
+    expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(sampleNames.length)
   })
 
   test('refuses the same tampered ones, at the same check', async () => {

@@ -3,6 +3,10 @@ import { afterAll, expect, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
+import { readSharedConfig } from '../../runtime/config.ts'
+import { claimStore } from '../../runtime/kept-store.ts'
+import { openSqliteStore } from '../../store/sqlite.ts'
+import { sqliteHasRows } from '../../store/sqlite-has-rows.ts'
 import { anchoredApi } from '../support/anchored-api.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
@@ -54,5 +58,25 @@ test.skipIf(missing !== undefined)(
     expect(after.code).toBe(1)
     expect(after.out).toContain(`row: ${sensor} ${formatIso(victim.timeMs)}`)
     expect(after.out).toContain('batch 1: 1 of its 300 readings have no row that fits')
+
+    // a folder that ran on SQLite once, with every row as it was anchored
+    const folder = dirname(api.storeFile)
+    await using stale = await openSqliteStore({ file: api.storeFile })
+    await stale.writeBatch(rows)
+    const auditIn = (more: Readonly<Record<string, string>>) =>
+      runCommand(auditCommand, { env: { ...api.anchorEnv, AIRPROOF_DATA: folder, ...more } })
+    // the canary: by its own word the file would be green
+    expect((await auditIn({})).out).toContain('GREEN')
+    await claimStore(api.nc, {
+      ...readSharedConfig({
+        env: { AIRPROOF_DATA: api.anchorEnv['AIRPROOF_DATA'], ...env },
+        flags: {},
+      }),
+      hasRows: sqliteHasRows,
+    })
+    const red = await auditIn({ INFLUX_TOKEN: bucket.token })
+    expect([red.code, red.out]).toEqual([1, expect.stringContaining('RED')])
+    expect(red.out).toContain(`rows read from the InfluxDB bucket ${bucket.bucket} of`)
+    expect((await auditIn({})).err).toContain('set INFLUX_TOKEN')
   },
 )

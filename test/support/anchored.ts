@@ -22,6 +22,8 @@ export type TxType = 'legacy' | 'eip2930' | 'eip1559'
 
 export type AnchoredOptions = {
   readonly readings: readonly LeafFields[]
+  /** What the header claims of each partition, if that is not what the readings are. */
+  readonly counts?: readonly number[]
   /** How the anchor itself is sent. */
   readonly type?: TxType
   /** Transactions of others in the same block, before the anchor. */
@@ -57,7 +59,14 @@ export const someReadings = (count: number): LeafFields[] =>
 /** Deploys a registry of its own, anchors the readings as one batch and builds their bundles. */
 export async function anchoredBatch(
   anvil: TestAnvil,
-  { readings, type = 'eip1559', crowd = 0, hasDeposit = false, heartbeats = 0 }: AnchoredOptions,
+  {
+    readings,
+    counts,
+    type = 'eip1559',
+    crowd = 0,
+    hasDeposit = false,
+    heartbeats = 0,
+  }: AnchoredOptions,
 ): Promise<AnchoredBatch> {
   const wallet = (account = anvilAccount(0)) =>
     createWalletClient({ account, chain: foundry, transport: http(anvil.url) })
@@ -97,7 +106,7 @@ export async function anchoredBatch(
       root: toHex(tree.root),
       timeMinMs: Math.min(...readings.map(({ timeMs }) => timeMs)),
       timeMaxMs: Math.max(...readings.map(({ timeMs }) => timeMs)),
-      counts: countsOf(readings),
+      counts: counts ?? countsOf(readings),
     },
   })
 

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { mnemonicToAccount } from 'viem/accounts'
+import { demonstrationChainId } from '../../core/demonstration-chain.ts'
 import { type Child, exitInWords, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { eventually } from './eventually.ts'
 
 /** A test chain is this one each time: a fixed genesis is what makes a restart the same chain. */
-export const anvilChainId = 31_337
+export const anvilChainId = demonstrationChainId
 const genesisS = Date.UTC(2026, 0, 1) / 1000
 
 export type TestAnvil = AsyncDisposable & {

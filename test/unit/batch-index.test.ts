@@ -73,10 +73,12 @@ test('each reading is found in the one batch that numbers it, and behind the las
     [0, 21],
     [1, 5],
     [15, 1],
-    [500, 1],
   ] as const)
     expect(standing(partition, n)).toEqual({ status: 'pending' })
   expect(standing(0, 0)).toMatchObject({ status: 'broken', why: 'no_batch' })
+  // no batch will ever have a number of a partition that does not exist
+  for (const partition of [16, 500, 8_191])
+    expect(standing(partition, 1)).toMatchObject({ status: 'broken', why: 'no_batch' })
 })
 
 test('it makes no difference in which order the records are heard of', () => {

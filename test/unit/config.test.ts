@@ -17,6 +17,7 @@ test('with nothing said, readings go into SQLite in the data folder', () => {
     natsPinFile: undefined,
     replicas: 1,
     store: { kind: 'sqlite', file: join(folder.path, 'readings.sqlite') },
+    storeChanged: false,
     idPrefix: 'NGR-LOS',
     earliestMs: Date.UTC(2015, 0, 1),
     admin: { host: '127.0.0.1', port: 0 },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
@@ -5,6 +6,7 @@ import {
   describe as inWords,
   keccak256,
   leafOf,
+  type VerifyOptions,
   verifyBundle,
   verifyFile,
 } from '../../anchor/verifier/airproof-verify.js'
@@ -41,6 +43,12 @@ test('the verifier brings all it needs: it imports no file and no library', () =
   ])
 })
 
+test('the page about proofs has the hash of the verifier as it is', () => {
+  const bytes = readFileSync('anchor/verifier/airproof-verify.js')
+  const hash = createHash('sha256').update(bytes).digest('hex')
+  expect(readFileSync('docs/proofs.md', 'utf8')).toContain(`${hash}  airproof-verify.js`)
+})
+
 test('its Keccak is Keccak-256 at every length around its blocks', () => {
   for (let length = 0; length < 420; length++) {
     const bytes = Uint8Array.from({ length }, (_, n) => n * 7 + length)
@@ -58,7 +66,7 @@ describe('a bundle is proven', () => {
   test.each(sampleNames)('%s', async (name) => {
     const { ok, checks } = await verifyBundle(sampleText(name))
     expect(checks.filter((check) => !check.ok)).toEqual([])
-    expect([ok, checks.length]).toEqual([true, 9])
+    expect([ok, checks.length]).toEqual([true, 8])
   })
 
   test('also as an object', async () => {
@@ -92,17 +100,53 @@ describe('what is left to trust is said:', () => {
 
   test('the block hash, the contract and the sensor, where nothing is pinned', async () => {
     const { trusts } = await verifyBundle(text)
-    expect(trusts[0]).toContain(anchor.block_hash)
-    expect(trusts[1]).toContain(anchor.contract)
-    expect(trusts[2]).toContain('the sensor measured')
+    const said = [
+      'a demonstration chain',
+      anchor.block_hash,
+      anchor.contract,
+      'the sensor measured',
+      'no other reading has the same number',
+      'not before',
+    ]
+    expect(trusts).toEqual(said.map((words) => expect.stringContaining(words)))
   })
 
-  test('only the sensor and the beacon, where block, chain and contract are given', async () => {
+  test('neither block nor contract, where block, chain and contract are given', async () => {
     const trustedBlockHash = anchor.block_hash
     const { ok, checks, trusts } = await verifyBundle(text, { ...pinned, trustedBlockHash })
     expect([ok, checks.length]).toEqual([true, 10])
-    expect(trusts.map((trust) => trust.includes(anchor.contract))).toEqual([false, false])
+    expect(trusts.join()).not.toContain(anchor.contract)
     expect(trusts.join()).not.toContain(anchor.block_hash)
+  })
+
+  test('what was not asked has no answer, least of all a yes', async () => {
+    const named = async (options: VerifyOptions) => {
+      const { checks, notAsked } = await verifyBundle(text, options)
+      return [
+        checks.find(({ name }) => name === 'pins')?.why,
+        ...notAsked.map(({ why }) => why.split(': ').at(-1)),
+      ]
+    }
+    const { chainId, contract } = pinned
+    expect(await named({})).toEqual([undefined, 'you named no chain and no contract'])
+    expect(await named({ chainId })).toEqual([
+      'it is of the chain you named',
+      'you named no contract',
+    ])
+    expect(await named({ contract })).toEqual([
+      'it is of the contract you named',
+      'you named no chain',
+    ])
+    expect(await named(pinned)).toEqual(['it is of the chain and contract you named'])
+    expect(inWords(await verifyBundle(text))).toContain('– pins, not asked:')
+  })
+
+  test('a chain that the operator runs is called a demonstration chain', async () => {
+    const result = await verifyBundle(text, { ...pinned, trustedBlockHash: anchor.block_hash })
+    expect(result).toMatchObject({ ok: true, demonstration: true })
+    const words = inWords(result)
+    expect(words).toContain('PROVEN, ON A DEMONSTRATION CHAIN.')
+    expect(words).toContain('proves nothing about time, because the operator runs this chain')
   })
 
   test('in words that name every check', async () => {

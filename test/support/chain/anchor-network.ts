@@ -5,7 +5,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Chain, chainAt } from '../../../anchor/chain.ts'
 import type { Anchored } from '../../../anchor/contract/registry.ts'
 import { deployRegistry } from '../../../anchor/deploy.ts'
@@ -38,6 +38,8 @@ export type SenderChoice = {
   readonly rules?: FeeRules
   readonly recheckMs?: number
   readonly timeoutMs?: number
+  /** Another key than the network's first. */
+  readonly account?: PrivateKeyAccount
   /** Stands between the sender and its nodes. */
   readonly between?: (ask: Ask) => Ask
 }
@@ -136,7 +138,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     })
     return openSender({
       ask: choice.between?.(ask) ?? ask,
-      account,
+      account: choice.account ?? account,
       deployment,
       batches,
       js,

@@ -4,7 +4,7 @@ const asked: Readonly<Record<string, string>> = {
   pins: 'Is it of the chain and the contract that were asked for?',
   leaf: 'Do these values give this fingerprint?',
   path: 'Does the fingerprint lead to the root of its batch?',
-  batch: 'Does the batch count and number its readings without a gap?',
+  batch: 'Is its number one of those that the batch gives out?',
   head: 'Does the batch follow the one before it?',
   block: 'Is it the block it says it is?',
   transaction: 'Does the block hold the transaction that wrote the root?',
@@ -30,6 +30,7 @@ export const mismatchWords: Readonly<Record<string, string>> = {
   blob: 'The kept fingerprints of its batch were altered.',
   header: 'The kept record of its batch was altered.',
   no_batch: 'No batch holds its number.',
+  not_in_log: 'Its number was never given out: the row was made up.',
 }
 
 /** A hash of a block as it has to be: `0x` and 64 hexadecimal digits. */

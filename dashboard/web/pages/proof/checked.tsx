@@ -70,15 +70,18 @@ export function Checked({ bundle, explorerUrl }: CheckedProps) {
   )
 }
 
-function Verdict({ verification: { ok, block, checks } }: { readonly verification: Verification }) {
+function Verdict({ verification }: { readonly verification: Verification }) {
+  const { ok, block, checks, demonstration } = verification
   const failed = checks.find((check) => !check.ok)
   return (
     <div class="card verdict" data-verdict={ok ? 'proven' : 'refused'} role="status">
-      <h2>{ok ? 'Proven' : 'Refused'}</h2>
+      <h2>{ok ? (demonstration ? 'Proven on a demonstration chain' : 'Proven') : 'Refused'}</h2>
       {ok && block !== null ? (
         <p>
           This reading existed with exactly these values before <When at={block.time} />, when block{' '}
-          {block.number} took its fingerprint. Nobody has changed it since.
+          {block.number} took its fingerprint. Its values were not changed since.
+          {demonstration &&
+            ' But this is a demonstration chain: it shows how it works, and proves nothing about time, because the operator runs this chain.'}
         </p>
       ) : (
         <p>
@@ -119,7 +122,7 @@ const Proven = ({ reading }: { readonly reading: NonNullable<Verification['readi
   </section>
 )
 
-const Steps = ({ verification: { checks } }: { readonly verification: Verification }) => (
+const Steps = ({ verification: { checks, notAsked } }: { readonly verification: Verification }) => (
   <section class="card" aria-labelledby="checks">
     <h2 id="checks">What your browser checked</h2>
     <ol class="checks">
@@ -131,6 +134,16 @@ const Steps = ({ verification: { checks } }: { readonly verification: Verificati
           <span>
             <b>{questionOf(name)}</b> <span class="visually-hidden">{ok ? 'Yes.' : 'No.'}</span>
             <span class="hint why">{why}</span>
+          </span>
+        </li>
+      ))}
+      {notAsked.map(({ name, why }) => (
+        <li key={name}>
+          <span class="mark" aria-hidden="true">
+            –
+          </span>
+          <span>
+            <b>{questionOf(name)}</b> Not asked. <span class="hint why">{why}</span>
           </span>
         </li>
       ))}

@@ -26,8 +26,8 @@ export function ProofPage({ params, query }: PageProps) {
           </p>
         ) : (
           <p>
-            Every reading is anchored on a public blockchain. A proof is one small file; your
-            browser checks it here by itself. The file is not sent anywhere.
+            Every reading is anchored on a blockchain. A proof is one small file; your browser
+            checks it here by itself. The file is not sent anywhere.
           </p>
         )}
       </header>

@@ -6,6 +6,10 @@ export type Verification = {
   readonly ok: boolean
   /** In order, up to the first that failed. */
   readonly checks: readonly Check[]
+  /** What nobody asked for: neither yes nor no. */
+  readonly notAsked: readonly { readonly name: string; readonly why: string }[]
+  /** The operator runs the chain, so it proves nothing about time. */
+  readonly demonstration: boolean
   /** In words, what is left to trust. */
   readonly trusts: readonly string[]
   readonly reading: {

@@ -1,0 +1,31 @@
+/**
+ * What a report without findings vouches for, and what it does not. Only what is hashed can be held
+ * against the chain; the rest, if asked for, is held against what the operator has.
+ */
+export type Coverage = {
+  readonly checked: readonly string[]
+  readonly not_checked: readonly string[]
+  /** Checked, but not against the chain. */
+  readonly compared: readonly string[]
+}
+
+/** The columns of a row that its leaf is made of. */
+const hashed = [
+  'sensor',
+  'time',
+  'number',
+  'pm25',
+  'pm10',
+  'co2',
+  'temperature',
+  'humidity',
+  'aqi',
+] as const
+/** What the store holds besides. */
+const notHashed = ['area', 'flags', 'statistics of areas'] as const
+
+export function coverageOf(rows: object | null, compared: readonly string[] = []): Coverage {
+  if (rows === null) return { checked: [], compared: [], not_checked: ['rows', ...notHashed] }
+  const not_checked = notHashed.filter((name) => !compared.includes(name))
+  return { checked: hashed, compared, not_checked }
+}

@@ -1,0 +1,42 @@
+/** The published leaves of a batch, looked up by their bytes. */
+import { tileLeaves } from '../core/tiles.ts'
+import type { BatchBlobs } from '../runtime/batch-blobs.ts'
+import { type BlobTop, tileOf } from '../schemas/batch-blob.ts'
+
+export type OpenBlob = {
+  /** Of a leaf among all leaves of the batch. */
+  readonly placeOf: (leaf: Uint8Array) => Promise<number | undefined>
+}
+
+/** That its parts cannot be read is the blob's fault, which is found elsewhere: no row fits. */
+export async function openBlob(blobs: BatchBlobs, index: number): Promise<OpenBlob> {
+  const top = await readable(blobs.top(index))
+  const tiles = new Map<number, Map<string, number>>()
+  return {
+    placeOf: async (leaf) => {
+      const number = top && tileOf(top, leaf)
+      if (number === undefined) return undefined
+      let places = tiles.get(number)
+      if (places === undefined) {
+        const leaves = (await readable(blobs.tile(index, number))) ?? []
+        places = new Map(leaves.map((one, at) => [keyOf(one), at]))
+        tiles.set(number, places)
+      }
+      const at = places.get(keyOf(leaf))
+      return at === undefined ? undefined : number * tileLeaves + at
+    },
+  }
+}
+
+export const keyOf = (leaf: Uint8Array): string => Buffer.from(leaf).toString('latin1')
+
+async function readable<T extends BlobTop | Uint8Array[]>(
+  reading: Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,19 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { PartitionState } from '../core/partition-state.ts'
+import { nOfSeq, partitionOfSeq } from '../core/reading.ts'
+import { readHeader } from '../runtime/follow-log.ts'
+import { lastMessage } from '../runtime/stored-message.ts'
+import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+
+/**
+ * Whether the log has given a number out: by memory, else by the log itself, which is ahead of
+ * memory and never behind the store. A stored row with a later number was made up.
+ */
+export const isInLog =
+  (nc: NatsConnection, states: () => readonly PartitionState[]) =>
+  async (seq: number): Promise<boolean> => {
+    const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+    if (n <= (states()[partition]?.n ?? 0)) return true
+    const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
+    return last !== undefined && n <= readHeader(last.subject, last.headers).nLast
+  }

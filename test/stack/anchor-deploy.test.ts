@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPublicClient, http } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { registryAt } from '../../anchor/contract/registry.ts'
+import { command } from '../../cli/anchor.ts'
+import type { Deployment } from '../../schemas/batch-record.ts'
+import { anvilAccount, testAnvil } from '../support/anvil.ts'
+import { type TestNats, testNats } from '../support/nats.ts'
+import { runCommand } from '../support/run-command.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+let nats: TestNats
+beforeAll(async () => {
+  nats = await testNats()
+})
+afterAll(() => nats[Symbol.asyncDispose]())
+
+test('off the demonstration chain a contract has an owner who is not its writer', async () => {
+  await using anvil = await testAnvil({ chainId: 99 })
+  using folder = temporaryFolder()
+  const key = generatePrivateKey()
+  const writer = privateKeyToAccount(key).address
+  const keyFile = join(folder.path, 'anchor.key')
+  writeFileSync(keyFile, key, { mode: 0o600 })
+  await anvil.rpc('anvil_setBalance', [writer, `0x${(10n ** 18n).toString(16)}`])
+  const deploy = (flags: Readonly<Record<string, string | boolean>>) =>
+    runCommand(command, {
+      words: ['deploy'],
+      flags: { ...flags, json: true },
+      env: {
+        AIRPROOF_DATA: folder.path,
+        NATS_URL: nats.url,
+        CHAIN_RPC_URL: anvil.url,
+        ANCHOR_KEY_FILE: keyFile,
+      },
+    })
+  for (const flags of [{}, { owner: writer }, { owner: writer.toLowerCase() }]) {
+    const { code, err } = await deploy(flags)
+    expect([code, err]).toEqual([2, expect.stringContaining('could never be shut out')])
+  }
+  expect(await anvil.rpc('eth_getTransactionCount', [writer, 'latest'])).toBe('0x0')
+  const owner = anvilAccount(5).address
+  const { code, out } = await deploy({ owner })
+  expect(code).toBe(0)
+  const { contract }: Deployment = JSON.parse(out)
+  const client = createPublicClient({ transport: http(anvil.url) })
+  const registry = registryAt(client, contract)
+  expect([await registry.owner(), await registry.writer()]).toEqual([owner, writer])
+})

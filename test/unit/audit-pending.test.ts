@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { collectFindings } from '../../anchor/audit-findings.ts'
+import { pendingRows, type Unanchored } from '../../anchor/audit-pending.ts'
+import { beforeFirst, nextHeader } from '../../core/batch.ts'
+import { zeroHash } from '../../core/hex.ts'
+import { leafOf } from '../../core/leaf.ts'
+import type { ArrivedReading, LogMessage } from '../../core/log-message.ts'
+import { merkleTree } from '../../core/merkle.ts'
+import { seqOf } from '../../core/reading.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+
+const keccak = await createKeccak()
+
+const readingOf = (n: number, pm25 = 1_000): ArrivedReading => ({
+  sensor: 'NGR-LOS-TST-001' as SensorId,
+  area: 'Test',
+  timeMs: n * 1_000,
+  arrivedMs: n * 1_000,
+  seq: seqOf(0, n),
+  flags: 0,
+  pm25,
+  pm10: null,
+  co2: null,
+  temperature: null,
+  humidity: null,
+  aqi: 50,
+})
+
+const messageOf = (readings: readonly ArrivedReading[]): LogMessage => ({
+  partition: 0,
+  worker: 'test',
+  rawLast: 1,
+  rawLastTimeMs: 1,
+  nLast: readings.length,
+  lateTo: 0,
+  listenedMs: 0,
+  readings,
+  events: [],
+  held: [],
+  deferred: [],
+  refused: [],
+  duplicates: [],
+})
+
+const noBlobs: BatchBlobs = { top: async () => undefined, tile: async () => undefined }
+const anchored = { last: 0, index: 0, dueMs: 0 }
+
+const unanchored = (over: Partial<Unanchored> = {}): Unanchored => ({
+  log: async function* () {},
+  headers: async () => [],
+  ...over,
+})
+
+async function found(
+  rows: readonly ArrivedReading[],
+  against: Unanchored,
+  { blobs = noBlobs, mostPending = 100, dueMs = 0 } = {},
+): Promise<string[]> {
+  const findings = collectFindings()
+  const pending = pendingRows({ findings, keccak, blobs, mostPending })
+  for (const row of rows) pending.add(row, leafOf(row, keccak))
+  await pending.check(against, { ...anchored, dueMs })
+  return findings.list().map(({ kind, words }) => `${kind}: ${words}`)
+}
+
+const logOf = (...readings: ArrivedReading[]): Unanchored['log'] =>
+  async function* () {
+    yield { message: messageOf(readings) }
+  }
+
+test('a row that the log holds is in order, and one that it does not hold is not', async () => {
+  const rows = [readingOf(1), readingOf(2)]
+  expect(await found(rows, unanchored({ log: logOf(...rows) }))).toEqual([])
+  expect(await found(rows, unanchored({ log: logOf(readingOf(1), readingOf(2, 7)) }))).toEqual([
+    expect.stringMatching(/^row: NGR-LOS-TST-001 .* the log holds no such reading$/),
+  ])
+})
+
+test('a row that was sealed and trimmed from the log meanwhile is looked up in its batch', async () => {
+  const row = readingOf(1)
+  const leaves = [leafOf(row, keccak)]
+  const header = nextHeader(beforeFirst(1, `0x${'11'.repeat(20)}`, keccak), {
+    last: 1,
+    sealedMs: 1,
+    readings: { root: zeroHash, timeMinMs: 1, timeMaxMs: 1, counts: [1] },
+  })
+  const roots = [merkleTree(leaves, keccak).root]
+  const blobs: BatchBlobs = {
+    top: async () => ({ header: new Uint8Array(), leaves: 1, roots, firsts: leaves }),
+    tile: async () => leaves,
+  }
+  const against = unanchored({ headers: async () => [header] })
+  expect(await found([row], against, { blobs })).toEqual([])
+  expect(await found([readingOf(1, 7)], against, { blobs })).toHaveLength(1)
+  expect(await found([row], against)).toHaveLength(1)
+})
+
+test('what has waited too long is one finding, however many rows it is', async () => {
+  const rows = [readingOf(1), readingOf(2), readingOf(3)]
+  const said = await found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500 })
+  expect(said).toEqual([expect.stringContaining('waiting: 2 readings, the first accepted at')])
+})
+
+test('rows beyond the bound are reported, and never called good', async () => {
+  const rows = [readingOf(1), readingOf(2), readingOf(3)]
+  const said = await found(rows, unanchored({ log: logOf(...rows) }), { mostPending: 2 })
+  expect(said).toEqual([expect.stringContaining('waiting: 1 rows are not anchored')])
+})
