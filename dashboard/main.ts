@@ -70,6 +70,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     book,
     sessions,
     mails,
+    box,
     audit,
     publicUrl,
     proxies,

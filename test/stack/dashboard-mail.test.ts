@@ -17,7 +17,7 @@ import { mailStream, mailSubject } from '../../schemas/subjects.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
-import { signUp } from '../support/people.ts'
+import { confirm, signUp } from '../support/people.ts'
 import { decoded, testSmtp } from '../support/smtp.ts'
 
 const box = secretBox(newSecretKey())
@@ -186,7 +186,7 @@ test('without a mail server each mail is a file that its owner alone may read, a
   expect(link.startsWith(dashboard.url)).toBe(true)
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
   const { pathname, search } = new URL(link)
-  expect((await dashboard.browser().submit(pathname + search, {})).status).toBe(200)
+  expect((await confirm(dashboard.browser(), pathname + search)).status).toBe(200)
   const lines = await eventually('it is logged', () =>
     dashboard.logged.find((line) => line.includes('mail sent')),
   )

@@ -54,9 +54,9 @@ describe('a password', () => {
     ['1234567', 'at least 8'],
     ['é'.repeat(7), 'at least 8'],
     ['x'.repeat(129), 'at most 128'],
-    ['Password123', 'among the first'],
-    ['aaaaaaaaaa', 'among the first'],
-    ['Ada.Obi1', 'other than your e-mail'],
+    ['Password123', 'too common'],
+    ['aaaaaaaaaa', 'too common'],
+    ['Ada.Obi1', 'other than your email'],
   ])('%s is refused: %s', (password, why) => {
     expect(judgePassword(password, 'ada.obi1@example.org')).toEqual({
       problem: expect.stringContaining(why) as string,
@@ -91,6 +91,18 @@ describe('a password', () => {
       headers: { 'retry-after': '2' },
     })
     expect(await work.matches('x', undefined)).toBe(false)
+  })
+
+  test('of a known person is checked before those of strangers, however many wait', async () => {
+    const work = passwordWork({ running: 1, waiting: 3 })
+    const done: string[] = []
+    const check = async (who: string, isKnown: boolean): Promise<void> => {
+      await work.matches('x', undefined, { isKnown })
+      done.push(who)
+    }
+    const strangers = ['a', 'b', 'c', 'd'].map((who) => check(who, false))
+    await Promise.all([...strangers, check('known', true)])
+    expect(done).toEqual(['a', 'known', 'b', 'c', 'd'])
   })
 })
 

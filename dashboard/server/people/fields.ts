@@ -8,15 +8,16 @@ export type Judged = { readonly value: string } | { readonly problem: string }
 
 export const shortestPassword = 8
 export const longestPassword = 128
+export const passwordHint = `${shortestPassword} to ${longestPassword} characters. A few random words make a good password.`
 const longestName = 200
 
 export function judgeEmail(text: string): Judged {
-  if (text.trim() === '') return { problem: 'Enter an e-mail address' }
+  if (text.trim() === '') return { problem: 'Enter an email address' }
   try {
     return { value: normaliseEmail(text) }
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error
-    return { problem: 'Enter an e-mail address like ada@example.org' }
+    return { problem: 'Enter an email address like ada@example.org' }
   }
 }
 
@@ -28,9 +29,8 @@ export function judgePassword(text: string, email = ''): Judged {
   if (length > longestPassword) return { problem: `Use at most ${longestPassword} characters` }
   const small = spelt.toLowerCase()
   if (small === email || small === email.split('@')[0])
-    return { problem: 'Use something other than your e-mail address' }
-  if (isCommonPassword(small))
-    return { problem: 'This password is among the first that are guessed' }
+    return { problem: 'Use something other than your email address' }
+  if (isCommonPassword(small)) return { problem: 'This password is too common: choose another one' }
   return { value: text }
 }
 

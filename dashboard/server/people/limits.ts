@@ -10,14 +10,18 @@ export type Limits = {
   readonly pair: RateBy
   /** Sign-in from one network, whoever it is for. */
   readonly network: RateBy
-  /** Sign-in for one address of mail, wherever it comes from. */
+  /** Sign-in for one address of mail, from all browsers that are not known to it. */
   readonly email: RateBy
+  /** Sign-in from one browser that is known to the address; the three above do not count then. */
+  readonly known: RateBy
   /** The password asked again of somebody signed in, by account. */
   readonly password: RateBy
   /** What may cause a mail, from one network. */
   readonly asking: RateBy
-  /** Mails to one address that somebody unknown asked for; more are not sent, and nobody is told. */
+  /** Mails to one address that a stranger may have asked for; more are not sent, and the page does not say so. */
   readonly mailing: RateBy
+  /** Of those, links for a new password, so that no other mail uses up the way back in. */
+  readonly resetting: RateBy
   /** Failed sign-ins written into an account's audit log: they must not push out the rest. */
   readonly telling: RateBy
   /** Exports of an account. */
@@ -31,9 +35,11 @@ export function createLimits(clockMs: () => number): Limits {
     pair: of(5, minuteMs),
     network: of(60, 2 * secondMs),
     email: of(100, minuteMs),
+    known: of(5, minuteMs),
     password: of(5, minuteMs),
     asking: of(10, minuteMs),
     mailing: of(5, 10 * minuteMs),
+    resetting: of(5, 10 * minuteMs),
     telling: of(20, 10 * minuteMs),
     exporting: of(5, minuteMs),
   }

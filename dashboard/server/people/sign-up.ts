@@ -1,6 +1,7 @@
 /**
- * Sign-up: nothing is made before the mail's link was used, so nobody can hold an address that is
- * not theirs. Known and unknown addresses see the same page, after the same work.
+ * Sign-up asks for an address only. Name and password are asked for by the page that the mail's link
+ * opens, so nothing that a stranger typed is in the account, and no other person knows its
+ * password. Known and unknown addresses see the same page, after the same work.
  */
 import type { Context } from 'koa'
 import { createAccount, findAccount } from '../../../runtime/account-book.ts'
@@ -13,11 +14,17 @@ import { writeFirstPassword } from '../password-store.ts'
 import { tooMany } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import { type Judged, judgeEmail, judgeName, judgeOrganization, judgePassword } from './fields.ts'
-import { type Field, type Problems, sendForm, sendNote } from './form-page.ts'
+import {
+  type Judged,
+  judgeEmail,
+  judgeName,
+  judgeOrganization,
+  judgePassword,
+  passwordHint,
+} from './fields.ts'
+import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
-import type { SignUp } from './link-tokens.ts'
-import { holderOf, type People } from './people.ts'
+import { holderOf, type People, setKnownBrowser } from './people.ts'
 
 const mostResends = 3
 
@@ -48,16 +55,8 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
       handle: async (ctx, session) => {
         const token = String(ctx.query['token'] ?? '')
         const found = await people.links.look(token, 'confirm')
-        if (found === undefined) return sendGone(ctx, session, signUpAgain)
-        const { email, name } = found.use
-        sendForm(ctx, session, {
-          title: 'Confirm your address',
-          intro: html`<p>${name}, this makes the account of <strong>${email}</strong>.</p>
-<p class="hint">If you did not sign up, close this page: without the button nothing happens.</p>`,
-          action: '/confirm',
-          hidden: { token },
-          button: 'Confirm',
-        })
+        if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+        showConfirm(ctx, session, { token, email: found.use.email })
       },
     },
     {
@@ -69,75 +68,40 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
   ]
 }
 
-const signUpAgain = html`<p><a href="/signup">Sign up again</a>, or <a href="/login">sign in</a> if you have confirmed already.</p>`
+const signUpAgain = html`<p><a href="/signup">Sign up again</a>, or <a href="/login">sign in</a> if you have already confirmed your email.</p>`
 
-function showSignUp(ctx: Context, session: Session | undefined, problems: Problems = {}): void {
-  const fields: readonly Field[] = [
-    {
-      name: 'email',
-      label: 'E-mail address',
-      type: 'email',
-      autocomplete: 'email',
-      value: sentText(ctx, 'email'),
-    },
-    {
-      name: 'password',
-      label: 'Password',
-      type: 'password',
-      autocomplete: 'new-password',
-      hint: '8 to 128 characters; a few words make a good one',
-    },
-    {
-      name: 'name',
-      label: 'Full name',
-      type: 'text',
-      autocomplete: 'name',
-      value: sentText(ctx, 'name'),
-    },
-    {
-      name: 'organization',
-      label: 'Organisation',
-      type: 'text',
-      autocomplete: 'organization',
-      value: sentText(ctx, 'organization'),
-      isOptional: true,
-    },
-  ]
+const showSignUp = (ctx: Context, session: Session | undefined, problems: Problems = {}): void =>
   sendForm(ctx, session, {
     title: 'Sign up',
-    intro: html`<p>An account lets you make API keys: 100 requests a day are free.</p>`,
+    intro: html`<p>With an account you can create API keys: 100 requests per day are free.</p>
+<p>We send you an email with a link. The link opens a page where you enter your name and choose a password.</p>`,
     action: '/signup',
-    fields,
+    fields: [
+      {
+        name: 'email',
+        label: 'Email address',
+        type: 'email',
+        autocomplete: 'email',
+        value: sentText(ctx, 'email'),
+      },
+    ],
     button: 'Sign up',
     problems,
-    after: html`<p>You have an account? <a href="/login">Sign in</a></p>`,
+    after: html`<p>Already have an account? <a href="/login">Sign in</a></p>`,
   })
-}
 
 async function takeSignUp(
   people: People,
   ctx: Context,
   session: Session | undefined,
 ): Promise<void> {
-  const email = judgeEmail(sentText(ctx, 'email'))
-  const judged: Readonly<Record<string, Judged>> = {
-    email,
-    password: judgePassword(sentText(ctx, 'password'), 'value' in email ? email.value : ''),
-    name: judgeName(sentText(ctx, 'name')),
-    organization: judgeOrganization(sentText(ctx, 'organization')),
-  }
-  const problems = problemsOf(judged)
-  if (Object.keys(problems).length > 0) return showSignUp(ctx, session, problems)
+  const judged = judgeEmail(sentText(ctx, 'email'))
+  if ('problem' in judged) return showSignUp(ctx, session, { email: judged.problem })
   people.limits.asking.take(clientNetwork(ctx.req, people.proxies))
-  const signUp: SignUp = {
-    email: valueOf(judged, 'email'),
-    name: valueOf(judged, 'name'),
-    organization: valueOf(judged, 'organization'),
-    phc: await people.work.hash(valueOf(judged, 'password')),
-  }
-  const again = await people.links.make({ kind: 'signup', resent: 0, ...signUp })
-  await mailConfirmation(people, signUp)
-  showSent(ctx, session, { email: signUp.email, again })
+  const email = judged.value
+  const again = await people.links.make({ kind: 'signup', resent: 0, email })
+  await mailConfirmation(people, email)
+  showSent(ctx, session, { email, again })
 }
 
 function showSent(
@@ -146,12 +110,12 @@ function showSent(
   { email, again }: { email: string; again: string },
 ): void {
   sendForm(ctx, session, {
-    title: 'Look into your mail',
-    intro: html`<p>A mail is on its way to <strong>${email}</strong>. Its link, good for 24 hours, makes the account.</p>`,
+    title: 'Check your email',
+    intro: html`<p>We sent an email to <strong>${email}</strong>. Open its link within 24 hours to create your account.</p>`,
     action: '/resend',
     hidden: { signup: again },
     button: 'Send it again',
-    after: html`<p class="hint">Nothing there after some minutes? Look into the folder for junk, or <a href="/signup">sign up</a> with the address spelt anew.</p>`,
+    after: html`<p class="hint">No email after a few minutes? Check your spam folder, or <a href="/signup">sign up again with a corrected address</a>.</p>`,
   })
 }
 
@@ -159,24 +123,23 @@ async function resend(people: People, ctx: Context, session: Session | undefined
   people.limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const again = sentText(ctx, 'signup')
   const found = await people.links.look(again, 'signup')
-  if (found === undefined) return sendGone(ctx, session, signUpAgain)
+  if (found === undefined) return sendGone(ctx, session, { token: again, next: signUpAgain })
   const { use, revision } = found
   const isCounted =
     use.resent < mostResends &&
     (await people.links.change(again, revision, { ...use, resent: use.resent + 1 }))
   if (!isCounted) throw tooMany(10 * 60_000)
-  const { email, name, organization, phc } = use
-  await mailConfirmation(people, { email, name, organization, phc })
-  showSent(ctx, session, { email, again })
+  await mailConfirmation(people, use.email)
+  showSent(ctx, session, { email: use.email, again })
 }
 
-/** A link in both cases; for an address that has an account it is made and told to nobody. */
-async function mailConfirmation(people: People, signUp: SignUp): Promise<void> {
+/** A link in both cases; for an address that has an account it is made and sent to no one. */
+async function mailConfirmation(people: People, email: string): Promise<void> {
   const { links, limits, mails, publicUrl } = people
-  const { account } = await holderOf(people, signUp.email)
-  const token = await links.make({ kind: 'confirm', ...signUp })
-  if (!limits.mailing.tryTake(signUp.email)) return
-  const to = { email: signUp.email }
+  const { account } = await holderOf(people, email)
+  const token = await links.make({ kind: 'confirm', email })
+  if (!limits.mailing.tryTake(email)) return
+  const to = { email }
   const data = { link: `${publicUrl}/confirm?token=${token}` }
   const known = { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` }
   await mails.send(
@@ -187,32 +150,96 @@ async function mailConfirmation(people: People, signUp: SignUp): Promise<void> {
   )
 }
 
+type Confirming = { readonly token: string; readonly email: string; readonly problems?: Problems }
+
+const showConfirm = (
+  ctx: Context,
+  session: Session | undefined,
+  { token, email, problems = {} }: Confirming,
+): void =>
+  sendForm(ctx, session, {
+    title: 'Confirm your account',
+    intro: html`<p>Enter your name and choose a password to create the account.</p>
+<p class="hint">If you did not sign up, close this page: no account is created.</p>`,
+    action: '/confirm',
+    hidden: { token },
+    fields: [
+      {
+        name: 'email',
+        label: 'Email address',
+        type: 'email',
+        autocomplete: 'username',
+        value: email,
+        isFixed: true,
+      },
+      {
+        name: 'name',
+        label: 'Full name',
+        type: 'text',
+        autocomplete: 'name',
+        value: sentText(ctx, 'name'),
+      },
+      {
+        name: 'organization',
+        label: 'Organisation',
+        type: 'text',
+        autocomplete: 'organization',
+        value: sentText(ctx, 'organization'),
+        isOptional: true,
+      },
+      {
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        autocomplete: 'new-password',
+        hint: passwordHint,
+      },
+    ],
+    button: 'Create account',
+    problems,
+  })
+
 /**
  * The account first, the token last: killed in between, the same link does the rest. Of two at
- * once both find the same account, and the first password stays.
+ * once both find the same account, and the first password stays. What a pending sign-up of 0.1
+ * says of name and password is not read: its link leads to the same form.
  */
 async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
-  const { links, passwords, audit } = people
+  const { links, passwords, work, audit } = people
   const token = sentText(ctx, 'token')
   const found = await links.look(token, 'confirm')
-  if (found === undefined) return sendGone(ctx, session, signUpAgain)
-  const account = await accountFor(people, found.use)
-  const isFirst = await writeFirstPassword(passwords, account.id, found.use.phc)
+  if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+  const { email } = found.use
+  const judged: Readonly<Record<string, Judged>> = {
+    name: judgeName(sentText(ctx, 'name')),
+    organization: judgeOrganization(sentText(ctx, 'organization')),
+    password: judgePassword(sentText(ctx, 'password'), email),
+  }
+  const problems = problemsOf(judged)
+  if (Object.keys(problems).length > 0) return showConfirm(ctx, session, { token, email, problems })
+  const phc = await work.hash(valueOf(judged, 'password'))
+  const account = await accountFor(people, email, judged)
+  const revision = await writeFirstPassword(passwords, account.id, phc)
   await links.consume(token, found.revision)
-  if (!isFirst) return sendGone(ctx, session, signUpAgain)
+  if (revision === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
   await audit(account.id, 'account_created', ctx, {})
+  setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, session, {
-    title: 'You have an account',
-    body: html`<p>${account.email} is confirmed. <a class="button primary" href="/login">Sign in</a></p>`,
+    title: 'Email confirmed',
+    body: html`<p>The account of ${email} is ready. <a class="button primary" href="/login">Sign in</a></p>`,
   })
 }
 
-async function accountFor({ book, nowMs }: People, signUp: SignUp): Promise<Account> {
-  const { email, name, organization } = signUp
+async function accountFor(
+  { book, nowMs }: People,
+  email: string,
+  judged: Readonly<Record<string, Judged>>,
+): Promise<Account> {
+  const organization = valueOf(judged, 'organization')
   try {
     return await createAccount(book, {
       email,
-      name,
+      name: valueOf(judged, 'name'),
       tier: 'free',
       nowMs: nowMs(),
       isConfirmed: true,
@@ -225,7 +252,7 @@ async function accountFor({ book, nowMs }: People, signUp: SignUp): Promise<Acco
   }
 }
 
-export const problemsOf = (judged: Readonly<Record<string, Judged>>): Problems =>
+const problemsOf = (judged: Readonly<Record<string, Judged>>): Problems =>
   Object.fromEntries(
     Object.entries(judged).flatMap(([name, one]) =>
       'problem' in one ? [[name, one.problem]] : [],

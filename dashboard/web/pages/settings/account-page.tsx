@@ -58,7 +58,7 @@ function About() {
             <dd>{account.organization}</dd>
           </>
         )}
-        <dt>E-mail</dt>
+        <dt>Email</dt>
         <dd>{account.email}</dd>
         <dt>Tier</dt>
         <dd>
@@ -78,7 +78,7 @@ function About() {
       </dl>
       <div class="actions">
         <a class="button" href="/account/email">
-          Change e-mail
+          Change email
         </a>
         <a class="button" href="/account/password">
           Change password
