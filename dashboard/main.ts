@@ -1,7 +1,7 @@
 import { openAccountBook } from '../runtime/account-book.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { startHttpServer } from '../runtime/http-server.ts'
-import { openMailQueue } from '../runtime/mail-queue.ts'
+import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
@@ -49,7 +49,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   )
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
-  const mails = openMailQueue(nc, box)
+  const mails = openMailQueue(nc, box, countDropped(metrics))
   const { smtpUrl, from, folder } = settings.mail
   opened.use(
     await openMailSender({

@@ -112,10 +112,15 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
-      // a mail for the same fact is found out by several processes: it is queued once
+      // What waits is never pushed out: who asks for one mail more hears that there is no room. A mail
+      // has some 4 KiB at most, so one lane that is full takes up half of the bytes at most.
+      // A mail for the same fact is found out by several processes: it is queued once.
       name: mailStream,
       subjects: ['mail.>'],
       retention: RetentionPolicy.Workqueue,
+      discard: DiscardPolicy.New,
+      max_msgs_per_subject: 8_192,
+      discard_new_per_subject: true,
       max_age: toNanos(7 * dayMs),
       max_bytes: 64 * mebibyte,
       duplicate_window: toNanos(2 * dayMs),
@@ -149,9 +154,17 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
 
 type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>
 
+/** What a stream of an older version is given, too. */
+const updated = ['discard', 'max_msgs_per_subject', 'discard_new_per_subject'] as const
+
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
-    await manager.streams.info(config.name)
+    const { config: found } = await manager.streams.info(config.name)
+    const isOld = updated.some((name) => config[name] !== undefined && config[name] !== found[name])
+    if (isOld) {
+      const wanted = updated.map((name) => [name, config[name] ?? found[name]] as const)
+      await manager.streams.update(config.name, Object.fromEntries(wanted))
+    }
   } catch (error) {
     if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op

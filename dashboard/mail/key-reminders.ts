@@ -59,8 +59,8 @@ export async function openKeyReminders(options: Options): Promise<AsyncDisposabl
     told = new Set(due.map(({ id }) => id).filter((id) => told.has(id)))
     for (const { id, mail } of due) {
       if (told.has(id)) continue
-      await mails.send(id, mail)
-      told.add(id)
+      // dropped because too many wait: the next look tries again
+      if (await mails.send(id, mail)) told.add(id)
     }
   }
   const lookSafely = (): void => void look().catch(onFailure)

@@ -1,19 +1,20 @@
 /** Mails on their way: nothing is lost, nothing waits for what it need not. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { openMailSender } from '../../dashboard/mail/mail-sender.ts'
 import { type Post, smtpPost } from '../../dashboard/mail/post.ts'
 import { createAccount, openAccountBook } from '../../runtime/account-book.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
-import { openMailQueue } from '../../runtime/mail-queue.ts'
+import { countDropped, MailFull, openMailQueue } from '../../runtime/mail-queue.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Mail } from '../../schemas/mail.ts'
-import { mailStream, mailSubject } from '../../schemas/subjects.ts'
+import { laneSubject, mailStream } from '../../schemas/subjects.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
@@ -43,7 +44,7 @@ async function openSender(nc: NatsConnection, post: Post, outcomes: Outcomes = [
     nowMs: Date.now,
     pauseMs: 100,
   })
-  return { sender, book, queue: openMailQueue(nc, box) }
+  return { sender, book, queue: openMailQueue(nc, box, countDropped(new Registry())) }
 }
 
 const confirmTo = (email: string): Mail => ({
@@ -127,6 +128,89 @@ test('what is found out twice is mailed once, and two senders send no mail twice
   await nc.close()
 })
 
+const alertTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'webhook_failing' })
+const noticeTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'password_changed' })
+
+test('what waits is never pushed out: alerts have a share, and who asks for one too many hears it', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  const { streams } = await jetstreamManager(nc)
+  // as 0.1 made it: the oldest mail went when there was no room
+  await streams.add({
+    name: mailStream,
+    subjects: ['mail.>'],
+    retention: RetentionPolicy.Workqueue,
+    max_bytes: 64 * 1024 * 1024,
+    duplicate_window: 2 * 86_400 * 1e9,
+  })
+  await ensureStreams(nc)
+  const registry = new Registry()
+  const queue = openMailQueue(nc, box, countDropped(registry))
+  expect(await queue.send('first', confirmTo('first@example.org'))).toBe(true)
+
+  const share = 8_192
+  for (let n = 0; n < share; n++) nc.publish(laneSubject('alert'), 'an alert that waits')
+  await nc.flush()
+  expect(await queue.send('alert', alertTo('ada@example.org'))).toBe(false)
+  expect(await queue.send('second', confirmTo('second@example.org'))).toBe(true)
+  expect(await queue.send('notice', noticeTo('ada@example.org'))).toBe(true)
+
+  // all the bytes are taken
+  const { state } = await streams.info(mailStream)
+  await streams.update(mailStream, { max_bytes: state.bytes })
+  await expect(queue.send('third', confirmTo('third@example.org'))).rejects.toThrow(MailFull)
+  // the password was changed already: the page must not fail for want of a mail about it
+  expect(await queue.send('notice.2', noticeTo('ada@example.org'))).toBe(false)
+  const { messages, first_seq } = (await streams.info(mailStream)).state
+  expect([messages, first_seq]).toEqual([share + 3, 1])
+  const text = await registry.metrics()
+  for (const kind of ['webhook_failing', 'confirm', 'password_changed'])
+    expect(text).toContain(`airproof_mails_dropped_total{kind="${kind}"} 1`)
+  await nc.close()
+})
+
+test('with no room for mails sign-up says so, and works when there is room again', async () => {
+  await using dashboard = await testDashboard()
+  const { streams } = await jetstreamManager(dashboard.nc)
+  const roomOf = (max_bytes: number) => streams.update(mailStream, { max_bytes })
+  await roomOf(1)
+  const browser = dashboard.browser()
+  const full = await signUp(browser, { email: 'ada@example.org' })
+  expect([full.status, full.headers.get('retry-after'), full.text]).toEqual([
+    503,
+    '2',
+    expect.stringContaining('Too many emails wait to be sent'),
+  ])
+  const asked = await browser.get('/forgot', {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({
+      csrf: /name="csrf" value="([^"]+)"/.exec((await browser.get('/forgot')).text)?.[1] ?? '',
+      email: 'ada@example.org',
+    }),
+  })
+  expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'mail_full' } })
+  await roomOf(1_000_000)
+  expect((await signUp(browser, { email: 'ada@example.org' })).status).toBe(200)
+})
+
+test('alerts that cannot be sent do not delay what people wait for', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  const { promise: slow, resolve: release } = Promise.withResolvers<void>()
+  for (let n = 0; n < 8; n++) smtp.hold.set(`slow-${n}@example.org`, slow)
+  using post = smtpPost(smtp.url)
+  const { sender, queue } = await openSender(nc, post)
+  for (let n = 0; n < 8; n++) await queue.send(`${n}`, alertTo(`slow-${n}@example.org`))
+  await queue.send('reset', { ...confirmTo('ada@example.org'), kind: 'reset' })
+  await smtp.mailTo('ada@example.org')
+  release()
+  await eventually('none is left', async () => (await waiting(nc)) === 0)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
 test('a mail for an account goes to its address of now; to none that is no more, nor one we cannot read', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
@@ -142,7 +226,7 @@ test('a mail for an account goes to its address of now; to none that is no more,
   })
   const data = { used: 80, limit: 100, day: '2026-01-01', resets_at: '2026-01-02T00:00:00Z' }
   await queue.send('1', { kind: 'quota_80', to: { account: 'acc_nobody' }, data })
-  nc.publish(mailSubject, 'v1.sealed-by-nobody')
+  nc.publish(laneSubject('out'), 'v1.sealed-by-nobody')
   await queue.send('2', { kind: 'quota_80', to: { account: account.id }, data })
   const { text } = await smtp.mailTo('ada@example.org')
   expect(text).toContain('80 of 100 requests')
