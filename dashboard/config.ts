@@ -23,6 +23,8 @@ export type DashboardConfig = {
 export type MailSettings = {
   /** `smtp:` or `smtps:` with user and password; undefined: mails are written to files. */
   readonly smtpUrl: string | undefined
+  /** Mails may go to another machine without TLS. */
+  readonly allowPlain: boolean
   readonly from: string
   /** Where mails lie where there is no mail server. */
   readonly folder: string
@@ -51,6 +53,7 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
     pages: settings.text('AIRPROOF_DASHBOARD_PAGES'),
     mail: {
       smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
+      allowPlain: settings.yes('AIRPROOF_ALLOW_PLAIN_SMTP'),
       from: settings.text('MAIL_FROM', { default: 'airproof <airproof@localhost>' }),
       folder: join(dataFolder, 'mail'),
     },

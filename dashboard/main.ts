@@ -50,13 +50,15 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const mails = openMailQueue(nc, box, countDropped(metrics))
-  const { smtpUrl, from, folder } = settings.mail
+  const { smtpUrl, allowPlain, from, folder } = settings.mail
   opened.use(
     await openMailSender({
       nc,
       box,
       accounts: book.accounts,
-      post: opened.use(smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl)),
+      post: opened.use(
+        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl, { allowPlain }),
+      ),
       from,
       dashboard: publicUrl,
       log,

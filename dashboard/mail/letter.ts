@@ -1,4 +1,5 @@
 /** What each kind of mail says. Whatever comes with it is text: names and addresses of strangers. */
+import { onOneLine } from '../../core/one-line.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
 
 export type Letter = {
@@ -118,11 +119,8 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
 
 /** @param dashboard where people reach us, without a slash at its end */
 export function letterOf({ kind, data }: Mail, dashboard: string): Letter {
-  const text = (name: string): string => onOneLine(String(data[name] ?? ''))
+  const text = (name: string): string => onOneLine(String(data[name] ?? '')).slice(0, longestFact)
   return letters[kind]({ text, dashboard })
 }
 
 const longestFact = 2_000
-
-const onOneLine = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longestFact)

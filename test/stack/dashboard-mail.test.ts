@@ -1,10 +1,13 @@
 /** Mails on their way: nothing is lost, nothing waits for what it need not. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { composeMail } from '../../dashboard/mail/compose.ts'
+import { letterOf } from '../../dashboard/mail/letter.ts'
 import { openMailSender } from '../../dashboard/mail/mail-sender.ts'
 import { type Post, smtpPost } from '../../dashboard/mail/post.ts'
 import { createAccount, openAccountBook } from '../../runtime/account-book.ts'
@@ -15,11 +18,13 @@ import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Mail } from '../../schemas/mail.ts'
 import { laneSubject, mailStream } from '../../schemas/subjects.ts'
+import { testAuthority } from '../support/certificates.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 import { confirm, signUp } from '../support/people.ts'
-import { decoded, testSmtp } from '../support/smtp.ts'
+import { testSmtp } from '../support/smtp.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const box = secretBox(newSecretKey())
 const log = openLog({ name: 'test', level: 'silent' })
@@ -62,7 +67,7 @@ test('with the mail server down mails wait, through a restart of ours, and arriv
   )
   await dashboard.stop()
   expect(await waiting(dashboard.nc)).toBe(1)
-  await using smtp = await testSmtp(port)
+  await using smtp = await testSmtp({ port })
   await dashboard.start()
   await smtp.mailTo('ada@example.org', /\/confirm\?token=/)
   await eventually('nothing waits any more', async () => (await waiting(dashboard.nc)) === 0)
@@ -89,6 +94,63 @@ test('an address that the server refuses is given up; one that is slow holds nob
   await eventually('none is left', async () => (await waiting(nc)) === 0)
   await sender[Symbol.asyncDispose]()
   await nc.close()
+})
+
+test('to another machine nothing goes without TLS, unless the operator says so; the mail waits', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  const told: string[] = []
+  const send = async (url: string, allowPlain: boolean) => {
+    using post = smtpPost(url, { allowPlain })
+    const posted = await post.send(
+      composeMail(letterOf(confirmTo('ada@example.org'), 'https://air.example.org'), {
+        id: '1',
+        from: 'air@example.org',
+        to: 'ada@example.org',
+        dashboard: 'https://air.example.org',
+      }),
+    )
+    told.push('why' in posted ? posted.why : '')
+    return posted.outcome
+  }
+  expect(await send(smtp.farUrl, false)).toBe('later')
+  expect(told.at(-1)).toMatch(/gave no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
+  expect(await send(`${smtp.farUrl}?requireTLS=false&ignoreTLS=true`, false)).toBe('later')
+  expect(smtp.mails).toEqual([])
+  expect(await send(smtp.url, false)).toBe('sent')
+  expect(await send(smtp.farUrl, true)).toBe('sent')
+
+  using post = smtpPost(smtp.farUrl)
+  const outcomes: Outcomes = []
+  const { sender, queue } = await openSender(nc, post, outcomes)
+  await queue.send('1', confirmTo('ada@example.org'))
+  await eventually('it was tried twice', () => outcomes.length >= 2)
+  expect(outcomes).not.toContain('confirm sent')
+  expect(await waiting(nc)).toBe(1)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('with STARTTLS and a certificate that is trusted mails go to another machine', async () => {
+  using folder = temporaryFolder()
+  const authority = testAuthority(folder.path)
+  await using smtp = await testSmtp({ certificate: authority.issue({ name: '0.0.0.0' }) })
+  const mail = composeMail(letterOf(confirmTo('ada@example.org'), 'https://air.example.org'), {
+    id: '1',
+    from: 'air@example.org',
+    to: 'ada@example.org',
+    dashboard: 'https://air.example.org',
+  })
+  using post = smtpPost(smtp.farUrl)
+  expect((await post.send(mail)).outcome).toBe('later')
+  const usual = getCACertificates('default')
+  setDefaultCACertificates([...usual, authority.ca])
+  try {
+    expect(await post.send(mail)).toMatchObject({ outcome: 'sent' })
+  } finally {
+    setDefaultCACertificates(usual)
+  }
 })
 
 test('a server that says nothing is left in time, and the mail is tried again', async () => {
@@ -265,8 +327,11 @@ test('without a mail server each mail is a file that its owner alone may read, a
   const name = await eventually('a file', () =>
     readdirSync(folder).find((file) => file.endsWith('.eml')),
   )
-  const text = decoded(readFileSync(join(folder, name), 'utf8'))
-  const [link = ''] = /http\S+\/confirm\?token=[\w-]{43}/.exec(text) ?? []
+  // as `cat` shows it: the link on a line of its own
+  const text = readFileSync(join(folder, name), 'utf8')
+  const [link = ''] = /^http\S+\/confirm\?token=[\w-]{43}$/m.exec(text) ?? []
+  expect(text).toContain('Subject: Confirm your account\n')
+  expect(text).not.toMatch(/=3D|<html|\r/)
   expect(link.startsWith(dashboard.url)).toBe(true)
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
   const { pathname, search } = new URL(link)

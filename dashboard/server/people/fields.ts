@@ -1,4 +1,5 @@
 /** What people type, judged: the value as it is kept, or a sentence that says what is wrong. */
+import { onOneLine } from '../../../core/one-line.ts'
 import { normaliseEmail } from '../../../runtime/account-book.ts'
 import { WrongUsage } from '../../../runtime/exit.ts'
 import { spellPassword } from '../password-hash.ts'
@@ -35,23 +36,15 @@ export function judgePassword(text: string, email = ''): Judged {
 }
 
 export function judgeName(text: string): Judged {
-  const value = onOneLine(text)
+  const value = onOneLine(text.normalize('NFC'))
   if (value === '') return { problem: 'Enter your full name' }
   if (value.length > longestName) return { problem: `Use at most ${longestName} characters` }
   return { value }
 }
 
 export function judgeOrganization(text: string): Judged {
-  const value = onOneLine(text)
+  const value = onOneLine(text.normalize('NFC'))
   return value.length > longestName
     ? { problem: `Use at most ${longestName} characters` }
     : { value }
 }
-
-/** A name stands in mails and lists: no line breaks, and nothing that turns writing around. */
-const onOneLine = (text: string): string =>
-  text
-    .normalize('NFC')
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu, ' ')
-    .replaceAll(/ +/g, ' ')
-    .trim()
