@@ -267,6 +267,7 @@ test('alerts that cannot be sent do not delay what people wait for', async () =>
   for (let n = 0; n < 8; n++) await queue.send(`${n}`, alertTo(`slow-${n}@example.org`))
   await queue.send('reset', { ...confirmTo('ada@example.org'), kind: 'reset' })
   await smtp.mailTo('ada@example.org')
+  expect(await waiting(nc)).toBeGreaterThanOrEqual(8)
   release()
   await eventually('none is left', async () => (await waiting(nc)) === 0)
   await sender[Symbol.asyncDispose]()
