@@ -61,6 +61,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
       ),
       from,
       dashboard: publicUrl,
+      contact: settings.contact?.text,
       log,
       count: countMails(metrics),
       nowMs,
@@ -89,7 +90,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     observe: countRequests(metrics),
     routes: [
       me,
-      pageConfig(settings.publicApiUrl),
+      pageConfig({ api: settings.publicApiUrl, contact: settings.contact }),
       ...people,
       ...accountApi.routes,
       ...dataProxy({

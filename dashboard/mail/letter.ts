@@ -16,6 +16,8 @@ type Facts = {
   /** On one line; empty where the mail does not have it. */
   readonly text: (name: string) => string
   readonly dashboard: string
+  /** Who to turn to. */
+  readonly operator: string
 }
 
 const notYou = 'If this was not you, ignore this email: nothing happens unless the link is used.'
@@ -60,12 +62,12 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
     after: [notYou],
     isForADay: true,
   }),
-  email_changed: ({ text, dashboard }) => ({
+  email_changed: ({ text, operator }) => ({
     subject: 'Your email address was changed',
     paragraphs: [
       `The email address of your account is now ${text('email')}. You can no longer sign in with this one.`,
     ],
-    after: [`If this was not you, tell the operator of ${dashboard} now.`],
+    after: [`If this was not you, tell ${operator} now.`],
   }),
   password_changed: ({ text }) => ({
     subject: 'Your password was changed',
@@ -117,10 +119,14 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
   }),
 }
 
-/** @param dashboard where people reach us, without a slash at its end */
-export function letterOf({ kind, data }: Mail, dashboard: string): Letter {
+/**
+ * @param dashboard where people reach us, without a slash at its end
+ * @param contact where people reach the operator
+ */
+export function letterOf({ kind, data }: Mail, dashboard: string, contact?: string): Letter {
   const text = (name: string): string => onOneLine(String(data[name] ?? '')).slice(0, longestFact)
-  return letters[kind]({ text, dashboard })
+  const operator = contact ?? `the operator of ${dashboard}`
+  return letters[kind]({ text, dashboard, operator })
 }
 
 const longestFact = 2_000

@@ -28,6 +28,8 @@ type Options = {
   readonly post: Post
   readonly from: string
   readonly dashboard: string
+  /** The operator's address, for people. */
+  readonly contact?: string | undefined
   readonly log: Logger
   readonly count: (kind: MailKind | 'unknown', outcome: MailOutcome) => void
   readonly nowMs: () => number
@@ -135,9 +137,9 @@ async function handle(message: JsMsg, options: Options): Promise<void> {
 type Told = { readonly outcome: MailOutcome; readonly why: string }
 
 async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Told> {
-  const { post, from, dashboard, nowMs } = options
+  const { post, from, dashboard, contact, nowMs } = options
   if (mail === undefined) return { outcome: 'unreadable', why: 'it was sealed with another key' }
-  const letter = letterOf(mail, dashboard)
+  const letter = letterOf(mail, dashboard, contact)
   const ageMs = nowMs() - message.time.getTime()
   if (letter.isForADay === true && ageMs > dayMs)
     return { outcome: 'stale', why: 'its link is too old' }

@@ -1,6 +1,7 @@
 /** People and their accounts, from the first page to the last, over a real mail server. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import { readDashboardConfig } from '../../dashboard/config.ts'
 import { newToken } from '../../dashboard/server/cookies.ts'
 import { createKey, listAccounts, openAccountBook } from '../../runtime/account-book.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -236,6 +237,32 @@ test('another address counts once its own mailbox has said so; the old one is to
     })
     expect((await browser.submit(link, {})).status).toBe(410)
   }))
+
+test.each([
+  ['help@example.org', 'mailto:help@example.org'],
+  ['https://example.org/help', 'https://example.org/help'],
+])('people are told how to reach the operator: %s', (contact, href) =>
+  withBoth(
+    async ({ dashboard, smtp }) => {
+      const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
+      const { text } = await browser.get('/config.json')
+      expect(JSON.parse(text)).toMatchObject({ contact: { href, text: contact } })
+      const email = 'new@example.org'
+      await browser.submit('/account/email', { email, password: goodPassword })
+      await browser.submit(await linkTo(smtp, email, /\/confirm-email\?/), {})
+      expect((await smtp.mailTo('old@example.org', /was not you, tell/)).text).toContain(contact)
+    },
+    { AIRPROOF_CONTACT: contact },
+  ),
+)
+
+test.each(['javascript:alert(1)', 'http://example.org', 'a@b.org?bcc=c@d.org', 'nobody'])(
+  'a contact %s is refused',
+  (contact) =>
+    expect(() =>
+      readDashboardConfig({ env: { AIRPROOF_CONTACT: contact }, flags: {} }, '/nowhere'),
+    ).toThrow('AIRPROOF_CONTACT must be'),
+)
 
 test('an address of somebody else cannot be taken, and nobody is told whose it is', () =>
   withBoth(async ({ dashboard, smtp }) => {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { getJson, sendJson } from '../../data.ts'
 import { me } from '../../me.ts'
+import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
@@ -65,7 +66,7 @@ function About() {
           {account.tier}
           {account.tier === 'free' && (
             <span class="muted">
-              : 100 requests a day. The operator of this network can change it.
+              : 100 requests a day. Ask <OperatorLink /> to change it.
             </span>
           )}
         </dd>
