@@ -6,11 +6,19 @@ import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { dayMs } from '../../core/time.ts'
 import { composeMail } from '../../dashboard/mail/compose.ts'
+import { openKeyReminders } from '../../dashboard/mail/key-reminders.ts'
 import { letterOf } from '../../dashboard/mail/letter.ts'
 import { openMailSender } from '../../dashboard/mail/mail-sender.ts'
 import { type Post, smtpPost } from '../../dashboard/mail/post.ts'
-import { createAccount, openAccountBook } from '../../runtime/account-book.ts'
+import {
+  createAccount,
+  createKey,
+  keyLifeMs,
+  listKeys,
+  openAccountBook,
+} from '../../runtime/account-book.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
 import { countDropped, MailFull, openMailQueue } from '../../runtime/mail-queue.ts'
@@ -271,6 +279,52 @@ test('alerts that cannot be sent do not delay what people wait for', async () =>
   release()
   await eventually('none is left', async () => (await waiting(nc)) === 0)
   await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('a key that began to expire while no process ran is told of once, also by two processes', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  const book = await openAccountBook(nc)
+  const leftMs = 5 * dayMs
+  const { record } = await createKey(book, {
+    account: 'acc_1',
+    name: 'mine',
+    nowMs: Date.now() - keyLifeMs + leftMs,
+  })
+  const sent: string[] = []
+  const mails = {
+    send: async (id: string) => {
+      sent.push(id)
+      return await queue.send(id, alertTo('ada@example.org'))
+    },
+  }
+  const queue = openMailQueue(nc, box, countDropped(new Registry()))
+  const looking = (nowMs: () => number) =>
+    openKeyReminders({
+      nc,
+      mails,
+      nowMs,
+      onFailure: (error) => void sent.push(String(error)),
+      everyMs: 20,
+    })
+  const remindedAt = (mark: number) =>
+    eventually(`the mark of ${mark} days is written down`, async () => {
+      const [key] = await listKeys(book)
+      return key?.reminded_days === mark
+    })
+  {
+    await using _first = await looking(Date.now)
+    await using _second = await looking(Date.now)
+    await remindedAt(14)
+    await using _later = await looking(() => Date.now() + 3 * dayMs)
+    await remindedAt(3)
+  }
+  expect(new Set(sent)).toEqual(
+    new Set([`key_expiring.${record.id}.14`, `key_expiring.${record.id}.3`]),
+  )
+  expect(await waiting(nc)).toBe(2)
   await nc.close()
 })
 

@@ -257,15 +257,23 @@ describe('a key that expires', () => {
     [15 * dayMs, undefined],
     [14 * dayMs + 1_000, undefined],
     [14 * dayMs, 'key_expiring.key_1.14'],
-    [13 * dayMs, 'key_expiring.key_1.14'],
-    [12 * dayMs, undefined],
+    // also when no process ran at the mark
+    [4 * dayMs, 'key_expiring.key_1.14'],
     [3 * dayMs, 'key_expiring.key_1.3'],
-    [2 * dayMs, 'key_expiring.key_1.3'],
-    [dayMs, undefined],
+    [hourMs, 'key_expiring.key_1.3'],
+    [0, undefined],
     [-hourMs, undefined],
   ])('in %i ms is told of as %s', (leftMs, id) =>
     expect(reminderFor(key(leftMs), nowMs)?.id).toBe(id),
   )
+  test('is told of once at each mark, with the days that are left', () => {
+    const told = (leftMs: number, reminded_days: number) =>
+      reminderFor(key(leftMs, { reminded_days }), nowMs)
+    expect(told(10 * dayMs, 14)).toBeUndefined()
+    expect(told(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
+    expect(told(dayMs, 3)).toBeUndefined()
+    expect(reminderFor(key(9.5 * dayMs), nowMs)?.mail.data['days']).toBe(10)
+  })
   test('is not told of where it is revoked, or the dashboard’s own', () => {
     expect(reminderFor(key(14 * dayMs, { revoked_at: formatIso(nowMs) }), nowMs)).toBeUndefined()
     expect(reminderFor(key(14 * dayMs, { internal: true }), nowMs)).toBeUndefined()
