@@ -132,6 +132,21 @@ test('guesses from 50 networks keep the owner out neither of a known browser nor
   expect((await signIn(known, { email, password: another })).status).toBe(429)
 })
 
+test('one link costs a few password hashes, however often it is sent at once', async () => {
+  await using smtp = await testSmtp()
+  await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
+  const browser = await newPerson(dashboard, smtp, { email })
+  await browser.submit('/forgot', { email })
+  const link = await linkTo(smtp, email, /\/reset\?/)
+  const sent = await Promise.all(
+    Array.from({ length: 20 }, () => browser.submit(link, { password: another })),
+  )
+  const count = (wanted: number): number => sent.filter(({ status }) => status === wanted).length
+  expect(count(200)).toBe(1)
+  expect(count(429)).toBeGreaterThanOrEqual(10)
+  expect(count(200) + count(410) + count(429)).toBe(20)
+})
+
 test('a known browser has five tries, is known to its own address only, and its cookie cannot be made up', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })

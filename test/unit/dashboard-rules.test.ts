@@ -14,6 +14,7 @@ import { html } from '../../dashboard/server/html.ts'
 import { hashPassword, isPassword, spellPassword } from '../../dashboard/server/password-hash.ts'
 import { passwordWork } from '../../dashboard/server/password-work.ts'
 import { judgeEmail, judgeName, judgePassword } from '../../dashboard/server/people/fields.ts'
+import { createLimits } from '../../dashboard/server/people/limits.ts'
 import { safePath } from '../../dashboard/server/people/sign-in.ts'
 import { rateBy } from '../../dashboard/server/rate-by.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
@@ -240,6 +241,13 @@ test('tries are counted by name, forgiven when asked, and the table has an end',
   expect([rate.tryTake('ada'), rate.tryTake('ada')]).toEqual([true, false])
   for (const other of ['c', 'd', 'e']) rate.take(other)
   expect(rate.tryTake('ada')).toBe(true)
+})
+
+test('tries at one address are not forgotten while a stranger tries many others', () => {
+  const { email } = createLimits(() => 0)
+  for (let n = 0; n < 100; n++) email.take('ada@example.org')
+  for (let n = 0; n < 20_000; n++) email.tryTake(`${n}@example.org`)
+  expect(email.tryTake('ada@example.org')).toBe(false)
 })
 
 describe('a key that expires', () => {

@@ -151,6 +151,7 @@ async function takeReset(
   const judged = judgePassword(sentText(ctx, 'password'), email)
   if ('problem' in judged)
     return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
+  limits.link.take(hashOfToken(token))
   const phc = await work.hash(judged.value)
   // two requests with the same link: one of them sets its password
   if (!(await links.consume(token, found.revision)))

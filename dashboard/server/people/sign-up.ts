@@ -205,7 +205,7 @@ const showConfirm = (
  * says of name and password is not read: its link leads to the same form.
  */
 async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
-  const { links, passwords, work, audit } = people
+  const { links, limits, passwords, work, audit } = people
   const token = sentText(ctx, 'token')
   const found = await links.look(token, 'confirm')
   if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
@@ -217,6 +217,7 @@ async function confirm(people: People, ctx: Context, session: Session | undefine
   }
   const problems = problemsOf(judged)
   if (Object.keys(problems).length > 0) return showConfirm(ctx, session, { token, email, problems })
+  limits.link.take(hashOfToken(token))
   const phc = await work.hash(valueOf(judged, 'password'))
   const account = await accountFor(people, email, judged)
   const revision = await writeFirstPassword(passwords, account.id, phc)
