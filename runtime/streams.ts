@@ -23,6 +23,7 @@ import {
   eventsStream,
   ledgerStream,
   mailStream,
+  mailSubject,
   rawStream,
   readingsStream,
   rejectedStream,
@@ -116,7 +117,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       // has some 4 KiB at most, so one lane that is full takes up half of the bytes at most.
       // A mail for the same fact is found out by several processes: it is queued once.
       name: mailStream,
-      subjects: ['mail.>'],
+      subjects: [mailSubject],
       retention: RetentionPolicy.Workqueue,
       discard: DiscardPolicy.New,
       max_msgs_per_subject: 8_192,

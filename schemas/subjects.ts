@@ -66,7 +66,7 @@ export const anchoredSubject = (index: number): string => `air.events.anchored.$
 /** Mails to be sent (`mail.ts`), gone when they are. */
 export const mailStream = 'MAIL'
 /** Mails of every lane. */
-export const mailSubject = 'mail.*'
+export const mailSubject = 'mail.>'
 /**
  * Each lane has its own room in the stream and its own sender, so that one neither pushes out nor
  * delays another: `out` is what people wait for in front of a page, `notice` tells them of a change,
