@@ -135,16 +135,25 @@ test('guesses from 50 networks keep the owner out neither of a known browser nor
 test('one link costs a few password hashes, however often it is sent at once', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
-  const browser = await newPerson(dashboard, smtp, { email })
+  await newPerson(dashboard, smtp, { email })
+  const browser = dashboard.browser()
   await browser.submit('/forgot', { email })
   const link = await linkTo(smtp, email, /\/reset\?/)
+  const csrf = /name="csrf" value="([^"]+)"/.exec((await browser.get(link)).text)?.[1] ?? ''
+  const token = new URLSearchParams(link.split('?')[1]).get('token') ?? ''
   const sent = await Promise.all(
-    Array.from({ length: 20 }, () => browser.submit(link, { password: another })),
+    Array.from({ length: 40 }, () =>
+      browser.get('/reset', {
+        method: 'POST',
+        body: new URLSearchParams({ csrf, token, password: another }),
+      }),
+    ),
   )
   const count = (wanted: number): number => sent.filter(({ status }) => status === wanted).length
   expect(count(200)).toBe(1)
-  expect(count(429)).toBeGreaterThanOrEqual(10)
-  expect(count(200) + count(410) + count(429)).toBe(20)
+  // those that came before the first one was through
+  expect(count(429)).toBeGreaterThan(0)
+  expect(count(200) + count(410) + count(429)).toBe(40)
 })
 
 test('a known browser has five tries, is known to its own address only, and its cookie cannot be made up', async () => {

@@ -10,6 +10,7 @@ import type { Sessions } from '../sessions.ts'
 import { accountRoutes } from './account-page.ts'
 import { emailRoutes } from './change-email.ts'
 import { passwordRoutes } from './change-password.ts'
+import { confirmRoutes } from './confirm-account.ts'
 import { openKnownBrowsers } from './known-browser.ts'
 import { createLimits } from './limits.ts'
 import { openLinkTokens } from './link-tokens.ts'
@@ -48,6 +49,7 @@ export async function openPeople({
   }
   return [
     ...signUpRoutes(people),
+    ...confirmRoutes(people),
     ...signInRoutes(people),
     ...resetRoutes(people),
     ...passwordRoutes(people),

@@ -170,6 +170,7 @@ async function takeReset(
   setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, undefined, {
     title: 'Password changed',
-    body: html`<p><a class="button primary" href="/login">Sign in</a></p>`,
+    body: html`<p>All devices are signed out. API keys and webhooks still work: if another person had access to the account, check them after you sign in.</p>
+<p><a class="button primary" href="/login">Sign in</a></p>`,
   })
 }

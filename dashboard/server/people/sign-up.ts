@@ -1,30 +1,18 @@
 /**
- * Sign-up asks for an address only. Name and password are asked for by the page that the mail's link
- * opens, so nothing that a stranger typed is in the account, and no other person knows its
- * password. Known and unknown addresses see the same page, after the same work.
+ * Sign-up asks for an address only: the rest is asked for by the page behind the mail's link
+ * (`confirm-account.ts`). Known and unknown addresses see the same page, after the same work.
  */
 import type { Context } from 'koa'
-import { createAccount, findAccount } from '../../../runtime/account-book.ts'
-import { MustAct } from '../../../runtime/exit.ts'
-import type { Account } from '../../../schemas/account.ts'
 import { clientNetwork } from '../client-address.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { writeFirstPassword } from '../password-store.ts'
 import { tooMany } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import {
-  type Judged,
-  judgeEmail,
-  judgeName,
-  judgeOrganization,
-  judgePassword,
-  passwordHint,
-} from './fields.ts'
-import { type Problems, sendForm, sendNote } from './form-page.ts'
+import { judgeEmail } from './fields.ts'
+import { type Problems, sendForm } from './form-page.ts'
 import { sendGone } from './gone.ts'
-import { holderOf, type People, setKnownBrowser } from './people.ts'
+import { holderOf, type People } from './people.ts'
 
 const mostResends = 3
 
@@ -48,27 +36,10 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
       needs: 'nobody',
       handle: (ctx, session) => resend(people, ctx, session),
     },
-    {
-      method: 'GET',
-      path: '/confirm',
-      needs: 'nobody',
-      handle: async (ctx, session) => {
-        const token = String(ctx.query['token'] ?? '')
-        const found = await people.links.look(token, 'confirm')
-        if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
-        showConfirm(ctx, session, { token, email: found.use.email })
-      },
-    },
-    {
-      method: 'POST',
-      path: '/confirm',
-      needs: 'nobody',
-      handle: (ctx, session) => confirm(people, ctx, session),
-    },
   ]
 }
 
-const signUpAgain = html`<p><a href="/signup">Sign up again</a>, or <a href="/login">sign in</a> if you have already confirmed your email.</p>`
+export const signUpAgain = html`<p><a href="/signup">Sign up again</a>, or <a href="/login">sign in</a> if you have already confirmed your email.</p>`
 
 const showSignUp = (ctx: Context, session: Session | undefined, problems: Problems = {}): void =>
   sendForm(ctx, session, {
@@ -148,119 +119,4 @@ async function mailConfirmation(people: People, email: string): Promise<void> {
       ? { kind: 'confirm', to, data }
       : { kind: 'already_registered', to, data: known },
   )
-}
-
-type Confirming = { readonly token: string; readonly email: string; readonly problems?: Problems }
-
-const showConfirm = (
-  ctx: Context,
-  session: Session | undefined,
-  { token, email, problems = {} }: Confirming,
-): void =>
-  sendForm(ctx, session, {
-    title: 'Confirm your account',
-    intro: html`<p>Enter your name and choose a password to create the account.</p>
-<p class="hint">If you did not sign up, close this page: no account is created.</p>`,
-    action: '/confirm',
-    hidden: { token },
-    fields: [
-      {
-        name: 'email',
-        label: 'Email address',
-        type: 'email',
-        autocomplete: 'username',
-        value: email,
-        isFixed: true,
-      },
-      {
-        name: 'name',
-        label: 'Full name',
-        type: 'text',
-        autocomplete: 'name',
-        value: sentText(ctx, 'name'),
-      },
-      {
-        name: 'organization',
-        label: 'Organisation',
-        type: 'text',
-        autocomplete: 'organization',
-        value: sentText(ctx, 'organization'),
-        isOptional: true,
-      },
-      {
-        name: 'password',
-        label: 'Password',
-        type: 'password',
-        autocomplete: 'new-password',
-        hint: passwordHint,
-      },
-    ],
-    button: 'Create account',
-    problems,
-  })
-
-/**
- * The account first, the token last: killed in between, the same link does the rest. Of two at
- * once both find the same account, and the first password stays. What a pending sign-up of 0.1
- * says of name and password is not read: its link leads to the same form.
- */
-async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
-  const { links, limits, passwords, work, audit } = people
-  const token = sentText(ctx, 'token')
-  const found = await links.look(token, 'confirm')
-  if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
-  const { email } = found.use
-  const judged: Readonly<Record<string, Judged>> = {
-    name: judgeName(sentText(ctx, 'name')),
-    organization: judgeOrganization(sentText(ctx, 'organization')),
-    password: judgePassword(sentText(ctx, 'password'), email),
-  }
-  const problems = problemsOf(judged)
-  if (Object.keys(problems).length > 0) return showConfirm(ctx, session, { token, email, problems })
-  limits.link.take(hashOfToken(token))
-  const phc = await work.hash(valueOf(judged, 'password'))
-  const account = await accountFor(people, email, judged)
-  const revision = await writeFirstPassword(passwords, account.id, phc)
-  await links.consume(token, found.revision)
-  if (revision === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
-  await audit(account.id, 'account_created', ctx, {})
-  setKnownBrowser(people, ctx, { email, revision })
-  sendNote(ctx, session, {
-    title: 'Email confirmed',
-    body: html`<p>The account of ${email} is ready. <a class="button primary" href="/login">Sign in</a></p>`,
-  })
-}
-
-async function accountFor(
-  { book, nowMs }: People,
-  email: string,
-  judged: Readonly<Record<string, Judged>>,
-): Promise<Account> {
-  const organization = valueOf(judged, 'organization')
-  try {
-    return await createAccount(book, {
-      email,
-      name: valueOf(judged, 'name'),
-      tier: 'free',
-      nowMs: nowMs(),
-      isConfirmed: true,
-      ...(organization === '' ? {} : { organization }),
-    })
-  } catch (error) {
-    const account = error instanceof MustAct ? await findAccount(book, email) : undefined
-    if (account === undefined) throw error
-    return account
-  }
-}
-
-const problemsOf = (judged: Readonly<Record<string, Judged>>): Problems =>
-  Object.fromEntries(
-    Object.entries(judged).flatMap(([name, one]) =>
-      'problem' in one ? [[name, one.problem]] : [],
-    ),
-  )
-
-function valueOf(judged: Readonly<Record<string, Judged>>, name: string): string {
-  const one = judged[name]
-  return one !== undefined && 'value' in one ? one.value : ''
 }
