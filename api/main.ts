@@ -4,7 +4,7 @@ import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { assertKeptStore } from '../runtime/kept-store.ts'
-import { openMailQueue } from '../runtime/mail-queue.ts'
+import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import type { ProcessMain } from '../runtime/process.ts'
@@ -118,6 +118,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     streams: hub.size,
   })
 
+  const dropped = countDropped(metrics)
   const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
   const box = openWhenNeeded(() => openSecretBox(nc, { env, flags }, config.dataFolder))
   const webhooks = opened.use(
@@ -140,7 +141,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       limitsOf,
       nowMs,
       onCharged: createQuotaMails({
-        send: async (id, mail) => openMailQueue(nc, await box()).send(id, mail),
+        send: async (id, mail) => openMailQueue(nc, await box(), dropped).send(id, mail),
         onFailed: (error) => log.warn({ err: error }, 'could not queue a mail about a quota'),
       }),
     }),

@@ -9,8 +9,8 @@ import { dayEndsMs, dayOf, type Limits } from '../core/quota.ts'
 import type { Mail } from '../schemas/mail.ts'
 
 type Options = {
-  /** Resolves when it is queued. */
-  readonly send: (id: string, mail: Mail) => Promise<void>
+  /** Resolves when it is queued, or dropped because too many wait. */
+  readonly send: (id: string, mail: Mail) => Promise<unknown>
   readonly onFailed: (error: unknown) => void
   /** Bound on the mails remembered as sent. */
   readonly most?: number

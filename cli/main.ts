@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { shownText } from '../core/shown-text.ts'
 import { environment } from '../runtime/config.ts'
 import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
 import type { Flags } from '../runtime/settings.ts'
@@ -15,8 +16,9 @@ process.stdout.on('error', (error) => {
   throw error
 })
 
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
-const note = (line: string): void => void process.stderr.write(`${line}\n`)
+// all that commands say goes this way, and with it text of sensors and customers
+const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`)
+const note = (line: string): void => void process.stderr.write(`${shownText(line)}\n`)
 
 /** @param args without the program's name @returns the exit code (`runtime/exit.ts`) */
 export async function main(args: readonly string[]): Promise<number> {

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { refusalReasons } from '../core/log-message.ts'
+import { shownLine } from '../core/shown-text.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import {
   type Again,
@@ -96,8 +97,8 @@ function showLines(
   if (asJson) return [JSON.stringify({ ...rejected, truncated: isTruncated, ...body })]
   const kept = isTruncated ? `, of which the first ${bytes.length} are kept` : ''
   return [
-    `${rejected.reason}${rejected.why && `: ${rejected.why}`}`,
-    `sensor   ${rejected.sensor}`,
+    shownLine(`${rejected.reason}${rejected.why && `: ${rejected.why}`}`),
+    `sensor   ${shownLine(rejected.sensor)}`,
     `arrived  ${rejected.arrived}`,
     `length   ${rejected.length} bytes${kept}`,
     `sha256   ${rejected.sha256}`,

@@ -1,6 +1,8 @@
 /** How a sensor stands with the gate: its key, its connections, what was refused of it. */
+
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { shownLine } from '../core/shown-text.ts'
 import { listRejected } from '../runtime/rejected-messages.ts'
 import { parseCredential } from '../schemas/credential.ts'
 import type { OpenConnection } from '../schemas/open-connection.ts'
@@ -84,7 +86,7 @@ export function stateLines(state: SensorState): readonly string[] {
     ...(denied ? [`denied     ${denied.count} publishes or subscriptions, last ${denied.at}`] : []),
     ...(seen.paused_until === undefined ? [] : [`flooded    paused until ${seen.paused_until}`]),
     `readings   ${reasons.length === 0 ? 'none refused' : `refused: ${reasons.join(', ')}`}`,
-  ]
+  ].map(shownLine)
 }
 
 function connectionLines(connections: SensorState['connections']): readonly string[] {

@@ -1,9 +1,11 @@
+import { shownLine } from '../core/shown-text.ts'
+
 /** Rows as lines with aligned columns, the header first; numbers should come as text. */
 export function tableLines(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] {
-  const all = [header, ...rows]
+  const all = [header, ...rows].map((row) => row.map(shownLine))
   const widths = header.map((_, column) =>
     Math.max(...all.map((row) => (row[column] ?? '').length)),
   )

@@ -1,10 +1,17 @@
 import { join, relative } from 'node:path'
 import type { RunningInstance } from '../runtime/running-instance.ts'
 
+type Where = {
+  readonly dataFolder: string
+  readonly listen: string | undefined
+  /** Without a mail server emails are files. */
+  readonly hasMailFiles: boolean
+}
+
 /** What a person sees when everything answers: where it is, and lines that work as printed. */
 export function printWelcome(
   { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
-  { dataFolder, listen }: { readonly dataFolder: string; readonly listen: string | undefined },
+  { dataFolder, listen, hasMailFiles }: Where,
   print: (line: string) => void,
 ): void {
   const near = relative('.', dataFolder) || '.'
@@ -22,6 +29,9 @@ export function printWelcome(
     ...(rpc === undefined ? [] : [`  chain    ${rpc} (contract ${contract})`]),
     `  key      ${key}`,
     `  account  ${account.email} (its password is in ${join(folder, 'demo.json')})`,
+    ...(hasMailFiles
+      ? [`  emails   cat "$(ls -t ${join(folder, 'mail')}/*.eml | head -1)" shows the newest`]
+      : []),
     `  data     ${folder}`,
     '',
     listen === undefined

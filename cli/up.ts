@@ -98,7 +98,8 @@ async function run(context: CommandContext): Promise<number> {
       note,
       stop,
     })
-    printWelcome(city.instance, { dataFolder, listen: settings.listen }, print)
+    const hasMailFiles = env['SMTP_URL'] === undefined && env['SMTP_URL_FILE'] === undefined
+    printWelcome(city.instance, { dataFolder, listen: settings.listen, hasMailFiles }, print)
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
     await city.untilStop()
     log.info({ on: stop.reason }, 'stopping')

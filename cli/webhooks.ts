@@ -5,6 +5,7 @@ import { createAttemptLog } from '../api/webhooks-log.ts'
 import { deliveryOwner, type Waiting } from '../api/webhooks-owner.ts'
 import { viewOf, type WebhookView } from '../api/webhooks-view.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
+import { shownLine } from '../core/shown-text.ts'
 import { listAccounts, needAccount, openAccountBook } from '../runtime/account-book.ts'
 import { exitCodes, MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
 import type { Attempt } from '../schemas/attempt.ts'
@@ -188,7 +189,7 @@ function showLines(
     ...(dead === undefined ? [] : [`given up  ${dead.total}`]),
     '',
     ...(attempts.length === 0 ? ['nothing was sent yet'] : attemptLines(attempts)),
-  ]
+  ].map(shownLine)
 }
 
 const attemptLines = (attempts: readonly Attempt[]): readonly string[] =>

@@ -17,12 +17,18 @@ export type DashboardConfig = {
   readonly proxies: number
   /** Where the built pages are; undefined: where `npm run build` puts them. */
   readonly pages: string | undefined
+  /** How people reach the operator: an email address or a page. */
+  readonly contact: Contact | undefined
   readonly mail: MailSettings
 }
+
+export type Contact = { readonly href: string; readonly text: string }
 
 export type MailSettings = {
   /** `smtp:` or `smtps:` with user and password; undefined: mails are written to files. */
   readonly smtpUrl: string | undefined
+  /** Mails may go to another machine without TLS. */
+  readonly allowPlain: boolean
   readonly from: string
   /** Where mails lie where there is no mail server. */
   readonly folder: string
@@ -49,8 +55,10 @@ export function readDashboardConfig(source: SettingsSource, dataFolder: string):
     ),
     proxies: settings.int('AIRPROOF_DASHBOARD_PROXIES', { default: 0, max: 10 }),
     pages: settings.text('AIRPROOF_DASHBOARD_PAGES'),
+    contact: contactOf(settings.text('AIRPROOF_CONTACT')),
     mail: {
       smtpUrl: readSmtpUrl(settings.secret('SMTP_URL')),
+      allowPlain: settings.yes('AIRPROOF_ALLOW_PLAIN_SMTP'),
       from: settings.text('MAIL_FROM', { default: 'airproof <airproof@localhost>' }),
       folder: join(dataFolder, 'mail'),
     },
@@ -62,6 +70,14 @@ function originOf(name: string, text: string): string {
   const { origin, pathname, search } = new URL(text)
   if (pathname === '/' && search === '') return origin
   throw new WrongUsage(`${name} must be an address without a path, such as ${origin}`)
+}
+
+function contactOf(text: string | undefined): Contact | undefined {
+  if (text === undefined) return undefined
+  if (URL.parse(text)?.protocol === 'https:') return { href: new URL(text).href, text }
+  // what could mean something else in a `mailto:` is not in it
+  if (/^[\w.+-]+@[\w.-]+$/.test(text)) return { href: `mailto:${text}`, text }
+  throw new WrongUsage('AIRPROOF_CONTACT must be an email address or an https address')
 }
 
 /** The address holds a password, so it is not repeated where it is wrong. */

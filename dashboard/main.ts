@@ -1,7 +1,7 @@
 import { openAccountBook } from '../runtime/account-book.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { startHttpServer } from '../runtime/http-server.ts'
-import { openMailQueue } from '../runtime/mail-queue.ts'
+import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
@@ -49,16 +49,19 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   )
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
-  const mails = openMailQueue(nc, box)
-  const { smtpUrl, from, folder } = settings.mail
+  const mails = openMailQueue(nc, box, countDropped(metrics))
+  const { smtpUrl, allowPlain, from, folder } = settings.mail
   opened.use(
     await openMailSender({
       nc,
       box,
       accounts: book.accounts,
-      post: opened.use(smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl)),
+      post: opened.use(
+        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl, { allowPlain }),
+      ),
       from,
       dashboard: publicUrl,
+      contact: settings.contact?.text,
       log,
       count: countMails(metrics),
       nowMs,
@@ -70,6 +73,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     book,
     sessions,
     mails,
+    box,
     audit,
     publicUrl,
     proxies,
@@ -86,7 +90,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     observe: countRequests(metrics),
     routes: [
       me,
-      pageConfig(settings.publicApiUrl),
+      pageConfig({ api: settings.publicApiUrl, contact: settings.contact }),
       ...people,
       ...accountApi.routes,
       ...dataProxy({

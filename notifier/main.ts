@@ -8,7 +8,7 @@ import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.ts'
-import { openMailQueue } from '../runtime/mail-queue.ts'
+import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { publicResolver } from '../runtime/public-resolver.ts'
@@ -66,12 +66,13 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))
   const book = opened.use(openWebhookBook(webhooks, accounts, box))
   const sender = opened.use(openSender({ resolver: publicResolver({ allowInsecure }) }))
-  const mails = openMailQueue(nc, box)
+  const mails = openMailQueue(nc, box, countDropped(registry))
   /** Never rejects: a mail that is not taken must not keep a webhook from being disabled. */
   const sendMail = async ({ id, mail }: TellableMail): Promise<void> => {
     for (let i = 0; i < mailTries && !ending.signal.aborted; i++) {
       try {
-        return await mails.send(id, mail)
+        await mails.send(id, mail)
+        return
       } catch (error) {
         logger.warn({ err: error, mail: id }, 'a mail was not taken: trying again')
         await pause(mailRetryMs)

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
+import { shownText } from '../core/shown-text.ts'
 import type { LogLevel } from './config.ts'
 
 export type { Logger } from 'pino'
@@ -29,10 +30,30 @@ export function openLog({ name, level, to = standardOutput() }: LogOptions): Log
 }
 
 /**
- * Lines are written before the call returns: what a process says as it dies is read.
+ * Lines are written before the call returns: what a process says as it dies is read. Names and texts
+ * of others in them never reach a terminal as control characters.
  */
 export function standardOutput(): DestinationStream {
   return process.stdout.isTTY
-    ? pretty({ sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' })
-    : pino.destination({ dest: 1, sync: true })
+    ? shownIn(
+        pretty({ sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' }),
+        // it makes words of the values, so those are what has to be without
+        (line) => `${JSON.stringify(shown(JSON.parse(line)))}\n`,
+      )
+    : shownIn(pino.destination({ dest: 1, sync: true }), shownText)
+}
+
+/** @param to also a stream, whose `write` may say something */
+const shownIn = (
+  to: { readonly write: (line: string) => unknown },
+  change: (line: string) => string,
+): DestinationStream => ({ write: (line) => void to.write(change(line)) })
+
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return shownText(value)
+  if (Array.isArray(value)) return value.map(shown)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [shownText(name), shown(each)]),
+  )
 }

@@ -26,6 +26,7 @@ import {
   eventsStream,
   ledgerStream,
   mailStream,
+  mailSubject,
   rawStream,
   rawSubject,
   readingsStream,
@@ -120,10 +121,15 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
-      // a mail for the same fact is found out by several processes: it is queued once
+      // What waits is never pushed out: who asks for one mail more hears that there is no room. A mail
+      // has some 4 KiB at most, so one lane that is full takes up half of the bytes at most.
+      // A mail for the same fact is found out by several processes: it is queued once.
       name: mailStream,
-      subjects: ['mail.>'],
+      subjects: [mailSubject],
       retention: RetentionPolicy.Workqueue,
+      discard: DiscardPolicy.New,
+      max_msgs_per_subject: 8_192,
+      discard_new_per_subject: true,
       max_age: toNanos(7 * dayMs),
       max_bytes: 64 * mebibyte,
       duplicate_window: toNanos(2 * dayMs),
@@ -160,18 +166,16 @@ type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects
 
 /** What bounds a stream; −1 and 0: it has no such bound. */
 const bounds = ['max_bytes', 'max_msgs', 'max_msg_size', 'max_age'] as const
+/** What it does when it is full. */
+const whenFull = ['discard', 'max_msgs_per_subject', 'discard_new_per_subject'] as const
 
 /** What a stream of an older version lacks. A bound that it has may be an operator's own: it stays. */
 function changesOf(found: StreamConfig, config: NamedStream): Partial<StreamConfig> {
-  const missing = bounds.flatMap((name) => {
-    const isMissing = (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0
-    return isMissing ? [[name, config[name]]] : []
-  })
-  const { discard } = config
+  const missing = bounds.filter((name) => (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0)
+  const other = whenFull.filter((name) => (config[name] ?? found[name]) !== found[name])
   const isSame = isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
   return {
-    ...Object.fromEntries(missing),
-    ...(missing.length > 0 && discard !== undefined ? { discard } : {}),
+    ...Object.fromEntries([...missing, ...other].map((name) => [name, config[name]])),
     ...(isSame ? {} : { subjects: [...config.subjects] }),
   }
 }

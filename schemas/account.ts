@@ -39,6 +39,10 @@ export const keySchema = {
     created_at: { type: 'string' },
     expires_at: { type: 'string', description: 'exactly 90 days after created_at' },
     revoked_at: { type: 'string' },
+    reminded_days: {
+      type: 'integer',
+      description: 'the last mark, in days before the end, that a mail was queued for',
+    },
     internal: {
       type: 'boolean',
       description: 'the dashboard’s own: no quota, and it may ask on behalf of any account',

@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { MailLane } from './subjects.ts'
 
 /**
  * A mail that somebody should get: stream MAIL holds it until it was sent. What is said in it is
@@ -42,3 +43,17 @@ export const mailSchema = {
 
 export type Mail = FromSchema<typeof mailSchema>
 export type MailKind = Mail['kind']
+
+export const laneOf: Readonly<Record<MailKind, MailLane>> = {
+  confirm: 'out',
+  already_registered: 'out',
+  reset: 'out',
+  confirm_new_email: 'out',
+  email_changed: 'notice',
+  password_changed: 'notice',
+  key_expiring: 'alert',
+  quota_80: 'alert',
+  quota_100: 'alert',
+  webhook_failing: 'alert',
+  webhook_disabled: 'alert',
+}

@@ -79,7 +79,16 @@ export const anchoredSubject = (index: number): string => `air.events.anchored.$
 
 /** Mails to be sent (`mail.ts`), gone when they are. */
 export const mailStream = 'MAIL'
-export const mailSubject = 'mail.out'
+/** Mails of every lane. */
+export const mailSubject = 'mail.>'
+/**
+ * Each lane has its own room in the stream and its own sender, so that one neither pushes out nor
+ * delays another: `out` is what people wait for in front of a page, `notice` tells them of a change,
+ * `alert` of their keys, requests and webhooks.
+ */
+export const mailLanes = ['out', 'notice', 'alert'] as const
+export type MailLane = (typeof mailLanes)[number]
+export const laneSubject = (lane: MailLane): string => `mail.${lane}`
 
 /** What happened to an account's security: sign-ins, keys, passwords. */
 export const auditStream = 'AUDIT'

@@ -732,6 +732,15 @@ export function describe({ ok, checks, notAsked, demonstration, trusts, reading,
   ].join('\n')
 }
 
+/** A terminal obeys control characters, and a refused file may hold any: written as JSON has them. */
+const shown = (text) =>
+  text.replace(
+    /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    // half by half, as JSON does
+    (found) =>
+      found.replace(/[^]/g, (half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
+
 async function runAsCommand() {
   if (typeof process === 'undefined' || !process.argv?.[1]) return
   // by name, so that no bundler for browsers looks for them
@@ -758,7 +767,7 @@ async function runAsCommand() {
     return
   }
   const result = await verifyFile(bytes, args.options)
-  console.log(args.isJson ? JSON.stringify(result, undefined, 2) : describe(result))
+  console.log(shown(args.isJson ? JSON.stringify(result, undefined, 2) : describe(result)))
   process.exitCode = result.ok ? 0 : 1
 }
 

@@ -1,38 +1,36 @@
 /**
- * Mails 14 and 3 days before a key expires. Every process looks; the mail's id says which key and
- * mark it is, so the stream keeps one of however many are queued.
+ * Mails 14 and 3 days before a key expires, or as soon after as a process runs. Every process looks;
+ * the mail's id says which key and mark it is, so the stream keeps one of however many are queued,
+ * and the key's record says for longer than the stream what was queued.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import type { MailQueue } from '../../runtime/mail-queue.ts'
+import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { watchBucket } from '../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import type { Mail } from '../../schemas/mail.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
-type Reminder = { readonly id: string; readonly mail: Mail }
+type Reminder = { readonly id: string; readonly mail: Mail; readonly mark: number }
 
-const marks = [
-  // for a while after its mark only, which is shorter than the stream remembers ids
-  { days: 14, forMs: 1.5 * dayMs },
-  { days: 3, forMs: 1.5 * dayMs },
-] as const
+/** Days before the end, the last one first. */
+const marks = [3, 14] as const
 
-/** @returns undefined where none is due */
+/** @returns undefined if none is due */
 export function reminderFor(key: KeyRecord, nowMs: number): Reminder | undefined {
   if (key.revoked_at !== undefined || key.internal === true) return undefined
   const leftMs = Date.parse(key.expires_at) - nowMs
-  const due = marks.find(
-    ({ days, forMs }) => leftMs <= days * dayMs && leftMs > days * dayMs - forMs,
-  )
-  if (due === undefined) return undefined
+  const mark = marks.find((days) => leftMs <= days * dayMs)
+  if (leftMs <= 0 || mark === undefined || mark >= (key.reminded_days ?? Infinity)) return undefined
   const { id, account, name, hint, expires_at } = key
   return {
-    id: `key_expiring.${id}.${due.days}`,
+    id: `key_expiring.${id}.${mark}`,
+    mark,
     mail: {
       kind: 'key_expiring',
       to: { account },
-      data: { name, hint, expires_at, days: due.days },
+      data: { name, hint, expires_at, days: Math.ceil(leftMs / dayMs) },
     },
   }
 }
@@ -50,17 +48,27 @@ export async function openKeyReminders(options: Options): Promise<AsyncDisposabl
   // written by our own processes alone, so taken as it is
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const keys = await watchBucket(nc, buckets.keys, (value) => value as KeyRecord)
-  let told = new Set<string>()
   const look = async (): Promise<void> => {
-    const due = [...keys.entries()]
-      .map(([, key]) => reminderFor(key, nowMs()))
-      .filter((one) => one !== undefined)
-    // what is no longer due need not be remembered
-    told = new Set(due.map(({ id }) => id).filter((id) => told.has(id)))
-    for (const { id, mail } of due) {
-      if (told.has(id)) continue
-      await mails.send(id, mail)
-      told.add(id)
+    for (const hash of [...keys.entries()].map(([key]) => key)) await remind(hash)
+  }
+  /**
+   * Queued first, then written down: killed in between, the next look queues the same mail, which
+   * the stream takes once. Changed meanwhile (the key was revoked, another process was first), or
+   * dropped because too many wait: the next look judges again.
+   */
+  const remind = async (hash: string): Promise<void> => {
+    const seen = keys.get(hash)
+    if (seen === undefined || reminderFor(seen, nowMs()) === undefined) return
+    const entry = await keys.kv.get(hash)
+    if (entry?.operation !== 'PUT') return
+    const key = entry.json<KeyRecord>()
+    const due = reminderFor(key, nowMs())
+    if (due === undefined || !(await mails.send(due.id, due.mail))) return
+    try {
+      const reminded: KeyRecord = { ...key, reminded_days: due.mark }
+      await keys.kv.update(hash, JSON.stringify(reminded), entry.revision)
+    } catch (error) {
+      if (!isWrongLastSequence(error)) throw error
     }
   }
   const lookSafely = (): void => void look().catch(onFailure)

@@ -1,4 +1,5 @@
 /** What each kind of mail says. Whatever comes with it is text: names and addresses of strangers. */
+import { onOneLine } from '../../core/one-line.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
 
 export type Letter = {
@@ -15,72 +16,76 @@ type Facts = {
   /** On one line; empty where the mail does not have it. */
   readonly text: (name: string) => string
   readonly dashboard: string
+  /** Who to turn to. */
+  readonly operator: string
 }
 
-const notYou = 'If this was not you, ignore this mail: without the link nothing happens.'
-const wasItYou = 'If this was not you, set a new password at once; that signs everybody else out.'
+const notYou = 'If this was not you, ignore this email: nothing happens unless the link is used.'
+const wasItYou = 'If this was not you, reset your password now. That signs out all devices.'
 
 const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
   confirm: ({ text }) => ({
-    subject: 'Confirm your address',
+    subject: 'Confirm your account',
+    // nothing that a stranger typed: any address can be given at sign-up
     paragraphs: [
-      // no name: whoever signs up may give any address, and would write to it what they like
       'Hello,',
-      'open this link and press the button to make your account. It works once, within 24 hours.',
+      'Open this link to confirm your account. It works once, within 24 hours.',
     ],
-    action: { label: 'Confirm the address', link: text('link') },
+    action: { label: 'Confirm your account', link: text('link') },
     after: [notYou],
     isForADay: true,
   }),
   already_registered: ({ text }) => ({
-    subject: 'You have an account already',
+    subject: 'You already have an account',
     paragraphs: [
-      'Somebody, probably you, gave this address to sign up. It has an account already, so there is nothing to confirm.',
+      'This address was entered to sign up, probably by you. It already has an account, so there is nothing to confirm.',
     ],
     action: { label: 'Sign in', link: text('link') },
-    after: [`Forgotten the password? ${text('forgot')}`, 'If this was not you, ignore this mail.'],
+    after: [`Forgot your password? ${text('forgot')}`, 'If this was not you, ignore this email.'],
     isForADay: true,
   }),
   reset: ({ text }) => ({
-    subject: 'Set a new password',
+    subject: 'Reset your password',
     paragraphs: [
-      'Somebody, probably you, asked for a new password. This link lets you choose one. It works once, within 24 hours.',
+      'A new password was asked for, probably by you. Open this link to choose one. It works once, within 24 hours.',
     ],
     action: { label: 'Choose a password', link: text('link') },
     after: [notYou],
     isForADay: true,
   }),
   confirm_new_email: ({ text }) => ({
-    subject: 'Confirm your new address',
+    subject: 'Confirm your new email address',
     paragraphs: [
-      `The account of ${text('former')} is to have this address. Open this link and press the button if that is right. It works once, within 24 hours.`,
+      `The account of ${text('former')} asked to use this address. If this is your account, open this link in the browser where you are signed in. It works once, within 24 hours.`,
     ],
     action: { label: 'Confirm the address', link: text('link') },
     after: [notYou],
     isForADay: true,
   }),
-  email_changed: ({ text, dashboard }) => ({
-    subject: 'Your address was changed',
-    paragraphs: [`Your account has the address ${text('email')} now; this one no longer signs in.`],
-    after: [`If this was not you, tell the operator of ${dashboard} at once.`],
+  email_changed: ({ text, operator }) => ({
+    subject: 'Your email address was changed',
+    paragraphs: [
+      `The email address of your account is now ${text('email')}. You can no longer sign in with this one.`,
+    ],
+    after: [`If this was not you, tell ${operator} now.`],
   }),
   password_changed: ({ text }) => ({
     subject: 'Your password was changed',
     paragraphs: [`The password of your account was changed at ${text('at')}.`],
-    action: { label: 'Set a new password', link: text('link') },
+    action: { label: 'Reset your password', link: text('link') },
     after: [wasItYou],
   }),
   key_expiring: ({ text, dashboard }) => ({
     subject: `An API key expires in ${text('days')} days`,
     paragraphs: [
-      `The key “${text('name')}” (${text('hint')}…) stops working at ${text('expires_at')}. Make a new one and put it in its place; both work until then.`,
+      `The key “${text('name')}” (${text('hint')}…) stops working at ${text('expires_at')}. Create a new one in time; both work until then.`,
     ],
     action: { label: 'API keys', link: `${dashboard}/settings/keys` },
   }),
   quota_80: ({ text, dashboard }) => ({
     subject: '80 % of today’s requests are used',
     paragraphs: [
-      `Your account has used ${text('used')} of ${text('limit')} requests of ${text('day')} (UTC). The count starts anew at ${text('resets_at')}.`,
+      `Your account has used ${text('used')} of ${text('limit')} requests of ${text('day')} (UTC). The count starts again at ${text('resets_at')}.`,
     ],
     action: { label: 'Usage', link: `${dashboard}/settings/usage` },
   }),
@@ -94,10 +99,10 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
   webhook_failing: ({ text, dashboard }) => ({
     subject: 'A webhook keeps failing',
     paragraphs: [
-      `The webhook ${text('webhook')} to ${text('url')} has failed ${text('failures')} times since ${text('since')}. We go on trying.`,
+      `The webhook ${text('webhook')} to ${text('url')} has failed ${text('failures')} times since ${text('since')}. We keep trying.`,
     ],
     action: {
-      label: 'Look at its deliveries',
+      label: 'See its deliveries',
       link: `${dashboard}/settings/webhooks/${text('webhook')}`,
     },
   }),
@@ -107,20 +112,21 @@ const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
       `The webhook ${text('webhook')} to ${text('url')} was disabled at ${text('disabled_at')} (${text('reason')}): ${text('detail')}`,
     ],
     action: {
-      label: 'Look at its deliveries',
+      label: 'See its deliveries',
       link: `${dashboard}/settings/webhooks/${text('webhook')}`,
     },
-    after: ['Events pass it by until it is enabled again.'],
+    after: ['It receives no events until you enable it again.'],
   }),
 }
 
-/** @param dashboard where people reach us, without a slash at its end */
-export function letterOf({ kind, data }: Mail, dashboard: string): Letter {
-  const text = (name: string): string => onOneLine(String(data[name] ?? ''))
-  return letters[kind]({ text, dashboard })
+/**
+ * @param dashboard where people reach us, without a slash at its end
+ * @param contact where people reach the operator
+ */
+export function letterOf({ kind, data }: Mail, dashboard: string, contact?: string): Letter {
+  const text = (name: string): string => onOneLine(String(data[name] ?? '')).slice(0, longestFact)
+  const operator = contact ?? `the operator of ${dashboard}`
+  return letters[kind]({ text, dashboard, operator })
 }
 
 const longestFact = 2_000
-
-const onOneLine = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, longestFact)

@@ -1,6 +1,6 @@
 /**
- * Takes mails from stream MAIL and posts them. Several processes share one durable consumer. A
- * mail is acknowledged when the server has it: killed in between, it is sent again, under the same
+ * Takes mails from stream MAIL and posts them. Several processes share one durable consumer for
+ * each lane. A mail is acknowledged when the server has it: killed in between, it is sent again, under the same
  * Message-ID. While the server is away mails wait in the stream, each for its own time.
  */
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
@@ -13,7 +13,7 @@ import { pause } from '../../runtime/pause.ts'
 import type { SecretBox } from '../../runtime/seal-secret.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
-import { mailStream, mailSubject } from '../../schemas/subjects.ts'
+import { laneSubject, type MailLane, mailLanes, mailStream } from '../../schemas/subjects.ts'
 import { composeMail } from './compose.ts'
 import { letterOf } from './letter.ts'
 import type { Post } from './post.ts'
@@ -28,6 +28,8 @@ type Options = {
   readonly post: Post
   readonly from: string
   readonly dashboard: string
+  /** The operator's address, for people. */
+  readonly contact?: string | undefined
   readonly log: Logger
   readonly count: (kind: MailKind | 'unknown', outcome: MailOutcome) => void
   readonly nowMs: () => number
@@ -35,10 +37,11 @@ type Options = {
   readonly pauseMs?: number
 }
 
-const consumerName = 'mailer'
+/** `mailer` is older than lanes are. */
+const consumerOf = (lane: MailLane): string => (lane === 'out' ? 'mailer' : `mailer-${lane}`)
 /** Longer than a server may take over all steps of one mail. */
 const ackWaitMs = 3 * minuteMs
-/** One slow address must not hold up the others. */
+/** Of each lane: one slow address must not hold up the others. */
 const atOnce = 4
 
 /** Works until disposed; what is being posted then is posted. */
@@ -46,25 +49,27 @@ export async function openMailSender(options: Options): Promise<AsyncDisposable>
   const { nc, log } = options
   const manager = await jetstreamManager(nc)
   // the same settings again change nothing
-  await manager.consumers.add(mailStream, {
-    durable_name: consumerName,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: ackWaitMs * 1_000_000,
-    max_ack_pending: 256,
-    filter_subject: mailSubject,
-  })
+  for (const lane of mailLanes)
+    await manager.consumers.add(mailStream, {
+      durable_name: consumerOf(lane),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ackWaitMs * 1_000_000,
+      max_ack_pending: 256,
+      filter_subject: laneSubject(lane),
+    })
   const stopping = new AbortController()
   const { signal } = stopping
-  const ended = (async () => {
+  const work = async (lane: MailLane): Promise<void> => {
     while (!signal.aborted) {
       try {
-        await consume(options, signal)
+        await consume(options, lane, signal)
       } catch (error) {
-        log.debug({ err: error }, 'mails: trying again')
+        log.debug({ err: error, lane }, 'mails: trying again')
       }
       await pause(secondMs, signal)
     }
-  })()
+  }
+  const ended = Promise.all(mailLanes.map(work))
   return {
     [Symbol.asyncDispose]: async () => {
       stopping.abort()
@@ -73,8 +78,8 @@ export async function openMailSender(options: Options): Promise<AsyncDisposable>
   }
 }
 
-async function consume(options: Options, stop: AbortSignal): Promise<void> {
-  const consumer = await jetstream(options.nc).consumers.get(mailStream, consumerName)
+async function consume(options: Options, lane: MailLane, stop: AbortSignal): Promise<void> {
+  const consumer = await jetstream(options.nc).consumers.get(mailStream, consumerOf(lane))
   const messages = await consumer.consume({ max_messages: atOnce })
   const end = (): void => messages.stop()
   stop.addEventListener('abort', end, { once: true })
@@ -132,9 +137,9 @@ async function handle(message: JsMsg, options: Options): Promise<void> {
 type Told = { readonly outcome: MailOutcome; readonly why: string }
 
 async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Told> {
-  const { post, from, dashboard, nowMs } = options
+  const { post, from, dashboard, contact, nowMs } = options
   if (mail === undefined) return { outcome: 'unreadable', why: 'it was sealed with another key' }
-  const letter = letterOf(mail, dashboard)
+  const letter = letterOf(mail, dashboard, contact)
   const ageMs = nowMs() - message.time.getTime()
   if (letter.isForADay === true && ageMs > dayMs)
     return { outcome: 'stale', why: 'its link is too old' }

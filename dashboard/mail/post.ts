@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
+import { onOneLine } from '../../core/one-line.ts'
+import { judgeAddress } from '../../core/public-address.ts'
 import { secondMs } from '../../core/time.ts'
 import { codeOf, inWords } from '../../runtime/exit.ts'
 import type { ComposedMail } from './compose.ts'
@@ -20,10 +22,29 @@ export type SmtpPatience = { readonly connectMs: number; readonly silentMs: numb
 
 const usualPatience: SmtpPatience = { connectMs: 10 * secondMs, silentMs: 30 * secondMs }
 
-/** @param url with user and password, which are never logged */
-export function smtpPost(url: string, { connectMs, silentMs } = usualPatience): Post {
+type SmtpOptions = SmtpPatience & {
+  /** Mails, and the password to the server, may be read on the way to it. */
+  readonly allowPlain: boolean
+}
+
+/** On this machine there is no way to be read on. */
+function isHere({ hostname }: URL): boolean {
+  const name = hostname.replace(/^\[|\]$/g, '')
+  return name === 'localhost' || judgeAddress(name) === 'loopback'
+}
+
+/**
+ * To another machine over TLS only: whoever sits between could else strip STARTTLS, and read each
+ * link and the server's password.
+ * @param url with user and password, which are never logged
+ */
+export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post {
+  const { connectMs, silentMs, allowPlain = false } = { ...usualPatience, ...options }
+  const server = new URL(url)
+  // within the address: what stands there counts for more than options
+  if (!allowPlain && !isHere(server)) server.searchParams.set('requireTLS', 'true')
   const transport = createTransport({
-    url,
+    url: server.href,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silentMs,
@@ -34,15 +55,18 @@ export function smtpPost(url: string, { connectMs, silentMs } = usualPatience): 
     send: async (mail) => {
       try {
         await transport.sendMail({ ...mail, headers: { ...mail.headers } })
-        return { outcome: 'sent', where: new URL(url).hostname }
+        return { outcome: 'sent', where: server.hostname }
       } catch (error) {
-        const why = inWords(error).slice(0, 300)
+        const why = (codeOf(error) === 'ETLS' ? noTls(server, error) : inWords(error)).slice(0, 600)
         return { outcome: isRefusal(error) ? 'refused' : 'later', why }
       }
     },
     [Symbol.dispose]: () => transport.close(),
   }
 }
+
+const noTls = ({ hostname }: URL, error: unknown): string =>
+  `${hostname} gave no TLS (${inWords(error)}), so nothing was sent to it: use a server with STARTTLS or smtps://, or set AIRPROOF_ALLOW_PLAIN_SMTP=1 where nobody can read on the way`
 
 /** A 5xx to the recipient or to the mail itself. To our sign-in or sender it is for us to mend. */
 function isRefusal(error: unknown): boolean {
@@ -56,23 +80,42 @@ function isRefusal(error: unknown): boolean {
 
 const mostFiles = 200
 
-/** Files `<time>-<number>.eml` that any mail program opens; the oldest go where there are many. */
+/**
+ * Files `<time>-<number>.eml` that any mail program opens and `cat` shows as they are: text alone, in
+ * no transfer encoding. The oldest go if there are many.
+ */
 export function filePost(folder: string, nowMs: () => number): Post {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   let count = 0
   return {
     send: async (mail) => {
-      const { message } = await transport.sendMail({ ...mail, headers: { ...mail.headers } })
-      const time = new Date(nowMs()).toISOString().replaceAll(':', '-')
+      const now = new Date(nowMs())
+      const time = now.toISOString().replaceAll(':', '-')
       const file = join(folder, `${time}-${process.pid}-${String(++count).padStart(4, '0')}.eml`)
-      writeFileSync(file, Buffer.isBuffer(message) ? message : '', { mode: 0o600 })
+      writeFileSync(file, textOf(mail, now), { mode: 0o600 })
       const files = readdirSync(folder)
         .filter((name) => name.endsWith('.eml'))
         .toSorted()
       for (const old of files.slice(0, -mostFiles)) rmSync(join(folder, old), { force: true })
       return { outcome: 'sent', where: file }
     },
-    [Symbol.dispose]: () => transport.close(),
+    [Symbol.dispose]: () => undefined,
   }
+}
+
+/** RFC 5322, with UTF-8 as it is in the headers too (RFC 6532). */
+function textOf({ messageId, from, to, subject, text, headers }: ComposedMail, now: Date): string {
+  const fields = {
+    From: from,
+    To: to.address,
+    Subject: subject,
+    Date: now.toUTCString().replace('GMT', '+0000'),
+    'Message-ID': messageId,
+    ...headers,
+    'MIME-Version': '1.0',
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Transfer-Encoding': '8bit',
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${onOneLine(value)}`)
+  return `${lines.join('\n')}\n\n${text}`
 }

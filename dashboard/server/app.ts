@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import type { Logger } from '../../runtime/log.ts'
+import { MailFull } from '../../runtime/mail-queue.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { readCookie } from './cookies.ts'
 import { writeRefusal } from './error-answer.ts'
@@ -103,6 +104,12 @@ const routeOf = (ctx: Context): string => (ctx.state as State).route
 
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
+  if (thrown instanceof MailFull)
+    return away(
+      'mail_full',
+      'too many emails wait to be sent, so this one was not queued: try again in some minutes',
+      thrown,
+    )
   if (isServerAway(thrown)) return away('nats_away', 'this cannot be done right now', thrown)
   return new Refusal(500, 'internal', 'something went wrong on our side', { cause: thrown })
 }

@@ -1,14 +1,18 @@
 /**
- * Two cookies, both `__Host-`: only this very origin sets them, and no script reads them. `session`
- * is whoever is signed in; `visit` ties the forms of somebody who is not to their browser.
+ * Three cookies, all `__Host-`: only this very origin sets them, and no script reads them. `session`
+ * is who is signed in; `visit` ties the forms of a visitor who is not to their browser; `known`
+ * says who has signed in from this browser before (`people/known-browser.ts`).
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { dayMs, secondMs } from '../../core/time.ts'
 
-export type CookieName = 'session' | 'visit'
+export type CookieName = 'session' | 'visit' | 'known'
 
 const tokenPattern = /^[\w-]{43}$/
+
+/** Whether a text may be such a token at all. */
+export const isToken = (text: string): boolean => tokenPattern.test(text)
 
 /** 256 random bits, as cookies and links carry them. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
@@ -16,22 +20,30 @@ export const newToken = (): string => randomBytes(32).toString('base64url')
 /** What is kept of a token: whoever reads our data cannot sign in with it. */
 export const hashOfToken = (token: string): string => hash('sha256', token)
 
-export function readCookie(request: IncomingMessage, name: CookieName): string | undefined {
+export function readCookie(
+  request: IncomingMessage,
+  name: 'session' | 'visit',
+): string | undefined {
+  const token = cookieText(request, name)
+  return token !== undefined && isToken(token) ? token : undefined
+}
+
+/** As it was sent, whatever it is. */
+export function cookieText(request: IncomingMessage, name: CookieName): string | undefined {
   const wanted = `__Host-${name}=`
   const part = (request.headers.cookie ?? '')
     .split(';')
     .map((text) => text.trim())
     .find((text) => text.startsWith(wanted))
-  const token = part?.slice(wanted.length)
-  return token !== undefined && tokenPattern.test(token) ? token : undefined
+  return part?.slice(wanted.length)
 }
 
-const lifeSeconds = { session: (30 * dayMs) / secondMs, visit: dayMs / secondMs }
+export const cookieLifeMs = { session: 30 * dayMs, visit: dayMs, known: 180 * dayMs } as const
 
 /** The line of `Set-Cookie`. @param token undefined: the cookie goes */
 export const cookieLine = (name: CookieName, token: string | undefined): string =>
   `__Host-${name}=${token ?? ''}; Path=/; Secure; HttpOnly; SameSite=Lax; ` +
-  `Max-Age=${token === undefined ? 0 : lifeSeconds[name]}`
+  `Max-Age=${token === undefined ? 0 : cookieLifeMs[name] / secondMs}`
 
 /**
  * What a form or script must send back: it follows from the cookie, which another site neither

@@ -20,7 +20,7 @@ export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string):
   }
   if (code === 'not_signed_in') {
     // only a page that was asked for is worth coming back to
-    const next = ctx.method === 'GET' ? `?next=${encodeURIComponent(ctx.path)}` : ''
+    const next = ctx.method === 'GET' ? `?next=${encodeURIComponent(ctx.url)}` : ''
     ctx.status = 303
     ctx.set('location', `/login${next}`)
     ctx.body = ''

@@ -1,3 +1,4 @@
+import type { Contact } from '../config.ts'
 import { Refusal } from './refusal.ts'
 import type { DashboardRoute } from './route.ts'
 
@@ -13,10 +14,14 @@ export const me: DashboardRoute = {
   },
 }
 
-/** What the pages in the browser need to know of the installation. @param api where programs reach it */
-export const pageConfig = (api: string): DashboardRoute => ({
+/** What the pages in the browser need to know of the installation. */
+export const pageConfig = (config: {
+  /** Where programs reach it. */
+  readonly api: string
+  readonly contact: Contact | undefined
+}): DashboardRoute => ({
   method: 'GET',
   path: '/config.json',
   needs: 'nobody',
-  handle: () => ({ api }),
+  handle: () => config,
 })

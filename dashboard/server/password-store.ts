@@ -21,16 +21,20 @@ export async function readPassword(kv: KV, account: string): Promise<KeptPasswor
   return { phc: entry.json<string>(), revision: entry.revision }
 }
 
-export const writePassword = async (kv: KV, account: string, phc: string): Promise<void> =>
-  void (await kv.put(account, JSON.stringify(phc)))
+/** @returns its revision */
+export const writePassword = (kv: KV, account: string, phc: string): Promise<number> =>
+  kv.put(account, JSON.stringify(phc))
 
-/** @returns false where the account has a password already, which stays */
-export async function writeFirstPassword(kv: KV, account: string, phc: string): Promise<boolean> {
+/** @returns its revision, or undefined if the account already has a password, which stays */
+export async function writeFirstPassword(
+  kv: KV,
+  account: string,
+  phc: string,
+): Promise<number | undefined> {
   try {
-    await kv.create(account, JSON.stringify(phc))
-    return true
+    return await kv.create(account, JSON.stringify(phc))
   } catch (error) {
-    if (isWrongLastSequence(error)) return false
+    if (isWrongLastSequence(error)) return undefined
     throw error
   }
 }

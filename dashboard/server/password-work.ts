@@ -1,16 +1,23 @@
-/** Passwords are costly to check on purpose, so only so many are at work, and so many wait. */
+/**
+ * Passwords are costly to check on purpose, so only so many are at work, and so many wait. People
+ * who are known wait in a line of their own, which goes first: strangers do not hold them up.
+ */
 import { availableParallelism } from 'node:os'
 import { hashPassword, isPassword } from './password-hash.ts'
 import { away } from './refusal.ts'
 
 export type PasswordWork = {
-  /** @throws Refusal 503 where too many wait already */
+  /** For a person who is known, by a link or a session. @throws Refusal 503 if too many wait already */
   readonly hash: (password: string) => Promise<string>
   /**
    * The same work whether there is such an account or not.
    * @param kept undefined: there is none, and the answer is false  @throws Refusal 503
    */
-  readonly matches: (password: string, kept: string | undefined) => Promise<boolean>
+  readonly matches: (
+    password: string,
+    kept: string | undefined,
+    options?: { readonly isKnown?: boolean },
+  ) => Promise<boolean>
 }
 
 type Options = {
@@ -33,22 +40,27 @@ export function passwordWork({
   waiting = 64,
 }: Options = {}): PasswordWork {
   let free = running
-  const queue: (() => void)[] = []
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+  const known: (() => void)[] = []
+  const strangers: (() => void)[] = []
+  const inTurn = async <T>(isKnown: boolean, work: () => Promise<T>): Promise<T> => {
+    const line = isKnown ? known : strangers
     if (free > 0) free--
-    else if (queue.length >= waiting) throw away('busy', 'too many are signing in right now')
-    else await new Promise<void>((resolve) => queue.push(resolve))
+    else if (line.length >= waiting) throw away('busy', 'too many people are signing in right now')
+    else await new Promise<void>((resolve) => line.push(resolve))
     try {
       return await work()
     } finally {
-      const next = queue.shift()
+      const next = known.shift() ?? strangers.shift()
       if (next === undefined) free++
       else next()
     }
   }
   return {
-    hash: (password) => inTurn(() => hashPassword(password)),
-    matches: (password, kept) =>
-      inTurn(async () => (await isPassword(password, kept ?? nobodys)) && kept !== undefined),
+    hash: (password) => inTurn(true, () => hashPassword(password)),
+    matches: (password, kept, { isKnown = false } = {}) =>
+      inTurn(
+        isKnown,
+        async () => (await isPassword(password, kept ?? nobodys)) && kept !== undefined,
+      ),
   }
 }

@@ -23,6 +23,8 @@ export const me = signal<Me | null | undefined>(undefined)
 export type Config = {
   /** Where programs reach `/v1`. */
   readonly api: string
+  /** Where people reach the operator. */
+  readonly contact?: { readonly href: string; readonly text: string }
 }
 
 export const config = signal<Config>({ api: location.origin })

@@ -1,11 +1,21 @@
 /** People and their accounts, from the first page to the last, over a real mail server. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import { readDashboardConfig } from '../../dashboard/config.ts'
+import { newToken } from '../../dashboard/server/cookies.ts'
 import { createKey, listAccounts, openAccountBook } from '../../runtime/account-book.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
-import { accountOf, goodPassword, linkTo, newPerson, signIn, signUp } from '../support/people.ts'
+import {
+  accountOf,
+  confirm,
+  goodPassword,
+  linkTo,
+  newPerson,
+  signIn,
+  signUp,
+} from '../support/people.ts'
 import { type TestSmtp, testSmtp } from '../support/smtp.ts'
 
 type Here = { readonly dashboard: TestDashboard; readonly smtp: TestSmtp }
@@ -22,12 +32,12 @@ test('a stranger signs up, confirms from the mail, signs in, and out again', () 
   withBoth(async ({ dashboard, smtp }) => {
     const browser = dashboard.browser()
     const email = 'ada@example.org'
-    expect((await signUp(browser, { email })).text).toContain('Look into your mail')
+    expect((await signUp(browser, { email })).text).toContain('Check your email')
     expect(await accountsOf(dashboard)).toEqual([])
     // not confirmed: as good as not there
     expect((await signIn(browser, { email })).status).toBe(401)
     const link = await linkTo(smtp, email)
-    expect((await browser.submit(link, {})).text).toContain('You have an account')
+    expect((await confirm(browser, link)).text).toContain('Email confirmed')
     expect((await accountsOf(dashboard)).map((one) => one.email)).toEqual([email])
     const entered = await signIn(browser, { email })
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/'])
@@ -58,7 +68,7 @@ test('two sign-ups at once with one address, in two spellings, make one account'
         found.map(({ text }) => /\/confirm\?token=[\w-]{43}/.exec(text)?.[0] ?? '')
       )
     })
-    const confirmed = await Promise.all(links.map((link) => dashboard.browser().submit(link, {})))
+    const confirmed = await Promise.all(links.map((link) => confirm(dashboard.browser(), link)))
     expect(confirmed.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 410, 410])
     expect((await accountsOf(dashboard)).map(({ email }) => email)).toEqual(['ada.obi@example.org'])
   }))
@@ -69,7 +79,7 @@ test('a composed and a decomposed name before the @ are one address', () =>
     const decomposed = 'ZOE\u0308@example.org'
     expect((await signIn(dashboard.browser(), { email: decomposed })).status).toBe(303)
     await signUp(dashboard.browser(), { email: decomposed })
-    await smtp.mailTo('zoë@example.org', /account already/)
+    await smtp.mailTo('zoë@example.org', /already has an account/)
     expect(await accountsOf(dashboard)).toHaveLength(1)
   }))
 
@@ -82,10 +92,12 @@ test('a link is used by its button alone, once, and not when it is a day old', (
     for (const method of ['GET', 'HEAD', 'GET'])
       expect((await dashboard.browser().get(link, { method })).status).toBe(200)
     expect(await accountsOf(dashboard)).toEqual([])
-    expect((await dashboard.browser().submit(link, {})).status).toBe(200)
-    expect((await dashboard.browser().submit(link, {})).status).toBe(410)
+    // without a password no account is made, and the link stays good
+    expect((await confirm(dashboard.browser(), link, { password: 'short' })).status).toBe(422)
+    expect(await accountsOf(dashboard)).toEqual([])
+    expect((await confirm(dashboard.browser(), link)).status).toBe(200)
+    expect((await confirm(dashboard.browser(), link)).status).toBe(410)
     expect((await dashboard.browser().get(link)).status).toBe(410)
-    expect((await dashboard.browser().get('/confirm?token=nonsense')).status).toBe(410)
 
     await signUp(dashboard.browser(), { email: 'late@example.org' })
     const late = await linkTo(smtp, 'late@example.org')
@@ -94,7 +106,28 @@ test('a link is used by its button alone, once, and not when it is a day old', (
       const kept = (await tokens.get(key))?.json<object>()
       await tokens.put(key, JSON.stringify({ ...kept, until: '2020-01-01T00:00:00Z' }))
     }
-    expect((await dashboard.browser().submit(late, {})).status).toBe(410)
+    expect((await confirm(dashboard.browser(), late)).status).toBe(410)
+  }))
+
+test('a link that was cut or mangled is said to be incomplete, not used', () =>
+  withBoth(async ({ dashboard, smtp }) => {
+    const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
+    const token = newToken()
+    for (const path of ['/confirm', '/reset', '/confirm-email'])
+      for (const [sent, status, words] of [
+        [token.slice(0, 20), 400, 'This link is incomplete'],
+        [`3D${token}`, 400, 'This link is incomplete'],
+        ['', 400, 'This link is incomplete'],
+        [token, 410, 'This link no longer works'],
+      ] as const) {
+        const page = await browser.get(`${path}?token=${sent}`)
+        expect([path, sent, page.status, page.text]).toEqual([
+          path,
+          sent,
+          status,
+          expect.stringContaining(words),
+        ])
+      }
   }))
 
 test('the mail can be asked for again, three times and no more', () =>
@@ -186,9 +219,17 @@ test('another address counts once its own mailbox has said so; the old one is to
     expect(asked.status).toBe(200)
     expect(await accountOf(browser)).toMatchObject({ email: 'old@example.org' })
     const link = await linkTo(smtp, 'new@example.org', /\/confirm-email\?/)
-    expect((await dashboard.browser().get(link)).status).toBe(200)
-    expect((await dashboard.browser().submit(link, {})).status).toBe(200)
-    await smtp.mailTo('old@example.org', /has the address new@example\.org now/)
+    // opened elsewhere, it comes back to the link after sign-in
+    const elsewhere = dashboard.browser()
+    const login = (await elsewhere.get(link)).headers.get('location') ?? ''
+    const entered = await elsewhere.submit(login, {
+      email: 'old@example.org',
+      password: goodPassword,
+    })
+    expect(entered.headers.get('location')).toBe(link)
+    expect((await elsewhere.get(link)).status).toBe(200)
+    expect((await browser.submit(link, {})).status).toBe(200)
+    await smtp.mailTo('old@example.org', /address of your account is now new@example\.org/)
     await eventually(
       'it is seen',
       async () => (await accountOf(browser))?.email === 'new@example.org',
@@ -202,8 +243,34 @@ test('another address counts once its own mailbox has said so; the old one is to
       )
       return found.length === 2
     })
-    expect((await dashboard.browser().submit(link, {})).status).toBe(410)
+    expect((await browser.submit(link, {})).status).toBe(410)
   }))
+
+test.each([
+  ['help@example.org', 'mailto:help@example.org'],
+  ['https://example.org/help', 'https://example.org/help'],
+])('people are told how to reach the operator: %s', (contact, href) =>
+  withBoth(
+    async ({ dashboard, smtp }) => {
+      const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
+      const { text } = await browser.get('/config.json')
+      expect(JSON.parse(text)).toMatchObject({ contact: { href, text: contact } })
+      const email = 'new@example.org'
+      await browser.submit('/account/email', { email, password: goodPassword })
+      await browser.submit(await linkTo(smtp, email, /\/confirm-email\?/), {})
+      expect((await smtp.mailTo('old@example.org', /was not you, tell/)).text).toContain(contact)
+    },
+    { AIRPROOF_CONTACT: contact },
+  ),
+)
+
+test.each(['javascript:alert(1)', 'http://example.org', 'a@b.org?bcc=c@d.org', 'nobody'])(
+  'a contact %s is refused',
+  (contact) =>
+    expect(() =>
+      readDashboardConfig({ env: { AIRPROOF_CONTACT: contact }, flags: {} }, '/nowhere'),
+    ).toThrow('AIRPROOF_CONTACT must be'),
+)
 
 test('an address of somebody else cannot be taken, and nobody is told whose it is', () =>
   withBoth(async ({ dashboard, smtp }) => {
@@ -218,7 +285,7 @@ test('an address of somebody else cannot be taken, and nobody is told whose it i
       password: goodPassword,
     })
     expect(taken.text.replaceAll('bola@', 'free@')).toBe(free.text)
-    await smtp.mailTo('bola@example.org', /account already/)
+    await smtp.mailTo('bola@example.org', /already has an account/)
     expect(smtp.mails.filter(({ text }) => /confirm-email/.test(text)).map(({ to }) => to)).toEqual(
       ['free@example.org'],
     )

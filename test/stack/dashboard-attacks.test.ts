@@ -68,9 +68,13 @@ test('a new password makes links to another address void', async () => {
   const password = 'four other plain words'
   const reset = await linkTo(smtp, email, /\/reset\?/)
   expect((await own.submit(reset, { password })).status).toBe(200)
-  const mallory = dashboard.browser()
-  expect((await mallory.get(stolen)).status).toBe(410)
+  const turnedAway = await browser.get(stolen)
+  expect([turnedAway.status, turnedAway.headers.get('location')]).toEqual([
+    303,
+    `/login?next=${encodeURIComponent(stolen)}`,
+  ])
   expect((await signIn(own, { email, password })).status).toBe(303)
+  expect((await own.get(stolen)).status).toBe(410)
 })
 
 test('a reader who is gone before the stream begins takes nobody’s place', async () => {

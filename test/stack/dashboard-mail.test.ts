@@ -1,24 +1,38 @@
 /** Mails on their way: nothing is lost, nothing waits for what it need not. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
+import { dayMs } from '../../core/time.ts'
+import { composeMail } from '../../dashboard/mail/compose.ts'
+import { openKeyReminders } from '../../dashboard/mail/key-reminders.ts'
+import { letterOf } from '../../dashboard/mail/letter.ts'
 import { openMailSender } from '../../dashboard/mail/mail-sender.ts'
 import { type Post, smtpPost } from '../../dashboard/mail/post.ts'
-import { createAccount, openAccountBook } from '../../runtime/account-book.ts'
+import {
+  createAccount,
+  createKey,
+  keyLifeMs,
+  listKeys,
+  openAccountBook,
+} from '../../runtime/account-book.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
-import { openMailQueue } from '../../runtime/mail-queue.ts'
+import { countDropped, MailFull, openMailQueue } from '../../runtime/mail-queue.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Mail } from '../../schemas/mail.ts'
-import { mailStream, mailSubject } from '../../schemas/subjects.ts'
+import { laneSubject, mailStream } from '../../schemas/subjects.ts'
+import { testAuthority } from '../support/certificates.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
-import { signUp } from '../support/people.ts'
-import { decoded, testSmtp } from '../support/smtp.ts'
+import { confirm, signUp } from '../support/people.ts'
+import { testSmtp } from '../support/smtp.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const box = secretBox(newSecretKey())
 const log = openLog({ name: 'test', level: 'silent' })
@@ -43,7 +57,7 @@ async function openSender(nc: NatsConnection, post: Post, outcomes: Outcomes = [
     nowMs: Date.now,
     pauseMs: 100,
   })
-  return { sender, book, queue: openMailQueue(nc, box) }
+  return { sender, book, queue: openMailQueue(nc, box, countDropped(new Registry())) }
 }
 
 const confirmTo = (email: string): Mail => ({
@@ -61,7 +75,7 @@ test('with the mail server down mails wait, through a restart of ours, and arriv
   )
   await dashboard.stop()
   expect(await waiting(dashboard.nc)).toBe(1)
-  await using smtp = await testSmtp(port)
+  await using smtp = await testSmtp({ port })
   await dashboard.start()
   await smtp.mailTo('ada@example.org', /\/confirm\?token=/)
   await eventually('nothing waits any more', async () => (await waiting(dashboard.nc)) === 0)
@@ -88,6 +102,63 @@ test('an address that the server refuses is given up; one that is slow holds nob
   await eventually('none is left', async () => (await waiting(nc)) === 0)
   await sender[Symbol.asyncDispose]()
   await nc.close()
+})
+
+test('to another machine nothing goes without TLS, unless the operator says so; the mail waits', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  const told: string[] = []
+  const send = async (url: string, allowPlain: boolean) => {
+    using post = smtpPost(url, { allowPlain })
+    const posted = await post.send(
+      composeMail(letterOf(confirmTo('ada@example.org'), 'https://air.example.org'), {
+        id: '1',
+        from: 'air@example.org',
+        to: 'ada@example.org',
+        dashboard: 'https://air.example.org',
+      }),
+    )
+    told.push('why' in posted ? posted.why : '')
+    return posted.outcome
+  }
+  expect(await send(smtp.farUrl, false)).toBe('later')
+  expect(told.at(-1)).toMatch(/gave no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
+  expect(await send(`${smtp.farUrl}?requireTLS=false&ignoreTLS=true`, false)).toBe('later')
+  expect(smtp.mails).toEqual([])
+  expect(await send(smtp.url, false)).toBe('sent')
+  expect(await send(smtp.farUrl, true)).toBe('sent')
+
+  using post = smtpPost(smtp.farUrl)
+  const outcomes: Outcomes = []
+  const { sender, queue } = await openSender(nc, post, outcomes)
+  await queue.send('1', confirmTo('ada@example.org'))
+  await eventually('it was tried twice', () => outcomes.length >= 2)
+  expect(outcomes).not.toContain('confirm sent')
+  expect(await waiting(nc)).toBe(1)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('with STARTTLS and a certificate that is trusted mails go to another machine', async () => {
+  using folder = temporaryFolder()
+  const authority = testAuthority(folder.path)
+  await using smtp = await testSmtp({ certificate: authority.issue({ name: '0.0.0.0' }) })
+  const mail = composeMail(letterOf(confirmTo('ada@example.org'), 'https://air.example.org'), {
+    id: '1',
+    from: 'air@example.org',
+    to: 'ada@example.org',
+    dashboard: 'https://air.example.org',
+  })
+  using post = smtpPost(smtp.farUrl)
+  expect((await post.send(mail)).outcome).toBe('later')
+  const usual = getCACertificates('default')
+  setDefaultCACertificates([...usual, authority.ca])
+  try {
+    expect(await post.send(mail)).toMatchObject({ outcome: 'sent' })
+  } finally {
+    setDefaultCACertificates(usual)
+  }
 })
 
 test('a server that says nothing is left in time, and the mail is tried again', async () => {
@@ -127,6 +198,136 @@ test('what is found out twice is mailed once, and two senders send no mail twice
   await nc.close()
 })
 
+const alertTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'webhook_failing' })
+const noticeTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'password_changed' })
+
+test('what waits is never pushed out: alerts have a share, and who asks for one too many hears it', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  const { streams } = await jetstreamManager(nc)
+  // as 0.1 made it: the oldest mail went when there was no room
+  await streams.add({
+    name: mailStream,
+    subjects: ['mail.>'],
+    retention: RetentionPolicy.Workqueue,
+    max_bytes: 64 * 1024 * 1024,
+    duplicate_window: 2 * 86_400 * 1e9,
+  })
+  await ensureStreams(nc)
+  const registry = new Registry()
+  const queue = openMailQueue(nc, box, countDropped(registry))
+  expect(await queue.send('first', confirmTo('first@example.org'))).toBe(true)
+
+  const share = 8_192
+  for (let n = 0; n < share; n++) nc.publish(laneSubject('alert'), 'an alert that waits')
+  await nc.flush()
+  expect(await queue.send('alert', alertTo('ada@example.org'))).toBe(false)
+  expect(await queue.send('second', confirmTo('second@example.org'))).toBe(true)
+  expect(await queue.send('notice', noticeTo('ada@example.org'))).toBe(true)
+
+  // all the bytes are taken
+  const { state } = await streams.info(mailStream)
+  await streams.update(mailStream, { max_bytes: state.bytes })
+  await expect(queue.send('third', confirmTo('third@example.org'))).rejects.toThrow(MailFull)
+  // the password was changed already: the page must not fail for want of a mail about it
+  expect(await queue.send('notice.2', noticeTo('ada@example.org'))).toBe(false)
+  const { messages, first_seq } = (await streams.info(mailStream)).state
+  expect([messages, first_seq]).toEqual([share + 3, 1])
+  const text = await registry.metrics()
+  for (const kind of ['webhook_failing', 'confirm', 'password_changed'])
+    expect(text).toContain(`airproof_mails_dropped_total{kind="${kind}"} 1`)
+  await nc.close()
+})
+
+test('with no room for mails sign-up says so, and works when there is room again', async () => {
+  await using dashboard = await testDashboard()
+  const { streams } = await jetstreamManager(dashboard.nc)
+  const roomOf = (max_bytes: number) => streams.update(mailStream, { max_bytes })
+  await roomOf(1)
+  const browser = dashboard.browser()
+  const full = await signUp(browser, { email: 'ada@example.org' })
+  expect([full.status, full.headers.get('retry-after'), full.text]).toEqual([
+    503,
+    '2',
+    expect.stringContaining('Too many emails wait to be sent'),
+  ])
+  const asked = await browser.get('/forgot', {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({
+      csrf: /name="csrf" value="([^"]+)"/.exec((await browser.get('/forgot')).text)?.[1] ?? '',
+      email: 'ada@example.org',
+    }),
+  })
+  expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'mail_full' } })
+  await roomOf(1_000_000)
+  expect((await signUp(browser, { email: 'ada@example.org' })).status).toBe(200)
+})
+
+test('alerts that cannot be sent do not delay what people wait for', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  const { promise: slow, resolve: release } = Promise.withResolvers<void>()
+  for (let n = 0; n < 8; n++) smtp.hold.set(`slow-${n}@example.org`, slow)
+  using post = smtpPost(smtp.url)
+  const { sender, queue } = await openSender(nc, post)
+  for (let n = 0; n < 8; n++) await queue.send(`${n}`, alertTo(`slow-${n}@example.org`))
+  await queue.send('reset', { ...confirmTo('ada@example.org'), kind: 'reset' })
+  await smtp.mailTo('ada@example.org')
+  expect(await waiting(nc)).toBeGreaterThanOrEqual(8)
+  release()
+  await eventually('none is left', async () => (await waiting(nc)) === 0)
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
+
+test('a key that began to expire while no process ran is told of once, also by two processes', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  const book = await openAccountBook(nc)
+  const leftMs = 5 * dayMs
+  const { record } = await createKey(book, {
+    account: 'acc_1',
+    name: 'mine',
+    nowMs: Date.now() - keyLifeMs + leftMs,
+  })
+  const sent: string[] = []
+  const mails = {
+    send: async (id: string) => {
+      sent.push(id)
+      return await queue.send(id, alertTo('ada@example.org'))
+    },
+  }
+  const queue = openMailQueue(nc, box, countDropped(new Registry()))
+  const looking = (nowMs: () => number) =>
+    openKeyReminders({
+      nc,
+      mails,
+      nowMs,
+      onFailure: (error) => void sent.push(String(error)),
+      everyMs: 20,
+    })
+  const remindedAt = (mark: number) =>
+    eventually(`the mark of ${mark} days is written down`, async () => {
+      const [key] = await listKeys(book)
+      return key?.reminded_days === mark
+    })
+  {
+    await using _first = await looking(Date.now)
+    await using _second = await looking(Date.now)
+    await remindedAt(14)
+    await using _later = await looking(() => Date.now() + 3 * dayMs)
+    await remindedAt(3)
+  }
+  expect(new Set(sent)).toEqual(
+    new Set([`key_expiring.${record.id}.14`, `key_expiring.${record.id}.3`]),
+  )
+  expect(await waiting(nc)).toBe(2)
+  await nc.close()
+})
+
 test('a mail for an account goes to its address of now; to none that is no more, nor one we cannot read', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
@@ -142,7 +343,7 @@ test('a mail for an account goes to its address of now; to none that is no more,
   })
   const data = { used: 80, limit: 100, day: '2026-01-01', resets_at: '2026-01-02T00:00:00Z' }
   await queue.send('1', { kind: 'quota_80', to: { account: 'acc_nobody' }, data })
-  nc.publish(mailSubject, 'v1.sealed-by-nobody')
+  nc.publish(laneSubject('out'), 'v1.sealed-by-nobody')
   await queue.send('2', { kind: 'quota_80', to: { account: account.id }, data })
   const { text } = await smtp.mailTo('ada@example.org')
   expect(text).toContain('80 of 100 requests')
@@ -181,12 +382,15 @@ test('without a mail server each mail is a file that its owner alone may read, a
   const name = await eventually('a file', () =>
     readdirSync(folder).find((file) => file.endsWith('.eml')),
   )
-  const text = decoded(readFileSync(join(folder, name), 'utf8'))
-  const [link = ''] = /http\S+\/confirm\?token=[\w-]{43}/.exec(text) ?? []
+  // as `cat` shows it: the link on a line of its own
+  const text = readFileSync(join(folder, name), 'utf8')
+  const [link = ''] = /^http\S+\/confirm\?token=[\w-]{43}$/m.exec(text) ?? []
+  expect(text).toContain('Subject: Confirm your account\n')
+  expect(text).not.toMatch(/=3D|<html|\r/)
   expect(link.startsWith(dashboard.url)).toBe(true)
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
   const { pathname, search } = new URL(link)
-  expect((await dashboard.browser().submit(pathname + search, {})).status).toBe(200)
+  expect((await confirm(dashboard.browser(), pathname + search)).status).toBe(200)
   const lines = await eventually('it is logged', () =>
     dashboard.logged.find((line) => line.includes('mail sent')),
   )

@@ -10,7 +10,7 @@ import { secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { encodeRecords } from '../../schemas/ledger-records.ts'
 import type { Mail } from '../../schemas/mail.ts'
-import { mailStream, mailSubject, walHeaders, walSubject } from '../../schemas/subjects.ts'
+import { laneSubject, mailStream, walHeaders, walSubject } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
@@ -44,7 +44,7 @@ async function mails(): Promise<{ readonly sealed: string; readonly mail: Mail }
   const found: { sealed: string; mail: Mail }[] = []
   for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
     const message = await streams.getMessage(mailStream, { seq })
-    if (message?.subject !== mailSubject) continue
+    if (message?.subject !== laneSubject('alert')) continue
     const sealed = message.string()
     found.push({ sealed, mail: JSON.parse(secretBox(testKey).open(sealed, sealedMail)) as Mail })
   }

@@ -11,6 +11,7 @@ import { describe as describeResult, verifyBundle } from '../../anchor/verifier/
 import { listenOn } from '../../runtime/listen.ts'
 import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
+import { hostileText, terminalCodes } from '../support/hostile-text.ts'
 import { canonical, sampleFile, sampleNames, sampleText, tampered } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -253,6 +254,20 @@ describe('the verifier as a command', () => {
     expect([good.code, JSON.parse(good.stdout).checks.length]).toEqual([0, 10])
     const bad = await run(process.execPath, [verifier, file, '--chain-id', '1'])
     expect([bad.code, bad.stdout.includes('REFUSED')]).toEqual([1, true])
+  })
+
+  test('shows what is in a refused file as text, not as orders to the terminal', async () => {
+    using folder = temporaryFolder()
+    const bundle = { ...JSON.parse(sampleText('in-a-city')), [hostileText]: 1 }
+    for (const text of [`${JSON.stringify(bundle)}\n`, `{"a": ${hostileText}}\n`]) {
+      const hostile = join(folder.path, 'hostile.json')
+      writeFileSync(hostile, text)
+      const inWords = await run(process.execPath, [verifier, hostile])
+      const asJson = await run(process.execPath, [verifier, hostile, '--json'])
+      for (const { code, stdout } of [inWords, asJson])
+        expect([code, terminalCodes.exec(stdout)]).toEqual([1, null])
+      expect(JSON.parse(asJson.stdout)).toMatchObject({ ok: false })
+    }
   })
 
   test.each([

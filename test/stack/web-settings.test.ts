@@ -119,6 +119,8 @@ describe.skipIf(chromiumMissing !== undefined)(
       const { page, ...window } = await browser.open(person)
       await window.goTo('/settings/webhooks')
       await page.getByText('Webhooks belong to premium accounts').waitFor()
+      const contact = page.getByRole('link', { name: 'the operator of this network' })
+      expect(await contact.getAttribute('href')).toBe('mailto:help@example.org')
       expect(await page.getByRole('button', { name: 'New webhook' }).count()).toBe(0)
       await window.context.close()
     })

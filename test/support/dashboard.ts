@@ -143,14 +143,12 @@ export function openBrowser(url: string, extra: Readonly<Record<string, string>>
       const page = await get(path)
       const [target = path, query] = path.split('?')
       const hidden = hiddenFields(page.text)
-      // a page without a form: what was open in another tab is sent
-      const sent =
-        hidden['csrf'] === undefined
-          ? {
-              ...hiddenFields((await get('/forgot')).text),
-              ...Object.fromEntries(new URLSearchParams(query)),
-            }
-          : hidden
+      // a page without the form: what was open in another tab is sent
+      const sent = {
+        ...(hidden['csrf'] === undefined ? hiddenFields((await get('/forgot')).text) : {}),
+        ...Object.fromEntries(new URLSearchParams(query)),
+        ...hidden,
+      }
       return await get(target, {
         method: 'POST',
         headers: { origin: url, 'sec-fetch-site': 'same-origin' },

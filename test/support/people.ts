@@ -10,10 +10,15 @@ export type Person = {
   readonly name?: string
 }
 
-export const signUp = (
+export const signUp = (browser: Browser, { email }: Pick<Person, 'email'>): Promise<Page> =>
+  browser.submit('/signup', { email })
+
+/** What the page asks for that the link opens. */
+export const confirm = (
   browser: Browser,
-  { email, password = goodPassword, name = 'Ada Obi' }: Person,
-): Promise<Page> => browser.submit('/signup', { email, password, name, organization: '' })
+  link: string,
+  { password = goodPassword, name = 'Ada Obi' }: Omit<Person, 'email'> = {},
+): Promise<Page> => browser.submit(link, { password, name, organization: '' })
 
 /** Path and query of the link in the newest mail that fits. */
 export async function linkTo(smtp: TestSmtp, email: string, fits?: RegExp): Promise<string> {
@@ -36,7 +41,7 @@ export async function newPerson(
   const browser = dashboard.browser(headers)
   expect((await signUp(browser, person)).status).toBe(200)
   const link = await linkTo(smtp, person.email, /\/confirm\?/)
-  expect((await browser.submit(link, {})).status).toBe(200)
+  expect((await confirm(browser, link, person)).status).toBe(200)
   expect((await signIn(browser, person)).status).toBe(303)
   return browser
 }

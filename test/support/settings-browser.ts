@@ -47,6 +47,7 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
         AIRPROOF_API_URL: api.url,
         AIRPROOF_SECRET: secretKey,
         AIRPROOF_DASHBOARD_PAGES: pages,
+        AIRPROOF_CONTACT: 'help@example.org',
       },
     }),
   )

@@ -1,6 +1,7 @@
 /** A real SMTP server on a free port that keeps what it is sent, and can be told to misbehave. */
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
+import type { Certificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 
 export type ReceivedMail = {
@@ -12,6 +13,8 @@ export type ReceivedMail = {
 
 export type TestSmtp = AsyncDisposable & {
   readonly url: string
+  /** The same server at an address that no rule takes for this machine's own. */
+  readonly farUrl: string
   readonly mails: readonly ReceivedMail[]
   /** Answers 550 to these recipients. */
   readonly refuse: Set<string>
@@ -21,14 +24,20 @@ export type TestSmtp = AsyncDisposable & {
   readonly mailTo: (address: string, fits?: RegExp) => Promise<ReceivedMail>
 }
 
-/** @param port 0: any free one */
-export async function testSmtp(port = 0): Promise<TestSmtp> {
+type Options = {
+  /** 0: any free one. */
+  readonly port?: number
+  /** It offers STARTTLS with it; else it offers none. */
+  readonly certificate?: Certificate
+}
+
+export async function testSmtp({ port = 0, certificate }: Options = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = []
   const refuse = new Set<string>()
   const hold = new Map<string, Promise<void>>()
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    ...(certificate ?? { disabledCommands: ['STARTTLS'] }),
     logger: false,
     onRcptTo: ({ address }, _session, done) => {
       const refused = Object.assign(new Error('no such mailbox'), { responseCode: 550 })
@@ -56,6 +65,7 @@ export async function testSmtp(port = 0): Promise<TestSmtp> {
   const { port: bound } = server.server.address() as AddressInfo
   return {
     url: `smtp://127.0.0.1:${bound}`,
+    farUrl: `smtp://0.0.0.0:${bound}`,
     mails,
     refuse,
     hold,

@@ -14,6 +14,7 @@ import { html } from '../../dashboard/server/html.ts'
 import { hashPassword, isPassword, spellPassword } from '../../dashboard/server/password-hash.ts'
 import { passwordWork } from '../../dashboard/server/password-work.ts'
 import { judgeEmail, judgeName, judgePassword } from '../../dashboard/server/people/fields.ts'
+import { createLimits } from '../../dashboard/server/people/limits.ts'
 import { safePath } from '../../dashboard/server/people/sign-in.ts'
 import { rateBy } from '../../dashboard/server/rate-by.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
@@ -54,9 +55,9 @@ describe('a password', () => {
     ['1234567', 'at least 8'],
     ['é'.repeat(7), 'at least 8'],
     ['x'.repeat(129), 'at most 128'],
-    ['Password123', 'among the first'],
-    ['aaaaaaaaaa', 'among the first'],
-    ['Ada.Obi1', 'other than your e-mail'],
+    ['Password123', 'too common'],
+    ['aaaaaaaaaa', 'too common'],
+    ['Ada.Obi1', 'other than your email'],
   ])('%s is refused: %s', (password, why) => {
     expect(judgePassword(password, 'ada.obi1@example.org')).toEqual({
       problem: expect.stringContaining(why) as string,
@@ -91,6 +92,18 @@ describe('a password', () => {
       headers: { 'retry-after': '2' },
     })
     expect(await work.matches('x', undefined)).toBe(false)
+  })
+
+  test('of a known person is checked before those of strangers, however many wait', async () => {
+    const work = passwordWork({ running: 1, waiting: 3 })
+    const done: string[] = []
+    const check = async (who: string, isKnown: boolean): Promise<void> => {
+      await work.matches('x', undefined, { isKnown })
+      done.push(who)
+    }
+    const strangers = ['a', 'b', 'c', 'd'].map((who) => check(who, false))
+    await Promise.all([...strangers, check('known', true)])
+    expect(done).toEqual(['a', 'known', 'b', 'c', 'd'])
   })
 })
 
@@ -230,6 +243,13 @@ test('tries are counted by name, forgiven when asked, and the table has an end',
   expect(rate.tryTake('ada')).toBe(true)
 })
 
+test('tries at one address are not forgotten while a stranger tries many others', () => {
+  const { email } = createLimits(() => 0)
+  for (let n = 0; n < 100; n++) email.take('ada@example.org')
+  for (let n = 0; n < 20_000; n++) email.tryTake(`${n}@example.org`)
+  expect(email.tryTake('ada@example.org')).toBe(false)
+})
+
 describe('a key that expires', () => {
   const nowMs = Date.UTC(2026, 5, 1)
   const key = (leftMs: number, rest: Partial<KeyRecord> = {}): KeyRecord => ({
@@ -245,15 +265,23 @@ describe('a key that expires', () => {
     [15 * dayMs, undefined],
     [14 * dayMs + 1_000, undefined],
     [14 * dayMs, 'key_expiring.key_1.14'],
-    [13 * dayMs, 'key_expiring.key_1.14'],
-    [12 * dayMs, undefined],
+    // also when no process ran at the mark
+    [4 * dayMs, 'key_expiring.key_1.14'],
     [3 * dayMs, 'key_expiring.key_1.3'],
-    [2 * dayMs, 'key_expiring.key_1.3'],
-    [dayMs, undefined],
+    [hourMs, 'key_expiring.key_1.3'],
+    [0, undefined],
     [-hourMs, undefined],
   ])('in %i ms is told of as %s', (leftMs, id) =>
     expect(reminderFor(key(leftMs), nowMs)?.id).toBe(id),
   )
+  test('is told of once at each mark, with the days that are left', () => {
+    const told = (leftMs: number, reminded_days: number) =>
+      reminderFor(key(leftMs, { reminded_days }), nowMs)
+    expect(told(10 * dayMs, 14)).toBeUndefined()
+    expect(told(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
+    expect(told(dayMs, 3)).toBeUndefined()
+    expect(reminderFor(key(9.5 * dayMs), nowMs)?.mail.data['days']).toBe(10)
+  })
   test('is not told of where it is revoked, or the dashboard’s own', () => {
     expect(reminderFor(key(14 * dayMs, { revoked_at: formatIso(nowMs) }), nowMs)).toBeUndefined()
     expect(reminderFor(key(14 * dayMs, { internal: true }), nowMs)).toBeUndefined()

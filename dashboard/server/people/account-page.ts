@@ -150,7 +150,7 @@ function show(people: People, ctx: Context, session: Session): void {
 <dl class="facts">
 <dt>Name</dt><dd>${name}</dd>
 ${organization !== undefined && html`<dt>Organisation</dt><dd>${organization}</dd>`}
-<dt>E-mail</dt><dd>${email} <a href="/account/email">Change</a></dd>
+<dt>Email</dt><dd>${email} <a href="/account/email">Change</a></dd>
 <dt>Password</dt><dd><a href="/account/password">Change</a></dd>
 <dt>Tier</dt><dd>${tier}</dd>
 </dl>

@@ -1,4 +1,8 @@
-/** Another address: it is the account's once its own mailbox has said so; the old one is told. */
+/**
+ * Another address: it is the account's when its mailbox has received the link and the account's own
+ * session opens it; the old address is told. Without the session, the owner of a mailbox could be
+ * led to take over a stranger's account, with that stranger's keys and webhooks in it.
+ */
 import type { Context } from 'koa'
 import { moveAddress } from '../../../runtime/account-book.ts'
 import { hashOfToken } from '../cookies.ts'
@@ -11,7 +15,7 @@ import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
 import type { Found } from './link-tokens.ts'
-import { holderOf, type People } from './people.ts'
+import { holderOf, type People, setKnownBrowser } from './people.ts'
 
 export const emailRoutes = (people: People): readonly DashboardRoute[] => [
   {
@@ -29,14 +33,14 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
   {
     method: 'GET',
     path: '/confirm-email',
-    needs: 'nobody',
+    needs: 'session',
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
-      const found = await lookUp(people, token)
-      if (found === undefined) return sendGone(ctx, session, askAgain)
+      const found = await lookUp(people, session, token)
+      if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
       sendForm(ctx, session, {
-        title: 'Confirm the new address',
-        intro: html`<p>The account of <strong>${found.use.former}</strong> will be that of <strong>${found.use.email}</strong>.</p>`,
+        title: 'Confirm your new email address',
+        intro: html`<p>The address of your account changes from <strong>${found.use.former}</strong> to <strong>${found.use.email}</strong>.</p>`,
         action: '/confirm-email',
         hidden: { token },
         button: 'Confirm',
@@ -46,29 +50,29 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
   {
     method: 'POST',
     path: '/confirm-email',
-    needs: 'nobody',
+    needs: 'session',
     handle: (ctx, session) => confirm(people, ctx, session),
   },
 ]
 
-const askAgain = html`<p><a href="/account/email">Ask for another link</a></p>`
+const askAgain = html`<p>If you asked for it with another account, sign in with that account first. Or <a href="/account/email">ask for another link</a>.</p>`
 
 const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
   sendForm(ctx, session, {
-    title: 'Change the e-mail address',
-    intro: html`<p>It is <strong>${session.account.email}</strong> until the link in a mail to the new one was used.</p>`,
+    title: 'Change email address',
+    intro: html`<p>It stays <strong>${session.account.email}</strong> until you open the link that we send to the new address.</p>`,
     action: '/account/email',
     fields: [
       {
         name: 'email',
-        label: 'New e-mail address',
+        label: 'New email address',
         type: 'email',
         autocomplete: 'email',
         value: sentText(ctx, 'email'),
       },
       { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
     ],
-    button: 'Send the link',
+    button: 'Send link',
     problems,
   })
 
@@ -78,7 +82,7 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   const judged = judgeEmail(sentText(ctx, 'email'))
   if ('problem' in judged) return show(ctx, session, { email: judged.problem })
   const email = judged.value
-  if (email === former) return show(ctx, session, { email: 'This is your address already' })
+  if (email === former) return show(ctx, session, { email: 'This is already your address' })
   const wrong = await passwordProblem(people, session, sentText(ctx, 'password'))
   if (wrong !== undefined) return show(ctx, session, { password: wrong })
   limits.asking.take(id)
@@ -105,32 +109,36 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
     )
   await audit(id, 'email_change_asked', ctx, {})
   sendNote(ctx, session, {
-    title: 'Look into your mail',
-    body: html`<p>A mail is on its way to <strong>${email}</strong>. Its link, good for 24 hours, changes the address.</p>
-<p><a href="/account">To the account</a></p>`,
+    title: 'Check your email',
+    body: html`<p>We sent an email to <strong>${email}</strong>. Open its link within 24 hours, in this browser, to change the address.</p>
+<p><a href="/account">Back to your account</a></p>`,
   })
 }
 
 /**
- * Whoever sets a new password locks others out: what those had asked for is void.
- * @returns undefined too where the password is another one by now
+ * A new password locks others out: what they had asked for is void.
+ * @returns undefined also if another account asked for it, or the password has changed since
  */
-async function lookUp(people: People, token: string): Promise<Found<'email'> | undefined> {
+async function lookUp(
+  people: People,
+  { account }: Session,
+  token: string,
+): Promise<Found<'email'> | undefined> {
   const found = await people.links.look(token, 'email')
-  if (found === undefined) return undefined
+  if (found === undefined || found.use.account !== account.id) return undefined
   const kept = await readPassword(people.passwords, found.use.account)
   return (kept?.revision ?? 0) === found.use.revision ? found : undefined
 }
 
 /** The token goes last: killed in between, the same link does the rest. */
-async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
+async function confirm(people: People, ctx: Context, session: Session): Promise<void> {
   const { book, links, mails, audit } = people
   const token = sentText(ctx, 'token')
-  const found = await lookUp(people, token)
-  if (found === undefined) return sendGone(ctx, session, askAgain)
+  const found = await lookUp(people, session, token)
+  if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
   const { account, email, former } = found.use
   if (!(await moveAddress(book, account, { from: former, to: email })))
-    return sendGone(ctx, session, askAgain)
+    return sendGone(ctx, session, { token, next: askAgain })
   if (await links.consume(token, found.revision)) {
     await audit(account, 'email_changed', ctx, { from: former, to: email })
     await mails.send(`email_changed.${hashOfToken(token)}`, {
@@ -139,8 +147,9 @@ async function confirm(people: People, ctx: Context, session: Session | undefine
       data: { email },
     })
   }
+  setKnownBrowser(people, ctx, { email, revision: found.use.revision })
   sendNote(ctx, session, {
-    title: 'The address is changed',
-    body: html`<p>Your account is that of <strong>${email}</strong> now. <a href="/account">To the account</a></p>`,
+    title: 'Email address changed',
+    body: html`<p>The address of your account is now <strong>${email}</strong>. <a href="/account">Back to your account</a></p>`,
   })
 }

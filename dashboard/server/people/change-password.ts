@@ -5,7 +5,7 @@ import { writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { passwordProblem } from './ask-password.ts'
-import { judgePassword } from './fields.ts'
+import { judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm } from './form-page.ts'
 import { type People, seeOther, signIn } from './people.ts'
 
@@ -26,13 +26,13 @@ export const passwordRoutes = (people: People): readonly DashboardRoute[] => [
 
 const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
   sendForm(ctx, session, {
-    title: 'Change the password',
-    intro: html`<p>Every other browser that is signed in will be signed out.</p>`,
+    title: 'Change password',
+    intro: html`<p>All other devices are signed out.</p>`,
     action: '/account/password',
     fields: [
       {
         name: 'current',
-        label: 'Password now',
+        label: 'Current password',
         type: 'password',
         autocomplete: 'current-password',
       },
@@ -41,10 +41,10 @@ const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
         label: 'New password',
         type: 'password',
         autocomplete: 'new-password',
-        hint: '8 to 128 characters; a few words make a good one',
+        hint: passwordHint,
       },
     ],
-    button: 'Change it',
+    button: 'Change password',
     problems,
   })
 
@@ -54,9 +54,10 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   if ('problem' in judged) return show(ctx, session, { password: judged.problem })
   const wrong = await passwordProblem(people, session, sentText(ctx, 'current'))
   if (wrong !== undefined) return show(ctx, session, { current: wrong })
-  await writePassword(people.passwords, id, await people.work.hash(judged.value))
+  const phc = await people.work.hash(judged.value)
+  const revision = await writePassword(people.passwords, id, phc)
   await people.sessions.endAll(id)
-  await signIn(people, ctx, id)
+  await signIn(people, ctx, { id, email, revision })
   await people.audit(id, 'password_changed', ctx, { by: 'account' })
   const at = formatIso(people.nowMs())
   await people.mails.send(`password_changed.${id}.${at}`, {

@@ -1,4 +1,5 @@
 /** What people type, judged: the value as it is kept, or a sentence that says what is wrong. */
+import { onOneLine } from '../../../core/one-line.ts'
 import { normaliseEmail } from '../../../runtime/account-book.ts'
 import { WrongUsage } from '../../../runtime/exit.ts'
 import { spellPassword } from '../password-hash.ts'
@@ -8,15 +9,16 @@ export type Judged = { readonly value: string } | { readonly problem: string }
 
 export const shortestPassword = 8
 export const longestPassword = 128
+export const passwordHint = `${shortestPassword} to ${longestPassword} characters. A few random words make a good password.`
 const longestName = 200
 
 export function judgeEmail(text: string): Judged {
-  if (text.trim() === '') return { problem: 'Enter an e-mail address' }
+  if (text.trim() === '') return { problem: 'Enter an email address' }
   try {
     return { value: normaliseEmail(text) }
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error
-    return { problem: 'Enter an e-mail address like ada@example.org' }
+    return { problem: 'Enter an email address like ada@example.org' }
   }
 }
 
@@ -28,30 +30,21 @@ export function judgePassword(text: string, email = ''): Judged {
   if (length > longestPassword) return { problem: `Use at most ${longestPassword} characters` }
   const small = spelt.toLowerCase()
   if (small === email || small === email.split('@')[0])
-    return { problem: 'Use something other than your e-mail address' }
-  if (isCommonPassword(small))
-    return { problem: 'This password is among the first that are guessed' }
+    return { problem: 'Use something other than your email address' }
+  if (isCommonPassword(small)) return { problem: 'This password is too common: choose another one' }
   return { value: text }
 }
 
 export function judgeName(text: string): Judged {
-  const value = onOneLine(text)
+  const value = onOneLine(text.normalize('NFC'))
   if (value === '') return { problem: 'Enter your full name' }
   if (value.length > longestName) return { problem: `Use at most ${longestName} characters` }
   return { value }
 }
 
 export function judgeOrganization(text: string): Judged {
-  const value = onOneLine(text)
+  const value = onOneLine(text.normalize('NFC'))
   return value.length > longestName
     ? { problem: `Use at most ${longestName} characters` }
     : { value }
 }
-
-/** A name stands in mails and lists: no line breaks, and nothing that turns writing around. */
-const onOneLine = (text: string): string =>
-  text
-    .normalize('NFC')
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu, ' ')
-    .replaceAll(/ +/g, ' ')
-    .trim()

@@ -16,6 +16,8 @@ export type Field = {
   readonly value?: string
   readonly hint?: string
   readonly isOptional?: boolean
+  /** Shown, and known to password managers; what is sent of it is not read. */
+  readonly isFixed?: boolean
 }
 
 /** Field → what is wrong with it; under '' what is wrong with the whole. */
@@ -80,13 +82,22 @@ const summary = (
 </div>`
 
 function fieldHtml(field: Field, problem: string | undefined): Html {
-  const { name, label, type, autocomplete, value, hint, isOptional = false } = field
+  const {
+    name,
+    label,
+    type,
+    autocomplete,
+    value,
+    hint,
+    isOptional = false,
+    isFixed = false,
+  } = field
   const described = [hint && `${name}-hint`, problem && `${name}-error`].filter(Boolean).join(' ')
   return html`<div class="field">
 <label for="${name}">${label}${isOptional && html` <span class="hint">(optional)</span>`}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"${
     value !== undefined && html` value="${value}"`
-  }${!isOptional && html` required`}${described !== '' && html` aria-describedby="${described}"`}${
+  }${isFixed && html` readonly`}${!isOptional && html` required`}${described !== '' && html` aria-describedby="${described}"`}${
     problem !== undefined && html` aria-invalid="true"`
   }>
 ${hint !== undefined && html`<span class="hint" id="${name}-hint">${hint}</span>`}

@@ -46,7 +46,7 @@ export async function deleteAccount(people: People, account: Account): Promise<v
   const quota = await kvm.open(buckets.quota)
   const days = await entriesOf<object>(nc, buckets.quota, (_, key) => key.endsWith(`.${id}`))
   await Promise.all(days.map(([key]) => quota.delete(key)))
-  // links of mails, and of the page that sends them again, hold name, address and password's hash
+  // links of mails, and of the page that sends them again, hold the address
   const tokens = await kvm.open(buckets.tokens)
   const links = await entriesOf<{ readonly use: LinkUse }>(
     nc,

@@ -2,6 +2,7 @@
  * How often something may be tried. Kept in each process's memory: with several processes as many
  * times as often, which is still far from what guessing a password takes.
  */
+import { hash, randomBytes } from 'node:crypto'
 import { minuteMs, secondMs } from '../../../core/time.ts'
 import { type RateBy, rateBy } from '../rate-by.ts'
 
@@ -10,14 +11,20 @@ export type Limits = {
   readonly pair: RateBy
   /** Sign-in from one network, whoever it is for. */
   readonly network: RateBy
-  /** Sign-in for one address of mail, wherever it comes from. */
+  /** Sign-in for one address of mail, from all browsers that are not known to it. */
   readonly email: RateBy
+  /** Sign-in from one browser that is known to the address; the three above do not count then. */
+  readonly known: RateBy
   /** The password asked again of somebody signed in, by account. */
   readonly password: RateBy
   /** What may cause a mail, from one network. */
   readonly asking: RateBy
-  /** Mails to one address that somebody unknown asked for; more are not sent, and nobody is told. */
+  /** Mails to one address that a stranger may have asked for; more are not sent, and the page does not say so. */
   readonly mailing: RateBy
+  /** Of those, links for a new password, so that no other mail uses up the way back in. */
+  readonly resetting: RateBy
+  /** A new password by one link, so that a link costs no more than a few hashes. */
+  readonly link: RateBy
   /** Failed sign-ins written into an account's audit log: they must not push out the rest. */
   readonly telling: RateBy
   /** Exports of an account. */
@@ -25,16 +32,37 @@ export type Limits = {
 }
 
 export function createLimits(clockMs: () => number): Limits {
-  const of = (burst: number, everyMs: number): RateBy =>
-    rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs })
+  const of = (burst: number, everyMs: number, most?: number): RateBy =>
+    rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs, ...(most && { most }) })
+  const ofAddress = (burst: number, everyMs: number): RateBy => inSlots(of(burst, everyMs, slots))
   return {
     pair: of(5, minuteMs),
     network: of(60, 2 * secondMs),
-    email: of(100, minuteMs),
+    email: ofAddress(100, minuteMs),
+    known: of(5, minuteMs),
     password: of(5, minuteMs),
     asking: of(10, minuteMs),
-    mailing: of(5, 10 * minuteMs),
+    mailing: ofAddress(5, 10 * minuteMs),
+    resetting: ofAddress(5, 10 * minuteMs),
+    link: of(5, minuteMs),
     telling: of(20, 10 * minuteMs),
     exporting: of(5, minuteMs),
+  }
+}
+
+const slots = 131_072
+
+/**
+ * Names share a fixed number of slots, so none is ever forgotten: a stranger who tries many other
+ * addresses does not get new tries at this one. Who shares a slot with whom only this process knows.
+ */
+function inSlots({ take, tryTake, forget }: RateBy): RateBy {
+  const key = randomBytes(16).toString('hex')
+  const slotOf = (who: string): string =>
+    String(hash('sha256', `${key} ${who}`, 'buffer').readUInt32BE() % slots)
+  return {
+    take: (who) => take(slotOf(who)),
+    tryTake: (who) => tryTake(slotOf(who)),
+    forget: (who) => forget(slotOf(who)),
   }
 }

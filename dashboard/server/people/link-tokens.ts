@@ -10,19 +10,11 @@ import { isWrongLastSequence } from '../../../runtime/stored-message.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import { hashOfToken, newToken } from '../cookies.ts'
 
-export type SignUp = {
-  readonly email: string
-  readonly name: string
-  readonly organization: string
-  /** How the password is checked. */
-  readonly phc: string
-}
-
 /** What a token stands for. */
 export type LinkUse =
-  /** Held by the page that says “look into your mail”: asks for that mail again. */
-  | ({ readonly kind: 'signup'; readonly resent: number } & SignUp)
-  | ({ readonly kind: 'confirm' } & SignUp)
+  /** Held by the page that says “check your email”: asks for that mail again. */
+  | { readonly kind: 'signup'; readonly resent: number; readonly email: string }
+  | { readonly kind: 'confirm'; readonly email: string }
   /** Void once the password or the address is another one. */
   | {
       readonly kind: 'reset'

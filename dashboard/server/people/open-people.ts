@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { AccountBook } from '../../../runtime/account-book.ts'
 import type { MailQueue } from '../../../runtime/mail-queue.ts'
+import type { SecretBox } from '../../../runtime/seal-secret.ts'
 import type { TellAudit } from '../account-api/audit.ts'
 import { openPasswords } from '../password-store.ts'
 import { passwordWork } from '../password-work.ts'
@@ -9,6 +10,8 @@ import type { Sessions } from '../sessions.ts'
 import { accountRoutes } from './account-page.ts'
 import { emailRoutes } from './change-email.ts'
 import { passwordRoutes } from './change-password.ts'
+import { confirmRoutes } from './confirm-account.ts'
+import { openKnownBrowsers } from './known-browser.ts'
 import { createLimits } from './limits.ts'
 import { openLinkTokens } from './link-tokens.ts'
 import type { People } from './people.ts'
@@ -21,6 +24,7 @@ type Options = {
   readonly book: AccountBook
   readonly sessions: Sessions
   readonly mails: MailQueue
+  readonly box: SecretBox
   readonly audit: TellAudit
   readonly publicUrl: string
   readonly proxies: number
@@ -31,18 +35,21 @@ type Options = {
 /** The pages for people that work without JavaScript. */
 export async function openPeople({
   clockMs,
+  box,
   ...options
 }: Options): Promise<readonly DashboardRoute[]> {
   const { nc, nowMs } = options
   const people: People = {
     ...options,
     passwords: await openPasswords(nc),
+    browsers: openKnownBrowsers(box, nowMs),
     links: await openLinkTokens(nc, nowMs),
     work: passwordWork(),
     limits: createLimits(clockMs),
   }
   return [
     ...signUpRoutes(people),
+    ...confirmRoutes(people),
     ...signInRoutes(people),
     ...resetRoutes(people),
     ...passwordRoutes(people),

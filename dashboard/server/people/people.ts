@@ -9,6 +9,7 @@ import { clientNetwork } from '../client-address.ts'
 import { cookieLine, readCookie } from '../cookies.ts'
 import type { PasswordWork } from '../password-work.ts'
 import type { Sessions } from '../sessions.ts'
+import type { KnownBrowsers } from './known-browser.ts'
 import type { Limits } from './limits.ts'
 import type { LinkTokens } from './link-tokens.ts'
 
@@ -20,6 +21,7 @@ export type People = {
   readonly passwords: KV
   readonly work: PasswordWork
   readonly sessions: Sessions
+  readonly browsers: KnownBrowsers
   readonly links: LinkTokens
   readonly mails: MailQueue
   readonly audit: TellAudit
@@ -45,19 +47,28 @@ export async function holderOf({ book }: People, email: string): Promise<Holder>
   return account?.email === email ? { id, account } : { id: nobody, account: undefined }
 }
 
+/** An address and the revision of its account's password. */
+type Proven = { readonly email: string; readonly revision: number }
+
 /** Signs the browser in under a new token; what it came with is void from now on. */
 export async function signIn(
-  { sessions, proxies }: People,
+  people: People,
   ctx: Context,
-  account: string,
+  { id, ...proven }: Proven & { readonly id: string },
 ): Promise<void> {
+  const { sessions, proxies } = people
   const former = readCookie(ctx.req, 'session')
   const old = former === undefined ? undefined : sessions.find(former)
   if (old !== undefined) await sessions.end(old.account.id, old.id)
   const visitor = { agent: ctx.get('user-agent'), address: clientNetwork(ctx.req, proxies) }
-  const token = await sessions.start(account, visitor)
+  const token = await sessions.start(id, visitor)
   setCookies(ctx, cookieLine('session', token), cookieLine('visit', undefined))
+  setKnownBrowser(people, ctx, proven)
 }
+
+/** For a browser whose person has just shown the password, or that mails to the address are theirs. */
+export const setKnownBrowser = ({ browsers }: People, ctx: Context, proven: Proven): void =>
+  ctx.append('set-cookie', browsers.line(ctx.req, proven))
 
 export const signOut = (ctx: Context): void => setCookies(ctx, cookieLine('session', undefined))
 

@@ -1,4 +1,4 @@
-/** A forgotten password. Whether an address is known is told by nothing but a mail to it. */
+/** A forgotten password. Only an email to the address says whether it has an account. */
 import type { Context } from 'koa'
 import { clientNetwork } from '../client-address.ts'
 import { hashOfToken } from '../cookies.ts'
@@ -6,11 +6,11 @@ import { html } from '../html.ts'
 import { readPassword, writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import { judgeEmail, judgePassword } from './fields.ts'
+import { judgeEmail, judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
 import type { Found } from './link-tokens.ts'
-import { holderOf, type People, signOut } from './people.ts'
+import { holderOf, type People, setKnownBrowser, signOut } from './people.ts'
 
 export function resetRoutes(people: People): readonly DashboardRoute[] {
   return [
@@ -33,7 +33,7 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
       handle: async (ctx, session) => {
         const token = String(ctx.query['token'] ?? '')
         const found = await lookUp(people, token)
-        if (found === undefined) return sendGone(ctx, session, askAgain)
+        if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
         showReset(ctx, session, { token, email: found.use.email })
       },
     },
@@ -50,19 +50,19 @@ const askAgain = html`<p><a href="/forgot">Ask for another link</a></p>`
 
 function showForgot(ctx: Context, session: Session | undefined, problems: Problems = {}): void {
   sendForm(ctx, session, {
-    title: 'Set a new password',
-    intro: html`<p>We mail you a link that lets you choose one.</p>`,
+    title: 'Reset your password',
+    intro: html`<p>We email you a link that lets you choose a new password.</p>`,
     action: '/forgot',
     fields: [
       {
         name: 'email',
-        label: 'E-mail address',
+        label: 'Email address',
         type: 'email',
         autocomplete: 'email',
         value: sentText(ctx, 'email'),
       },
     ],
-    button: 'Send the link',
+    button: 'Send link',
     problems,
     after: html`<p><a href="/login">Sign in</a></p>`,
   })
@@ -87,7 +87,7 @@ async function takeForgot(
     revision: kept?.revision ?? 0,
   })
   // for nobody's address a mail is queued too: it has no recipient, and comes to nothing
-  if (limits.mailing.tryTake(email))
+  if (limits.resetting.tryTake(email))
     await mails.send(`reset.${hashOfToken(token)}`, {
       kind: 'reset',
       to: { account: id },
@@ -96,8 +96,8 @@ async function takeForgot(
   if (account !== undefined && limits.telling.tryTake(id))
     void audit(id, 'password_reset_asked', ctx, {}).catch(() => undefined)
   sendNote(ctx, session, {
-    title: 'Look into your mail',
-    body: html`<p>If <strong>${email}</strong> has an account, a mail with a link, good for 24 hours, is on its way to it.</p>
+    title: 'Check your email',
+    body: html`<p>If <strong>${email}</strong> has an account, we sent an email to it. Open its link within 24 hours to choose a new password.</p>
 <p><a href="/login">Sign in</a></p>`,
   })
 }
@@ -122,7 +122,7 @@ const showReset = (
 ): void =>
   sendForm(ctx, session, {
     title: 'Choose a new password',
-    intro: html`<p>For <strong>${email}</strong>. Every browser that is signed in will be signed out.</p>`,
+    intro: html`<p>For <strong>${email}</strong>. All devices are signed out.</p>`,
     action: '/reset',
     hidden: { token },
     fields: [
@@ -131,10 +131,10 @@ const showReset = (
         label: 'New password',
         type: 'password',
         autocomplete: 'new-password',
-        hint: '8 to 128 characters; a few words make a good one',
+        hint: passwordHint,
       },
     ],
-    button: 'Set the password',
+    button: 'Change password',
     problems,
   })
 
@@ -146,17 +146,19 @@ async function takeReset(
   const { links, work, passwords, sessions, limits, mails, audit } = people
   const token = sentText(ctx, 'token')
   const found = await lookUp(people, token)
-  if (found === undefined) return sendGone(ctx, session, askAgain)
+  if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
   const { account, email } = found.use
   const judged = judgePassword(sentText(ctx, 'password'), email)
   if ('problem' in judged)
     return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
+  limits.link.take(hashOfToken(token))
   const phc = await work.hash(judged.value)
-  // whoever loses here had the same link: one of both has set a password
-  if (!(await links.consume(token, found.revision))) return sendGone(ctx, session, askAgain)
-  await writePassword(passwords, account, phc)
+  // two requests with the same link: one of them sets its password
+  if (!(await links.consume(token, found.revision)))
+    return sendGone(ctx, session, { token, next: askAgain })
+  const revision = await writePassword(passwords, account, phc)
   await sessions.endAll(account)
-  limits.email.forget(email)
+  limits.resetting.forget(email)
   await audit(account, 'password_changed', ctx, { by: 'mail' })
   await mails.send(`password_changed.${hashOfToken(token)}`, {
     kind: 'password_changed',
@@ -164,8 +166,11 @@ async function takeReset(
     data: { at: new Date(people.nowMs()).toISOString(), link: `${people.publicUrl}/forgot` },
   })
   signOut(ctx)
+  // a person who reads the mails of the address signs in from here, whatever strangers try
+  setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, undefined, {
-    title: 'The password is set',
-    body: html`<p><a class="button primary" href="/login">Sign in</a></p>`,
+    title: 'Password changed',
+    body: html`<p>All devices are signed out. API keys and webhooks still work: if another person had access to the account, check them after you sign in.</p>
+<p><a class="button primary" href="/login">Sign in</a></p>`,
   })
 }

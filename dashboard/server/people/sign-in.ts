@@ -5,13 +5,13 @@
 import type { Context } from 'koa'
 import { clientNetwork } from '../client-address.ts'
 import { html } from '../html.ts'
-import { readPassword } from '../password-store.ts'
+import { type KeptPassword, readPassword } from '../password-store.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm } from './form-page.ts'
-import { holderOf, type People, seeOther, signIn, signOut } from './people.ts'
+import { type Holder, holderOf, type People, seeOther, signIn, signOut } from './people.ts'
 
 export function signInRoutes(people: People): readonly DashboardRoute[] {
   return [
@@ -50,7 +50,7 @@ function showSignIn(ctx: Context, { next, problems = {}, status }: Showing): voi
     fields: [
       {
         name: 'email',
-        label: 'E-mail address',
+        label: 'Email address',
         type: 'email',
         autocomplete: 'username',
         value: sentText(ctx, 'email'),
@@ -60,46 +60,82 @@ function showSignIn(ctx: Context, { next, problems = {}, status }: Showing): voi
     button: 'Sign in',
     problems,
     ...(status === undefined ? {} : { status }),
-    after: html`<p><a href="/forgot">Forgotten the password?</a> · <a href="/signup">Sign up</a></p>
-<p class="hint">Signed up a moment ago? The link in your mail comes first.</p>`,
+    after: html`<p><a href="/forgot">Forgot your password?</a> · <a href="/signup">Sign up</a></p>
+<p class="hint">Just signed up? Confirm your email first.</p>`,
   })
 }
 
 async function takeSignIn(people: People, ctx: Context): Promise<void> {
-  const { limits, work, passwords, audit, proxies } = people
+  const { work, audit, limits } = people
   const next = safePath(sentText(ctx, 'next'))
   const judged = judgeEmail(sentText(ctx, 'email'))
   const email = 'value' in judged ? judged.value : ''
-  const network = clientNetwork(ctx.req, proxies)
-  const pair = `${network} ${email}`
+  let trial: Trial
   try {
-    limits.pair.take(pair)
-    limits.network.take(network)
-    limits.email.take(email)
+    trial = await countTry(people, ctx, email)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) || error.status !== 429) throw error
     ctx.set(error.headers)
-    return showSignIn(ctx, {
-      next,
-      status: error.status,
-      problems: { '': 'Too many tries: wait a minute and try again' },
-    })
+    return showSignIn(ctx, { next, status: error.status, problems: { '': tooManyTries } })
   }
-  const { id, account } = await holderOf(people, email)
-  const kept = await readPassword(passwords, id)
-  if (!(await work.matches(sentText(ctx, 'password'), kept?.phc)) || account === undefined) {
+  const { id, account, kept, isKnown } = trial
+  const password = sentText(ctx, 'password')
+  if (
+    !(await work.matches(password, kept?.phc, { isKnown })) ||
+    kept === undefined ||
+    account === undefined
+  ) {
     if (account !== undefined && limits.telling.tryTake(id))
       void audit(id, 'sign_in_failed', ctx, {}).catch(() => undefined)
     return showSignIn(ctx, {
       next,
       status: 401,
-      problems: { '': 'The e-mail address or the password is wrong' },
+      problems: { '': 'The email address or the password is wrong' },
     })
   }
-  limits.pair.forget(pair)
-  await signIn(people, ctx, id)
+  trial.forget()
+  await signIn(people, ctx, { id, email, revision: kept.revision })
   await audit(id, 'sign_in', ctx, {})
   seeOther(ctx, next)
+}
+
+const tooManyTries =
+  'Too many attempts. Wait a minute, or reset your password: after that you can sign in at once'
+
+type Trial = Holder & {
+  readonly kept: KeptPassword | undefined
+  /** The browser has signed in to this very password before. */
+  readonly isKnown: boolean
+  /** It was the right password. */
+  readonly forget: () => void
+}
+
+/**
+ * A browser that is known to the address has its own count, so that guessing from elsewhere,
+ * however much, does not keep the owner out.
+ * @throws Refusal 429
+ */
+async function countTry(people: People, ctx: Context, email: string): Promise<Trial> {
+  const { limits, browsers, proxies } = people
+  const mark = browsers.find(ctx.req, email)
+  if (mark !== undefined) {
+    limits.known.take(mark.id)
+    const holder = await passwordOf(people, email)
+    if (holder.kept?.revision === mark.revision)
+      return { ...holder, isKnown: true, forget: () => limits.known.forget(mark.id) }
+  }
+  const network = clientNetwork(ctx.req, proxies)
+  const pair = `${network} ${email}`
+  limits.pair.take(pair)
+  limits.network.take(network)
+  limits.email.take(email)
+  const holder = await passwordOf(people, email)
+  return { ...holder, isKnown: false, forget: () => limits.pair.forget(pair) }
+}
+
+async function passwordOf(people: People, email: string) {
+  const holder = await holderOf(people, email)
+  return { ...holder, kept: await readPassword(people.passwords, holder.id) }
 }
 
 async function leave(people: People, ctx: Context, session: Session | undefined): Promise<void> {

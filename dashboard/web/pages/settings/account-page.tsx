@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { getJson, sendJson } from '../../data.ts'
 import { me } from '../../me.ts'
+import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
@@ -58,14 +59,14 @@ function About() {
             <dd>{account.organization}</dd>
           </>
         )}
-        <dt>E-mail</dt>
+        <dt>Email</dt>
         <dd>{account.email}</dd>
         <dt>Tier</dt>
         <dd>
           {account.tier}
           {account.tier === 'free' && (
             <span class="muted">
-              : 100 requests a day. The operator of this network can change it.
+              : 100 requests a day. Ask <OperatorLink /> to change it.
             </span>
           )}
         </dd>
@@ -78,7 +79,7 @@ function About() {
       </dl>
       <div class="actions">
         <a class="button" href="/account/email">
-          Change e-mail
+          Change email
         </a>
         <a class="button" href="/account/password">
           Change password

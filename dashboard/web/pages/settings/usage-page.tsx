@@ -1,4 +1,5 @@
 import { getJson } from '../../data.ts'
+import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
@@ -64,8 +65,8 @@ const Shown = ({ usage }: { readonly usage: Usage }) => (
       </p>
       {usage.tier === 'free' && (
         <p class="muted">
-          This account is free. Premium has 10,000 requests a day and webhooks, unless this
-          network’s operator has set other limits: ask them to change your account.
+          This account is free. Premium has 10,000 requests per day and webhooks, unless this
+          network has other limits. Ask <OperatorLink /> to change your account.
         </p>
       )}
     </section>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { me } from '../../me.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
@@ -147,9 +148,9 @@ const Item = ({ of: webhook }: { readonly of: Webhook }) => {
 const PremiumOnly = () => (
   <Empty title="Webhooks belong to premium accounts">
     <p>
-      With them your own program hears at once when the index of a sensor crosses a line, or when a
-      sensor falls silent. Ask the operator of this network to change your account; until then ask{' '}
-      <code>/v1/sensors</code> now and then:
+      With a webhook, your server receives a signed POST within seconds when the index of a sensor
+      crosses a threshold, or when a sensor goes offline. Ask <OperatorLink /> to change your
+      account. Until then, poll <code>/v1/sensors</code>:
     </p>
     <Snippets path="/v1/sensors?status=offline" />
   </Empty>

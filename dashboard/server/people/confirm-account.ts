@@ -1,0 +1,153 @@
+/**
+ * The page that the mail's link opens makes the account: with the name and the password of the
+ * person who reads the mail, so nothing that a stranger typed at sign-up is in it.
+ */
+import type { Context } from 'koa'
+import { createAccount, findAccount } from '../../../runtime/account-book.ts'
+import { MustAct } from '../../../runtime/exit.ts'
+import type { Account } from '../../../schemas/account.ts'
+import { hashOfToken } from '../cookies.ts'
+import { html } from '../html.ts'
+import { writeFirstPassword } from '../password-store.ts'
+import type { DashboardRoute, Session } from '../route.ts'
+import { sentText } from '../sent-body.ts'
+import { type Judged, judgeName, judgeOrganization, judgePassword, passwordHint } from './fields.ts'
+import { type Problems, sendForm, sendNote } from './form-page.ts'
+import { sendGone } from './gone.ts'
+import { type People, setKnownBrowser } from './people.ts'
+import { signUpAgain } from './sign-up.ts'
+
+export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
+  {
+    method: 'GET',
+    path: '/confirm',
+    needs: 'nobody',
+    handle: async (ctx, session) => {
+      const token = String(ctx.query['token'] ?? '')
+      const found = await people.links.look(token, 'confirm')
+      if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+      showConfirm(ctx, session, { token, email: found.use.email })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/confirm',
+    needs: 'nobody',
+    handle: (ctx, session) => confirm(people, ctx, session),
+  },
+]
+
+type Confirming = { readonly token: string; readonly email: string; readonly problems?: Problems }
+
+const showConfirm = (
+  ctx: Context,
+  session: Session | undefined,
+  { token, email, problems = {} }: Confirming,
+): void =>
+  sendForm(ctx, session, {
+    title: 'Confirm your account',
+    intro: html`<p>Enter your name and choose a password to create the account.</p>
+<p class="hint">If you did not sign up, close this page: no account is created.</p>`,
+    action: '/confirm',
+    hidden: { token },
+    fields: [
+      {
+        name: 'email',
+        label: 'Email address',
+        type: 'email',
+        autocomplete: 'username',
+        value: email,
+        isFixed: true,
+      },
+      {
+        name: 'name',
+        label: 'Full name',
+        type: 'text',
+        autocomplete: 'name',
+        value: sentText(ctx, 'name'),
+      },
+      {
+        name: 'organization',
+        label: 'Organisation',
+        type: 'text',
+        autocomplete: 'organization',
+        value: sentText(ctx, 'organization'),
+        isOptional: true,
+      },
+      {
+        name: 'password',
+        label: 'Password',
+        type: 'password',
+        autocomplete: 'new-password',
+        hint: passwordHint,
+      },
+    ],
+    button: 'Create account',
+    problems,
+  })
+
+/**
+ * The account first, the token last: killed in between, the same link does the rest. Of two at
+ * once both find the same account, and the first password stays. What a pending sign-up of 0.1
+ * says of name and password is not read: its link leads to the same form.
+ */
+async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
+  const { links, limits, passwords, work, audit } = people
+  const token = sentText(ctx, 'token')
+  const found = await links.look(token, 'confirm')
+  if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+  const { email } = found.use
+  const judged: Readonly<Record<string, Judged>> = {
+    name: judgeName(sentText(ctx, 'name')),
+    organization: judgeOrganization(sentText(ctx, 'organization')),
+    password: judgePassword(sentText(ctx, 'password'), email),
+  }
+  const problems = problemsOf(judged)
+  if (Object.keys(problems).length > 0) return showConfirm(ctx, session, { token, email, problems })
+  limits.link.take(hashOfToken(token))
+  const phc = await work.hash(valueOf(judged, 'password'))
+  const account = await accountFor(people, email, judged)
+  const revision = await writeFirstPassword(passwords, account.id, phc)
+  await links.consume(token, found.revision)
+  if (revision === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+  await audit(account.id, 'account_created', ctx, {})
+  setKnownBrowser(people, ctx, { email, revision })
+  sendNote(ctx, session, {
+    title: 'Email confirmed',
+    body: html`<p>The account of ${email} is ready. <a class="button primary" href="/login">Sign in</a></p>`,
+  })
+}
+
+async function accountFor(
+  { book, nowMs }: People,
+  email: string,
+  judged: Readonly<Record<string, Judged>>,
+): Promise<Account> {
+  const organization = valueOf(judged, 'organization')
+  try {
+    return await createAccount(book, {
+      email,
+      name: valueOf(judged, 'name'),
+      tier: 'free',
+      nowMs: nowMs(),
+      isConfirmed: true,
+      ...(organization === '' ? {} : { organization }),
+    })
+  } catch (error) {
+    const account = error instanceof MustAct ? await findAccount(book, email) : undefined
+    if (account === undefined) throw error
+    return account
+  }
+}
+
+const problemsOf = (judged: Readonly<Record<string, Judged>>): Problems =>
+  Object.fromEntries(
+    Object.entries(judged).flatMap(([name, one]) =>
+      'problem' in one ? [[name, one.problem]] : [],
+    ),
+  )
+
+function valueOf(judged: Readonly<Record<string, Judged>>, name: string): string {
+  const one = judged[name]
+  return one !== undefined && 'value' in one ? one.value : ''
+}

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { tableLines } from '../../cli/table.ts'
+import { shownLine, shownText } from '../../core/shown-text.ts'
+import { environment } from '../../runtime/config.ts'
+import { hostileText, terminalCodes } from '../support/hostile-text.ts'
+
+test('what a terminal would obey is written out, and the rest stays as it is', () => {
+  expect(shownText('\u001b]52;c;AAAA\u0007\u009b2J\u202e\u{e0041}')).toBe(
+    '\\u001b]52;c;AAAA\\u0007\\u009b2J\\u202e\\udb40\\udc41',
+  )
+  expect(shownText('a\tb\nọmọ 🐘 Zoë')).toBe('a\tb\nọmọ 🐘 Zoë')
+  expect(shownLine('a\tb\nc')).toBe('a\\u0009b\\u000ac')
+  expect(shownText(hostileText)).not.toMatch(terminalCodes)
+})
+
+test('JSON that goes this way still says the same', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
+      const said = { value, text: text + hostileText }
+      const shown = shownText(JSON.stringify(said, null, 2))
+      expect(shown).not.toMatch(terminalCodes)
+      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(said)))
+    }),
+  )
+})
+
+test('a cell of a table makes no row of its own', () => {
+  expect(tableLines(['A', 'B'], [['x\nfaked  row', 'y']])).toEqual([
+    'A                  B',
+    'x\\u000afaked  row  y',
+  ])
+})
+
+test.each([true, false])('no line of a log has them, on a terminal: %s', (isTerminal) => {
+  const program = `
+    process.stdout.isTTY = ${isTerminal}
+    const { openLog } = await import('./runtime/log.ts')
+    const text = ${JSON.stringify(hostileText)}
+    const log = openLog({ name: 'test', level: 'info' })
+    log.warn({ subject: text, [text]: 1, deep: { list: [text] }, err: new Error(text) }, text)
+  `
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    env: { ...environment(), NO_COLOR: '1' },
+  })
+  expect(printed).toContain(String.raw`\u001b]52;c`)
+  expect(printed).not.toMatch(terminalCodes)
+})
