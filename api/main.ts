@@ -21,7 +21,7 @@ import { aqiScale } from './aqi-scale.ts'
 import { areaDirectory } from './area-directory.ts'
 import { createAreaHistory } from './area-history.ts'
 import { keptMs, listAreas, showArea } from './areas.ts'
-import { atMost } from './at-most.ts'
+import { openAskStore } from './ask-store.ts'
 import { watchBatchIndex } from './batch-index-watch.ts'
 import { readApiConfig } from './config.ts'
 import { docsPage, openApiDocument } from './docs.ts'
@@ -55,10 +55,8 @@ import { openWhenNeeded } from './webhooks-secrets.ts'
 
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const { host, port, networkName, allowInsecureWebhooks, proofs, limits } = readApiConfig({
-    env,
-    flags,
-  })
+  const settings = readApiConfig({ env, flags })
+  const { host, port, proxies, networkName, allowInsecureWebhooks, proofs, limits } = settings
   const nowMs = Date.now
   const rules = sensorIdRules(config.idPrefix)
 
@@ -66,6 +64,9 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   opened.defer(() => nc.close())
   await ensureStreams(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
+  // lanes of their own: nothing that a visitor asks is before what an account asks
+  const visitorsStore = opened.use(await openStore(config.store, { readOnly: true }))
+  const askStore = openAskStore({ accounts: store, visitors: visitorsStore })
   const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))
   const whole = async (): Promise<void> => {
@@ -101,7 +102,6 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     ),
   )
   const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs })
-  const bounded = atMost({ running: 16, waiting: 256 })
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
@@ -146,6 +146,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
 
   const app = createApp({
+    proxies,
     admit: createAdmit({
       guard: createKeyGuard({
         find: keys.get,
@@ -159,14 +160,14 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     routes: [
       listSensors({ board, rules, directory }),
       sensorStatus({ board, rules, texts, nowMs }),
-      listReadings({ board, rules, newest, store, texts, atMost: bounded }),
+      listReadings({ board, rules, newest, askStore, texts }),
       listAreas({ board, directory }),
       showArea({
         board,
         directory,
-        history: createAreaHistory({ store, progress, keep, nowMs }),
+        history: createAreaHistory({ progress, keep, nowMs }),
         keep,
-        atMost: bounded,
+        askStore,
         nowMs,
       }),
       ...(await proofRoutes({
@@ -180,8 +181,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         board,
         rules,
         newest,
-        store,
-        atMost: bounded,
+        askStore,
       })),
       aqiScale(),
       streamEvents({ nc, hub, board, rules, directory, texts, log }),

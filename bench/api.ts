@@ -200,9 +200,9 @@ async function benchAreas(store: Store) {
       showArea({
         board,
         directory: () => directory,
-        history: createAreaHistory({ store, progress, keep, nowMs: Date.now }),
+        history: createAreaHistory({ progress, keep, nowMs: Date.now }),
         keep,
-        atMost: (work) => work(),
+        askStore: (asker, work) => work(store, asker.gone()),
         nowMs: Date.now,
       }),
     ],

@@ -81,7 +81,8 @@ export function createApp(options: Options): Koa {
     } catch (thrown) {
       const refusal = toRefusal(thrown)
       const { status } = refusal
-      if (status >= 500)
+      // a client that went is nobody's failure
+      if (status >= 500 && !ctx.res.closed)
         log.error({ requestId, route: routeOf(ctx), err: thrown }, 'could not answer')
       if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
     }

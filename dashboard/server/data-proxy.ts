@@ -1,12 +1,13 @@
 /**
  * `/data/v1/…` is the API for our own pages. What the map shows is open to anyone, within a limit
  * for each network; usage and webhooks are answered for the account that is signed in. Nothing of
- * what the client says about itself goes on: the API hears our key, and whom we ask for.
+ * what the client says about itself goes on: the API hears our key, and whom we ask for: an account,
+ * or the network of a visitor, so that its turns are fair.
  */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { minuteMs, secondMs } from '../../core/time.ts'
-import { clientNetwork } from './client-address.ts'
+import { clientNetwork } from '../../runtime/client-network.ts'
 import { type RateBy, rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'
@@ -39,6 +40,7 @@ const open = [
 ]
 const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
 
+/** The API answers 503 by itself after 25 s. */
 const answerWithinMs = 30 * secondMs
 
 export function dataProxy(options: Options): readonly DashboardRoute[] {
@@ -55,7 +57,8 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
       : byAccount.take(session.account.id)
   const ask = async (ctx: Context, session: Session | undefined): Promise<void> => {
     take(ctx, session)
-    await forward(ctx, options, { session, signal: AbortSignal.timeout(answerWithinMs) })
+    const signal = AbortSignal.any([goneSignal(ctx), AbortSignal.timeout(answerWithinMs)])
+    await forward(ctx, options, { session, signal })
   }
 
   const stream: DashboardRoute = {
@@ -73,16 +76,15 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
           headers: { 'retry-after': '10' },
         })
       streams.set(who, running + 1)
-      const gone = new AbortController()
+      const gone = goneSignal(ctx)
       ctx.res.once('close', () => {
-        gone.abort()
         const left = (streams.get(who) ?? 1) - 1
         if (left > 0) streams.set(who, left)
         else streams.delete(who)
       })
       // the API's signs of life are rarer than what an ordinary answer is given
       ctx.req.socket.setTimeout(5 * minuteMs)
-      await forward(ctx, options, { session, signal: AbortSignal.any([gone.signal, stop]) })
+      await forward(ctx, options, { session, signal: AbortSignal.any([gone, stop]) })
     },
   }
   return [
@@ -108,6 +110,14 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
   ]
 }
 
+/** Aborted when the client has gone: the API then leaves what it was asked. */
+function goneSignal({ res }: Context): AbortSignal {
+  const gone = new AbortController()
+  if (res.closed) gone.abort()
+  else res.once('close', () => gone.abort())
+  return gone.signal
+}
+
 type Sending = { readonly session: Session | undefined; readonly signal: AbortSignal }
 
 /** Of the answer; all else is between the API and us. */
@@ -128,12 +138,13 @@ const told = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
 
 async function forward(
   ctx: Context,
-  { apiUrl, key }: Options,
+  { apiUrl, key, proxies }: Options,
   { session, signal }: Sending,
 ): Promise<void> {
   const headers = new Headers({ authorization: `Bearer ${key()}`, 'accept-encoding': 'identity' })
   for (const name of told) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
-  if (session !== undefined) headers.set('airproof-account', session.account.id)
+  if (session === undefined) headers.set('airproof-network', clientNetwork(ctx.req, proxies))
+  else headers.set('airproof-account', session.account.id)
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
   if (isSending) headers.set('content-type', 'application/json')

@@ -1,6 +1,6 @@
 /** A forgotten password. Whether an address is known is told by nothing but a mail to it. */
 import type { Context } from 'koa'
-import { clientNetwork } from '../client-address.ts'
+import { clientNetwork } from '../../../runtime/client-network.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { readPassword, writePassword } from '../password-store.ts'

@@ -4,9 +4,9 @@
  */
 import type { Context } from 'koa'
 import { createAccount, findAccount } from '../../../runtime/account-book.ts'
+import { clientNetwork } from '../../../runtime/client-network.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { Account } from '../../../schemas/account.ts'
-import { clientNetwork } from '../client-address.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { writeFirstPassword } from '../password-store.ts'
