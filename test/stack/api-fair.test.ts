@@ -37,10 +37,20 @@ async function fill(api: TestApi): Promise<void> {
 const span = (n: number): string =>
   `start_time=${formatIso(startMs + n * 10 * secondMs)}&end_time=${formatIso(startMs + dayMs - hourMs)}`
 
-type Attack = AsyncDisposable & { readonly statuses: number[]; readonly stop: () => Promise<void> }
+type Attack = AsyncDisposable & {
+  readonly statuses: number[]
+  /** The clients go. */
+  readonly stop: () => Promise<void>
+  /** What was asked is still answered. */
+  readonly finish: () => Promise<void>
+}
 
 /** Asks all at once, and again after each answer; what is refused stays away. */
-function attack(api: TestApi, count: number, headers: (n: number) => HeadersInit): Attack {
+function attack(
+  api: TestApi,
+  count: number,
+  headers: (n: number) => Record<string, string>,
+): Attack {
   const statuses: number[] = []
   const stop = new AbortController()
   let asked = 0
@@ -96,7 +106,7 @@ test('one visitor, and many, ask as fast as they can: accounts are answered, and
   await using api = await testApi()
   await fill(api)
   const { key: internal } = await api.newKey({ account: 'dashboard', internal: true })
-  const from = (network: string): HeadersInit => ({
+  const from = (network: string): Record<string, string> => ({
     authorization: `Bearer ${internal}`,
     'airproof-network': network,
   })
