@@ -220,6 +220,8 @@ function agreedType(ctx: Context, types: readonly string[]): string {
 /** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
 function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: Answer): void {
   ctx.respond = false
+  // the server has answered 503 for us, or the client has gone
+  if (ctx.res.headersSent) return
   ctx.res.writeHead(status, {
     'content-type': type,
     ...(follow === undefined ? { 'content-length': body.length } : {}),

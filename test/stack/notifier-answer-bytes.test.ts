@@ -1,6 +1,6 @@
 /** How much a hostile receiver can make the notifier read, whatever it sends. */
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { expect, test } from 'vitest'
 import { openSender, type Sender, type Sent, sendLimits } from '../../notifier/send.ts'
