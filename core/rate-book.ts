@@ -27,15 +27,13 @@ export function createRateBook(most: number): RateBook {
   }
 }
 
-/** How many times as much a site may as one of its networks. */
-const siteFactor = 10
-
 /**
  * The same for networks, as `networkOf` writes them: a whole site of IPv6 has a larger limit besides,
  * or its 65,536 networks would be as many limits. What the network's own limit refuses does not
- * count for the site, so one network takes a tenth of it at most.
+ * count for the site, so one network takes one share of it at most.
+ * @param siteFactor how many times as much a site may as one of its networks
  */
-export function createNetworkBook(most: number): RateBook {
+export function createNetworkBook(most: number, siteFactor = 10): RateBook {
   const networks = createRateBook(most)
   const sites = createRateBook(most)
   return {

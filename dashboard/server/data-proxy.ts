@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { clientNetwork } from '../../runtime/client-network.ts'
-import { type RateBy, rateBy } from './rate-by.ts'
+import { rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'
 
@@ -46,10 +46,12 @@ const answerWithinMs = 30 * secondMs
 export function dataProxy(options: Options): readonly DashboardRoute[] {
   const { proxies, clockMs, openPerMinute = 300, accountPerMinute = 600, stop } = options
   const { mostStreams = 10 } = options
-  const perMinute = (count: number): RateBy =>
-    rateBy({ limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 }, clockMs })
-  const byNetwork = perMinute(openPerMinute)
-  const byAccount = perMinute(accountPerMinute)
+  const perMinute = (count: number) => ({
+    limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 },
+    clockMs,
+  })
+  const byNetwork = rateBy({ ...perMinute(openPerMinute), siteFactor: 10 })
+  const byAccount = rateBy(perMinute(accountPerMinute))
   const streams = new Map<string, number>()
   const take = (ctx: Context, session: Session | undefined): void =>
     session === undefined
@@ -148,7 +150,7 @@ async function forward(
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
   if (isSending) headers.set('content-type', 'application/json')
-  // the path as it was written: what was percent-encoded stays so
+  // the target as it was written, which no parser reads otherwise: see core/request-target.ts
   const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
   const answer = await askApi(url, {
     method: ctx.method,

@@ -16,7 +16,7 @@ export type Limits = {
   readonly password: RateBy
   /** What may cause a mail, from one network. */
   readonly asking: RateBy
-  /** Mails to one address that somebody unknown asked for; more are not sent, and nobody is told. */
+  /** Mails that somebody unknown asked for, to one address and in all; more are not sent, and nobody is told. */
   readonly mailing: RateBy
   /** Failed sign-ins written into an account's audit log: they must not push out the rest. */
   readonly telling: RateBy
@@ -25,16 +25,30 @@ export type Limits = {
 }
 
 export function createLimits(clockMs: () => number): Limits {
-  const of = (burst: number, everyMs: number): RateBy =>
-    rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs })
+  const of = (
+    burst: number,
+    everyMs: number,
+    rest: { readonly siteFactor?: number } = {},
+  ): RateBy => rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs, ...rest })
   return {
     pair: of(5, minuteMs),
-    network: of(60, 2 * secondMs),
+    network: of(60, 2 * secondMs, { siteFactor: 10 }),
     email: of(100, minuteMs),
     password: of(5, minuteMs),
-    asking: of(10, minuteMs),
-    mailing: of(5, 10 * minuteMs),
+    // a few sites alone do not use up what all may mail
+    asking: of(10, minuteMs, { siteFactor: 3 }),
+    mailing: inAll(of(5, 10 * minuteMs), of(500, 3 * secondMs)),
     telling: of(20, 10 * minuteMs),
     exporting: of(5, minuteMs),
   }
 }
+
+/** Both: each name's own limit, and one for all names together. */
+const inAll = (each: RateBy, all: RateBy): RateBy => ({
+  ...each,
+  take: (who) => {
+    each.take(who)
+    all.take('all')
+  },
+  tryTake: (who) => each.tryTake(who) && all.tryTake('all'),
+})

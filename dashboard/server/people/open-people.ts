@@ -9,6 +9,7 @@ import type { Sessions } from '../sessions.ts'
 import { accountRoutes } from './account-page.ts'
 import { emailRoutes } from './change-email.ts'
 import { passwordRoutes } from './change-password.ts'
+import type { Holdings } from './holdings.ts'
 import { createLimits } from './limits.ts'
 import { openLinkTokens } from './link-tokens.ts'
 import type { People } from './people.ts'
@@ -22,6 +23,7 @@ type Options = {
   readonly sessions: Sessions
   readonly mails: MailQueue
   readonly audit: TellAudit
+  readonly holdings: Holdings
   readonly publicUrl: string
   readonly proxies: number
   readonly nowMs: () => number

@@ -9,6 +9,7 @@ import type { TellAudit } from '../account-api/audit.ts'
 import { cookieLine, readCookie } from '../cookies.ts'
 import type { PasswordWork } from '../password-work.ts'
 import type { Sessions } from '../sessions.ts'
+import type { Holdings } from './holdings.ts'
 import type { Limits } from './limits.ts'
 import type { LinkTokens } from './link-tokens.ts'
 
@@ -23,6 +24,7 @@ export type People = {
   readonly links: LinkTokens
   readonly mails: MailQueue
   readonly audit: TellAudit
+  readonly holdings: Holdings
   readonly limits: Limits
   /** What links in mails begin with: never what a request says of itself. */
   readonly publicUrl: string
