@@ -30,6 +30,8 @@ export type HistoryAsked = {
   readonly gone: AbortSignal
   /** Visitors are given what costs little: the hours where an account is given the readings. */
   readonly isVisitor: boolean
+  /** For what was computed from the readings: accounts have theirs apart, as they have their lanes. */
+  readonly keep: Keep
 }
 
 /** @param area as the store calls it @throws StoreUnavailable */
@@ -45,25 +47,19 @@ const longestRawMs = { account: dayMs, visitor: hourMs } as const
 
 type Options = {
   readonly progress: Pick<RollupProgress, 'unwritten'>
-  /** For what was computed from the readings. */
-  readonly keep: Keep
   readonly nowMs: () => number
 }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
 
-export function createAreaHistory({ progress, keep, nowMs }: Options): AreaHistory {
-  /** Lanes apart have values apart: an account never waits for what a visitor's lane computes. */
-  const nameOf = ({ isVisitor }: HistoryAsked): keyof typeof longestRawMs =>
-    isVisitor ? 'visitor' : 'account'
-
+export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
   const span = (
     asked: HistoryAsked,
     area: string,
     { fromMs, toMs }: Period,
   ): Promise<AreaStats | undefined> =>
-    keep(
-      `span ${nameOf(asked)} ${fromMs} ${toMs} ${area}`,
+    asked.keep(
+      `span ${fromMs} ${toMs} ${area}`,
       (gone) => asked.store.within(gone).computeOverall(area, fromMs, toMs),
       asked.gone,
     )
@@ -74,8 +70,8 @@ export function createAreaHistory({ progress, keep, nowMs }: Options): AreaHisto
     { fromMs, toMs }: Period,
     size: BucketSize,
   ): Promise<readonly AreaStats[]> =>
-    keep(
-      `${size} ${nameOf(asked)} ${fromMs} ${toMs} ${area}`,
+    asked.keep(
+      `${size} ${fromMs} ${toMs} ${area}`,
       (gone) => asked.store.within(gone).computeBuckets(area, fromMs, toMs, size),
       asked.gone,
     )
@@ -126,7 +122,7 @@ export function createAreaHistory({ progress, keep, nowMs }: Options): AreaHisto
 
   return async (asked, area, period, step) => {
     const inSteps = step && steps(asked, area, period, step)
-    const longestMs = longestRawMs[nameOf(asked)]
+    const longestMs = longestRawMs[asked.isVisitor ? 'visitor' : 'account']
     if (period.toMs - period.fromMs <= longestMs) {
       const [stats, series] = await Promise.all([span(asked, area, period), inSteps])
       return { stats, basis: 'readings', series }

@@ -18,7 +18,8 @@ type Options = {
   readonly board: SensorBoard
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
-  readonly keep: Keep
+  /** Apart: what visitors ask for does not push out what accounts asked for. */
+  readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
   readonly askStore: AskStore
   readonly nowMs: () => number
 }
@@ -61,12 +62,17 @@ export const showArea = (options: Options): Route => ({
   params: ['start_time', 'end_time', 'interval'],
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
-    const { board, keep, nowMs } = options
+    const { board, keeps, nowMs } = options
+    const keep = keeps[asker.isVisitor ? 'visitors' : 'accounts']
     const area = findArea(options.directory(), names['area_name'] ?? '')
     const interval = readChoice(params, 'interval', ['hour', 'day'])
     const exact = readAreaPeriod(params, nowMs(), interval === 'hour')
     const period = asker.isVisitor ? roundedOut(exact) : exact
-    const { stats, basis, series } = await readHistory(options, asker, area, period, interval)
+    const { stats, basis, series } = await readHistory(options, asker, keep, {
+      storedAs: area.storedAs,
+      period,
+      interval,
+    })
     const entries = entriesOf(board, area)
     const isNow = period.toMs > nowMs()
     const nowcast = isNow
@@ -125,20 +131,25 @@ function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Perio
 
 /** Visitors share whole answers, also while their line is full. @throws ApiError 503 */
 async function readHistory(
-  { history, keep, askStore }: Options,
+  { history, askStore }: Options,
   asker: Asker,
-  { storedAs }: Area,
-  period: Period,
-  interval: BucketSize | undefined,
+  keep: Keep,
+  { storedAs, period, interval }: Wanted,
 ): Promise<AreaStatistics> {
   const { isVisitor } = asker
   const read = (store: Store, gone: AbortSignal): Promise<AreaStatistics> =>
-    history({ store, gone, isVisitor }, storedAs, period, interval)
+    history({ store, gone, isVisitor, keep }, storedAs, period, interval)
   if (!isVisitor) return await askStore(asker, read)
-  const name = `visitors ${period.fromMs} ${period.toMs} ${interval} ${storedAs}`
+  const name = `whole ${period.fromMs} ${period.toMs} ${interval} ${storedAs}`
   const shared = (store: Store, signal: AbortSignal): Promise<AreaStatistics> =>
     keep(name, (gone) => read(store, gone), signal)
   return keep.ready<AreaStatistics>(name) ?? (await askStore(asker, shared))
+}
+
+type Wanted = {
+  readonly storedAs: string
+  readonly period: Period
+  readonly interval: BucketSize | undefined
 }
 
 /** Visitors share answers, so their periods begin and end with the running ten seconds. */

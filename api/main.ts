@@ -101,7 +101,6 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       { networkName, idPrefix: config.idPrefix },
     ),
   )
-  const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs })
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
@@ -165,8 +164,11 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       showArea({
         board,
         directory,
-        history: createAreaHistory({ progress, keep, nowMs }),
-        keep,
+        history: createAreaHistory({ progress, nowMs }),
+        keeps: {
+          accounts: createKeep({ forMs: keptMs, most: 2_000, nowMs }),
+          visitors: createKeep({ forMs: keptMs, most: 2_000, nowMs }),
+        },
         askStore,
         nowMs,
       }),

@@ -200,8 +200,8 @@ async function benchAreas(store: Store) {
       showArea({
         board,
         directory: () => directory,
-        history: createAreaHistory({ progress, keep, nowMs: Date.now }),
-        keep,
+        history: createAreaHistory({ progress, nowMs: Date.now }),
+        keeps: { accounts: keep, visitors: keep },
         askStore: (asker, work) => work(store, asker.gone()),
         nowMs: Date.now,
       }),

@@ -69,12 +69,12 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
   const history = createAreaHistory({
     progress,
     nowMs: () => nowMs,
-    keep: createKeep({ forMs: 10, most: 100, nowMs: () => nowMs }),
   })
   // what it reads with is all it is asked for
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const store = { within: () => reads as StoreReads }
-  const asked = { store, gone: new AbortController().signal }
+  const keep = createKeep({ forMs: 10, most: 100, nowMs: () => nowMs })
+  const asked = { store, keep, gone: new AbortController().signal }
   const of =
     (isVisitor: boolean): Ask =>
     (area, period, step) =>
