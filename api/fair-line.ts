@@ -60,7 +60,8 @@ export function fairLine(bounds: FairLineBounds): FairLine {
     if (share.line.delete(waiter)) inLine--
   }
   const next = (): void => {
-    for (const [name, share] of [...shares]) {
+    // a share that is given a place comes by again, at the end of the round
+    for (const [name, share] of shares) {
       const [first] = share.line
       if (first === undefined) {
         if (share.running === 0) shares.delete(name)

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../core/time.ts'
+import { environment } from '../runtime/config.ts'
 import { siteOf, testApi } from '../test/support/api.ts'
 import { areaOf, sensorId } from './api-city.ts'
 
@@ -49,7 +50,7 @@ for (let n = 0; n < sensors; n++) {
 
 const child = fork(fileURLToPath(new URL('./verify-api-child.ts', import.meta.url)), {
   env: {
-    ...process.env,
+    ...environment(),
     AIRPROOF_DATA: dirname(api.storeFile),
     AIRPROOF_LOG: 'silent',
     NATS_URL: api.nats.url,
@@ -57,7 +58,8 @@ const child = fork(fileURLToPath(new URL('./verify-api-child.ts', import.meta.ur
     AIRPROOF_BURST_PREMIUM: '1000000000',
   },
 })
-const [{ url }] = (await once(child, 'message')) as [{ url: string }]
+const [message] = await once(child, 'message')
+const { url }: { readonly url: string } = message
 const agent = new Agent({ keepAlive: true, maxSockets: 2 * lanes })
 
 type Headers = Readonly<Record<string, string>>

@@ -70,6 +70,7 @@ test('a socket that never asks for anything is closed', async () => {
   const socket = await open(server.url)
   socket.resume()
   await once(socket, 'close')
+  expect(socket.bytesWritten).toBe(0)
 })
 
 test('one network holds as many connections as it may, and its next one is closed at once', async () => {
