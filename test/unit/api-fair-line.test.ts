@@ -1,8 +1,10 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ApiError } from '../../api/api-error.ts'
+import { openAskStore } from '../../api/ask-store.ts'
 import { type FairLine, type FairLineBounds, fairLine } from '../../api/fair-line.ts'
 import { streamRoom } from '../../api/stream-room.ts'
+import type { Store } from '../../store/store.ts'
 
 const bounds: FairLineBounds = { running: 2, runningEach: 1, waiting: 4, waitingEach: 3 }
 
@@ -172,4 +174,29 @@ test('an account finds room for a stream while visitors fill theirs, and takes n
   expect(() => open(false, 'acc_2')).toThrow(expect.objectContaining({ status: 503 }))
   leave()
   open(false, 'acc_1')
+})
+
+test('while visitors have taken every place of theirs, and wait for more, an account is answered', async () => {
+  vi.useRealTimers()
+  const end = Promise.withResolvers<void>()
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store is handed on, and no more
+  const [ofAccounts, ofVisitors] = [{} as Store, {} as Store]
+  const ask = openAskStore({ accounts: ofAccounts, visitors: ofVisitors })
+  const asker = (isVisitor: boolean, share: string) => {
+    const gone = new AbortController()
+    return { isVisitor, share: () => share, gone: () => gone.signal }
+  }
+  const begun: Store[] = []
+  const visits = Array.from({ length: 100 }, (_, n) =>
+    ask(asker(true, `site ${n}`), async (store) => {
+      begun.push(store)
+      await end.promise
+    }),
+  )
+  const settled = Promise.allSettled(visits)
+  expect(await ask(asker(false, 'acc_1'), async (store) => store === ofAccounts)).toBe(true)
+  expect(begun).toEqual([ofVisitors, ofVisitors, ofVisitors, ofVisitors])
+  end.resolve()
+  const refused = (await settled).filter(({ status }) => status === 'rejected')
+  expect(refused).toHaveLength(100 - 4 - 64)
 })
