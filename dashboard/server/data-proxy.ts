@@ -22,7 +22,7 @@ type Options = {
   readonly openPerMinute?: number
   /** Of one account, from wherever: pages need less, and programs have `/v1` and its quota. */
   readonly accountPerMinute?: number
-  /** Streams of one network at once. */
+  /** Streams at once, of one network without a session, or of one account. */
   readonly mostStreams?: number
   /** Aborted when the process stops: streams have no end of their own. */
   readonly stop: AbortSignal
@@ -68,7 +68,8 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
     path: '/data/v1/stream',
     needs: 'nobody',
     handle: async (ctx, session) => {
-      const who = clientNetwork(ctx.req, proxies)
+      // signed in, neighbours on the same network take no place of theirs
+      const who = session?.account.id ?? clientNetwork(ctx.req, proxies)
       take(ctx, session)
       // gone while the session was looked up: its `close`, which gives the place back, is over
       if (ctx.res.closed) return
