@@ -66,7 +66,7 @@ test('a kept-alive connection has its 256 KiB for each exchange', async () => {
   expect(Math.max(...exchanges.values())).toBeGreaterThanOrEqual(3)
 })
 
-test('below TLS the bytes of the wire count, tickets included', async () => {
+test('with TLS the bytes of the wire count', async () => {
   using folder = temporaryFolder()
   const authority = testAuthority(folder.path)
   const pair = authority.issue({ name: 'hooks.example.com' })
