@@ -13,6 +13,16 @@ export type Answer = {
   readonly follow?: (out: ServerResponse) => void
 }
 
+/** For whom the store is asked, and until when. */
+export type Asker = {
+  /** Not signed in: asks in a pool apart from the accounts'. */
+  readonly isVisitor: boolean
+  /** What shares a turn: an account, or a visitor's site or address. */
+  readonly share: () => string
+  /** Aborted when the client has gone. */
+  readonly gone: () => AbortSignal
+}
+
 export type Request = {
   /** Of the path, decoded. */
   readonly names: Readonly<Record<string, string>>
@@ -21,8 +31,9 @@ export type Request = {
   readonly type: string
   /** Undefined on a route that is open. */
   readonly caller: Caller | undefined
-  /** Of the socket: whoever asks, or what stands before us. */
-  readonly address: string
+  readonly asker: Asker
+  /** The client's, as far as our own proxies say. */
+  readonly network: () => string
   readonly header: (name: string) => string | undefined
   /**
    * The JSON that was sent, undefined where nothing was; the caller's key is judged again behind it.

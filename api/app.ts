@@ -5,12 +5,15 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import { siteOf } from '../core/network-of.ts'
 import { remember } from '../core/remember.ts'
+import { clientNetwork } from '../runtime/client-network.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
-import type { Answer, Route } from './answer.ts'
+import type { Answer, Asker, Route } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import { toApiError, writeError } from './error-answer.ts'
 import { readJsonBody } from './json-body.ts'
+import { type Caller, networkHeader } from './key-guard.ts'
 import { decodeText, parseParams } from './params.ts'
 
 /** Told of every request when its answer is on the way. */
@@ -24,6 +27,8 @@ export type Observe = (seen: {
 
 type Options = {
   readonly routes: readonly Route[]
+  /** Proxies of ours before us. */
+  readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
 }
@@ -33,7 +38,7 @@ const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
 
-export function createApp({ routes, admit, observe }: Options): Koa {
+export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa {
   const app = new Koa()
   // routes without names in their path are found by a look-up; the router's patterns take the rest
   const fixed = new Map<string, readonly Route[]>()
@@ -81,8 +86,18 @@ export function createApp({ routes, admit, observe }: Options): Koa {
       return sent
     }
     const header = (name: string): string | undefined => ctx.get(name) || undefined
-    const address = ctx.req.socket.remoteAddress ?? ''
-    const answering = route.answer({ names, params, type, caller, address, header, readBody })
+    const network = (): string => clientNetwork(ctx.req, proxies)
+    const asker = askerOf(ctx, caller, network)
+    const answering = route.answer({
+      names,
+      params,
+      type,
+      caller,
+      asker,
+      network,
+      header,
+      readBody,
+    })
     const answer = answering instanceof Promise ? await answering : answering
     if (version !== undefined) keepAnswer(url, version, answer)
     send(ctx, answer)
@@ -119,6 +134,30 @@ export function createApp({ routes, admit, observe }: Options): Koa {
   app.on('error', () => undefined)
   return app
 }
+
+function askerOf({ req, res }: Context, caller: Caller | undefined, network: () => string): Asker {
+  const isVisitor = caller?.isVisitor ?? true
+  let gone: AbortController | undefined
+  return {
+    isVisitor,
+    share: () => {
+      if (caller !== undefined && !isVisitor) return caller.account
+      const given = caller === undefined ? undefined : req.headers[networkHeader]
+      const asking = typeof given === 'string' ? given.slice(0, longestNetwork) : network()
+      return siteOf(asking) ?? asking
+    },
+    gone: () => {
+      if (gone !== undefined) return gone.signal
+      const going = new AbortController()
+      gone = going
+      if (res.closed) going.abort()
+      else res.once('close', () => going.abort())
+      return going.signal
+    },
+  }
+}
+
+const longestNetwork = 64
 
 type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
 
@@ -181,6 +220,8 @@ function agreedType(ctx: Context, types: readonly string[]): string {
 /** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
 function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: Answer): void {
   ctx.respond = false
+  // the server has answered 503 for us, or the client has gone
+  if (ctx.res.headersSent) return
   ctx.res.writeHead(status, {
     'content-type': type,
     ...(follow === undefined ? { 'content-length': body.length } : {}),
@@ -193,6 +234,8 @@ function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: 
     ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
     return
   }
+  // gone while it was let in: its `close`, which gives places back, is over
+  if (ctx.res.closed) return
   ctx.res.flushHeaders()
   follow(ctx.res)
 }

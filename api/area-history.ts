@@ -23,57 +23,95 @@ export type AreaStatistics = {
   readonly series: readonly AreaStats[] | undefined
 }
 
+/** Where the history is read, and for whom. */
+export type HistoryAsked = {
+  readonly store: Pick<Store, 'within'>
+  /** Aborted when nobody waits any more. */
+  readonly gone: AbortSignal
+  /** Visitors are given what costs little: the hours where an account is given the readings. */
+  readonly isVisitor: boolean
+  /** For what was computed from the readings: accounts have theirs apart, as they have their lanes. */
+  readonly keep: Keep
+}
+
 /** @param area as the store calls it @throws StoreUnavailable */
 export type AreaHistory = (
+  asked: HistoryAsked,
   area: string,
   period: Period,
   step?: BucketSize,
 ) => Promise<AreaStatistics>
 
 /** Up to this long the readings themselves are summed up. */
-export const longestRawMs = dayMs
+const longestRawMs = { account: dayMs, visitor: hourMs } as const
 
 type Options = {
-  readonly store: Pick<Store, 'computeOverall' | 'computeBuckets' | 'areaHours' | 'areaDays'>
   readonly progress: Pick<RollupProgress, 'unwritten'>
-  /** For what was computed from the readings. */
-  readonly keep: Keep
   readonly nowMs: () => number
 }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
 
-export function createAreaHistory({ store, progress, keep, nowMs }: Options): AreaHistory {
-  const span = (area: string, { fromMs, toMs }: Period): Promise<AreaStats | undefined> =>
-    keep(`span ${fromMs} ${toMs} ${area}`, () => store.computeOverall(area, fromMs, toMs))
+export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
+  const span = (
+    asked: HistoryAsked,
+    area: string,
+    { fromMs, toMs }: Period,
+  ): Promise<AreaStats | undefined> =>
+    asked.keep(
+      `span ${fromMs} ${toMs} ${area}`,
+      (gone) => asked.store.within(gone).computeOverall(area, fromMs, toMs),
+      asked.gone,
+    )
 
-  const computed = (area: string, { fromMs, toMs }: Period, size: BucketSize) =>
-    keep(`${size} ${fromMs} ${toMs} ${area}`, () => store.computeBuckets(area, fromMs, toMs, size))
+  const computed = (
+    asked: HistoryAsked,
+    area: string,
+    { fromMs, toMs }: Period,
+    size: BucketSize,
+  ): Promise<readonly AreaStats[]> =>
+    asked.keep(
+      `${size} ${fromMs} ${toMs} ${area}`,
+      (gone) => asked.store.within(gone).computeBuckets(area, fromMs, toMs, size),
+      asked.gone,
+    )
 
   /** Whole steps: what is written from the roll-ups, the rest computed, as few calls as may be. */
-  const whole = async (area: string, period: Period, size: BucketSize): Promise<AreaStats[]> => {
+  const whole = async (
+    asked: HistoryAsked,
+    area: string,
+    period: Period,
+    size: BucketSize,
+  ): Promise<AreaStats[]> => {
     const stepMs = stepMsOf[size]
     const unwritten = progress.unwritten(area, size)
-    if (unwritten === 'all') return [...(await computed(area, period, size))]
+    if (unwritten === 'all') return [...(await computed(asked, area, period, size))]
     const open = openSteps(unwritten, period, stepMs, nowMs())
+    const store = asked.store.within(asked.gone)
     const read = size === 'hour' ? store.areaHours : store.areaDays
-    const [written, ...runs] = await Promise.all([
+    const written =
       open.size * stepMs === period.toMs - period.fromMs
         ? []
-        : read(area, period.fromMs, period.toMs),
-      ...coalesce(open, stepMs).map((run) => computed(area, run, size)),
-    ])
-    return [...written.filter(({ startMs }) => !open.has(startMs)), ...runs.flat()].toSorted(
+        : await read(area, period.fromMs, period.toMs)
+    const runs: AreaStats[] = []
+    // one after the other: a request takes one turn of the lane at a time
+    for (const run of coalesce(open, stepMs)) runs.push(...(await computed(asked, area, run, size)))
+    return [...written.filter(({ startMs }) => !open.has(startMs)), ...runs].toSorted(
       (a, b) => a.startMs - b.startMs,
     )
   }
 
-  const steps = async (area: string, period: Period, size: BucketSize): Promise<AreaStats[]> => {
+  const steps = async (
+    asked: HistoryAsked,
+    area: string,
+    period: Period,
+    size: BucketSize,
+  ): Promise<AreaStats[]> => {
     const cut = cutPeriod(period, stepMsOf[size])
     const [head, middle, tail] = await Promise.all([
-      cut.head && span(area, cut.head),
-      cut.whole ? whole(area, cut.whole, size) : [],
-      cut.tail && span(area, cut.tail),
+      cut.head && span(asked, area, cut.head),
+      cut.whole ? whole(asked, area, cut.whole, size) : [],
+      cut.tail && span(asked, area, cut.tail),
     ])
     return [
       ...(head && cut.head ? [{ ...head, startMs: cut.head.fromMs }] : []),
@@ -82,14 +120,15 @@ export function createAreaHistory({ store, progress, keep, nowMs }: Options): Ar
     ]
   }
 
-  return async (area, period, step) => {
-    const asked = step && steps(area, period, step)
-    if (period.toMs - period.fromMs <= longestRawMs) {
-      const [stats, series] = await Promise.all([span(area, period), asked])
+  return async (asked, area, period, step) => {
+    const inSteps = step && steps(asked, area, period, step)
+    const longestMs = longestRawMs[asked.isVisitor ? 'visitor' : 'account']
+    if (period.toMs - period.fromMs <= longestMs) {
+      const [stats, series] = await Promise.all([span(asked, area, period), inSteps])
       return { stats, basis: 'readings', series }
     }
-    const hourly = step === 'hour' && asked ? asked : steps(area, period, 'hour')
-    const [hours, series] = await Promise.all([hourly, asked])
+    const hourly = step === 'hour' && inSteps ? inSteps : steps(asked, area, period, 'hour')
+    const [hours, series] = await Promise.all([hourly, inSteps])
     return { stats: composeStats(hours), basis: 'hourly_means', series }
   }
 }

@@ -1,11 +1,12 @@
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../core/time.ts'
-import { jsonAnswer, jsonType, type Route } from './answer.ts'
+import type { BucketSize, Store } from '../store/store.ts'
+import { type Asker, jsonAnswer, jsonType, type Route } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
 import type { Area, AreaDirectory } from './area-directory.ts'
-import type { AreaHistory } from './area-history.ts'
+import type { AreaHistory, AreaStatistics } from './area-history.ts'
 import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
-import type { AtMost } from './at-most.ts'
+import type { AskStore } from './ask-store.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
 import type { Keep } from './keep.ts'
@@ -17,8 +18,9 @@ type Options = {
   readonly board: SensorBoard
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
-  readonly keep: Keep
-  readonly atMost: AtMost
+  /** Apart: what visitors ask for does not push out what accounts asked for. */
+  readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
+  readonly askStore: AskStore
   readonly nowMs: () => number
 }
 
@@ -59,12 +61,18 @@ export const showArea = (options: Options): Route => ({
   path: '/v1/areas/:area_name',
   params: ['start_time', 'end_time', 'interval'],
   types: [jsonType],
-  answer: async ({ names, params }) => {
-    const { board, history, keep, atMost, nowMs } = options
+  answer: async ({ names, params, asker }) => {
+    const { board, keeps, nowMs } = options
+    const keep = keeps[asker.isVisitor ? 'visitors' : 'accounts']
     const area = findArea(options.directory(), names['area_name'] ?? '')
     const interval = readChoice(params, 'interval', ['hour', 'day'])
-    const period = readAreaPeriod(params, nowMs(), interval === 'hour')
-    const { stats, basis, series } = await atMost(() => history(area.storedAs, period, interval))
+    const exact = readAreaPeriod(params, nowMs(), interval === 'hour')
+    const period = asker.isVisitor ? roundedOut(exact) : exact
+    const { stats, basis, series } = await readHistory(options, asker, keep, {
+      storedAs: area.storedAs,
+      period,
+      interval,
+    })
     const entries = entriesOf(board, area)
     const isNow = period.toMs > nowMs()
     const nowcast = isNow
@@ -120,6 +128,35 @@ function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Perio
   }
   return { fromMs: Math.max(0, fromMs), toMs: Math.min(latestMs, toMs) }
 }
+
+/** Visitors share whole answers, also while their line is full. @throws ApiError 503 */
+async function readHistory(
+  { history, askStore }: Options,
+  asker: Asker,
+  keep: Keep,
+  { storedAs, period, interval }: Wanted,
+): Promise<AreaStatistics> {
+  const { isVisitor } = asker
+  const read = (store: Store, gone: AbortSignal): Promise<AreaStatistics> =>
+    history({ store, gone, isVisitor, keep }, storedAs, period, interval)
+  if (!isVisitor) return await askStore(asker, read)
+  const name = `whole ${period.fromMs} ${period.toMs} ${interval} ${storedAs}`
+  const shared = (store: Store, signal: AbortSignal): Promise<AreaStatistics> =>
+    keep(name, (gone) => read(store, gone), signal)
+  return keep.ready<AreaStatistics>(name) ?? (await askStore(asker, shared))
+}
+
+type Wanted = {
+  readonly storedAs: string
+  readonly period: Period
+  readonly interval: BucketSize | undefined
+}
+
+/** Visitors share answers, so their periods begin and end with the running ten seconds. */
+const roundedOut = ({ fromMs, toMs }: Period): Period => ({
+  fromMs: floorTo(fromMs, keptMs),
+  toMs: floorTo(toMs + keptMs - 1, keptMs),
+})
 
 function coverageOf(
   area: Area,

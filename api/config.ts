@@ -8,6 +8,8 @@ export type ApiConfig = {
   readonly host: string
   /** 0: any free one. */
   readonly port: number
+  /** Proxies of ours before us: so many entries of X-Forwarded-For are believed. */
+  readonly proxies: number
   /** What the whole network is called where an area is asked for. */
   readonly networkName: string
   /** Webhooks may name http, any port and loopback addresses: for development. */
@@ -40,6 +42,7 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
   return Object.freeze({
     host,
     port,
+    proxies: settings.int('AIRPROOF_API_PROXIES', { default: 0, max: 10 }),
     proofs: {
       explorerUrl: settings.url('AIRPROOF_EXPLORER_URL', ['http:', 'https:']),
       publicUrl: settings.url('AIRPROOF_PUBLIC_URL', ['http:', 'https:'], {

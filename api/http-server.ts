@@ -4,7 +4,7 @@ import { ApiError } from './api-error.ts'
 import { longestUrl } from './app.ts'
 import { errorBody } from './error-answer.ts'
 
-type Options = Pick<HttpServerOptions, 'host' | 'port' | 'listener' | 'limits'>
+type Options = Pick<HttpServerOptions, 'host' | 'port' | 'listener' | 'limits' | 'connections'>
 
 /** What never became a request is answered in our envelope too. @throws MustAct the port is taken */
 export const openHttpServer = (options: Options): Promise<HttpServer> =>

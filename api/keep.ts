@@ -7,25 +7,77 @@ type Options = {
   readonly nowMs: () => number
 }
 
-/** The value under `key`, made by `make` unless one not older than `forMs` is here. */
-export type Keep = <T>(key: string, make: () => Promise<T>) => Promise<T>
+/**
+ * The value under `key`, made by `make` unless one not older than `forMs` is here.
+ * @param gone aborted when this caller needs it no longer; `make` is told when that is true of all
+ */
+export type Keep = (<T>(
+  key: string,
+  make: (gone: AbortSignal) => Promise<T>,
+  gone?: AbortSignal,
+) => Promise<T>) & {
+  /** What is here already, without waiting. */
+  readonly ready: <T>(key: string) => T | undefined
+}
+
+type Kept = {
+  readonly madeMs: number
+  readonly value: Promise<unknown>
+  made?: { readonly value: unknown }
+  /** Callers who wait for it. */
+  waiting: number
+  readonly stop: AbortController
+}
 
 /**
- * Keeps answers for a while. Those who ask for the same while it is being made wait for the one
- * making; a failure is not kept.
+ * Keeps answers for a while. Callers who ask for the same while it is being made wait for the first;
+ * a failure is not kept, and neither is what was given up.
  */
 export function createKeep({ forMs, most, nowMs }: Options): Keep {
-  const kept = new Map<string, { readonly madeMs: number; readonly value: Promise<unknown> }>()
-  return <T>(key: string, make: () => Promise<T>): Promise<T> => {
-    const found = kept.get(key)
+  const kept = new Map<string, Kept>()
+  const forget = (key: string, entry: Kept): void => {
+    if (kept.get(key) === entry) kept.delete(key)
+  }
+  const join = (key: string, entry: Kept, gone: AbortSignal | undefined): void => {
+    entry.waiting++
+    if (gone === undefined) return
+    const leave = (): void => {
+      if (--entry.waiting > 0) return
+      forget(key, entry)
+      entry.stop.abort(gone.reason)
+    }
+    const settle = (): void => gone.removeEventListener('abort', leave)
+    gone.addEventListener('abort', leave, { once: true })
+    entry.value.then(settle, settle)
+  }
+  const fresh = (key: string): Kept | undefined => {
+    const entry = kept.get(key)
+    return entry !== undefined && nowMs() - entry.madeMs < forMs ? entry : undefined
+  }
+  const begin = (key: string, make: (gone: AbortSignal) => Promise<unknown>): Kept => {
+    const stop = new AbortController()
+    const entry: Kept = { madeMs: nowMs(), value: make(stop.signal), waiting: 0, stop }
+    remember(kept, key, entry, most)
+    entry.value.then(
+      (value) => {
+        entry.made = { value }
+      },
+      () => forget(key, entry),
+    )
+    return entry
+  }
+  const keep = <T>(
+    key: string,
+    make: (gone: AbortSignal) => Promise<T>,
+    gone?: AbortSignal,
+  ): Promise<T> => {
+    const entry = fresh(key) ?? begin(key, make)
+    join(key, entry, gone)
     // a key names what it keeps, so under one key there is only ever one type
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    if (found !== undefined && nowMs() - found.madeMs < forMs) return found.value as Promise<T>
-    const value = make()
-    remember(kept, key, { madeMs: nowMs(), value }, most)
-    value.catch(() => {
-      if (kept.get(key)?.value === value) kept.delete(key)
-    })
-    return value
+    return entry.value as Promise<T>
   }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+  const ready = <T>(key: string): T | undefined => fresh(key)?.made?.value as T | undefined
+  return Object.assign(keep, { ready })
 }

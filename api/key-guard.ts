@@ -27,6 +27,8 @@ export type Caller = {
   /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
   readonly account: string
   readonly isInternal: boolean
+  /** The dashboard asks for a visitor who is not signed in. */
+  readonly isVisitor: boolean
   /** Judges the same key once more. @throws ApiError as the guard does */
   readonly again: () => void
 }
@@ -47,6 +49,9 @@ export const longestUnheardMs = 2_000
 
 /** Names the account that an internal caller acts for; from every other caller it means nothing. */
 export const accountHeader = 'airproof-account'
+
+/** The network of the visitor that an internal caller asks for, for fair turns; as above. */
+export const networkHeader = 'airproof-network'
 
 /** The headers of a request that say who asks. */
 export type Credentials = {
@@ -72,11 +77,12 @@ export function createKeyGuard({ find, hasAccount, unheardMs, nowMs }: KeyGuardO
     if (key.isRevoked) throw refused('revoked_key')
     if (nowMs() >= key.expiresMs) throw refused('expired_key')
     const { id, isInternal } = key
-    if (isInternal && actsFor === undefined) return { key: id, account: key.account, isInternal }
+    if (isInternal && actsFor === undefined)
+      return { key: id, account: key.account, isInternal, isVisitor: true }
     const account = isInternal ? actsFor : key.account
     // a header sent twice arrives joined by a comma, which is no account either
     if (typeof account !== 'string' || !hasAccount(account)) throw refused('unknown_account')
-    return { key: id, account, isInternal }
+    return { key: id, account, isInternal, isVisitor: false }
   }
   return ({ authorization, [accountHeader]: actsFor }) => {
     mustHear()

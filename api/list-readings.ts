@@ -1,8 +1,8 @@
 import type { Reading } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
-import type { Store } from '../store/store.ts'
+import type { StoreReads } from '../store/store.ts'
 import type { Answer, Route } from './answer.ts'
-import type { AtMost } from './at-most.ts'
+import type { AskStore } from './ask-store.ts'
 import { readingCursor, readReadingCursor } from './cursor.ts'
 import { findSensor } from './find-sensor.ts'
 import { newestFromStore } from './newest-from-store.ts'
@@ -17,9 +17,8 @@ type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly newest: NewestReadings
-  readonly store: Pick<Store, 'latest' | 'range' | 'rangeAll'>
+  readonly askStore: AskStore
   readonly texts: ReadingTexts
-  readonly atMost: AtMost
 }
 
 const names = ['sensor_id', 'limit', 'start_time', 'end_time', 'cursor', 'shape', 'format'] as const
@@ -37,7 +36,10 @@ export const listReadings = (options: Options): Route => ({
     const shape = readChoice(params, 'shape', shapes) ?? 'full'
     const format = readChoice(params, 'format', formatNames)
     const found =
-      options.newest.page(query) ?? (await options.atMost(() => fromStore(query, options)))
+      options.newest.page(query) ??
+      (await options.askStore(request.asker, (store, signal) =>
+        fromStore(query, store.within(signal)),
+      ))
     const readings = found.slice(0, limit)
     const last = readings.at(-1)
     const nextCursor = found.length > limit && last !== undefined ? readingCursor(last) : null
@@ -67,7 +69,7 @@ function readQuery(params: Params, limit: number, { board, rules }: Options): Pa
   return { sensor, fromMs, toMs, limit, after }
 }
 
-async function fromStore(query: PageQuery, { store }: Options): Promise<readonly Reading[]> {
+async function fromStore(query: PageQuery, store: StoreReads): Promise<readonly Reading[]> {
   const { sensor, fromMs, toMs, limit, after } = query
   if (sensor === undefined) return newestFromStore(store, { fromMs, toMs, limit, after })
   // of one sensor there is one reading a time, so a page begins before the last one's

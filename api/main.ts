@@ -4,6 +4,7 @@ import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { assertKeptStore } from '../runtime/kept-store.ts'
+import { lastValues } from '../runtime/last-values.ts'
 import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -22,7 +23,7 @@ import { aqiScale } from './aqi-scale.ts'
 import { areaDirectory } from './area-directory.ts'
 import { createAreaHistory } from './area-history.ts'
 import { keptMs, listAreas, showArea } from './areas.ts'
-import { atMost } from './at-most.ts'
+import { openAskStore } from './ask-store.ts'
 import { watchBatchIndex } from './batch-index-watch.ts'
 import { readApiConfig } from './config.ts'
 import { docsPage, openApiDocument } from './docs.ts'
@@ -31,7 +32,6 @@ import { createKeep } from './keep.ts'
 import { createKeyGuard, parseKnownKey } from './key-guard.ts'
 import { openKeyUses } from './key-uses.ts'
 import { parseKnownAccount, type Tier } from './known-account.ts'
-import { lastValues } from './last-values.ts'
 import { listReadings } from './list-readings.ts'
 import { listSensors } from './list-sensors.ts'
 import { openLivePicture } from './live-picture.ts'
@@ -56,10 +56,8 @@ import { openWhenNeeded } from './webhooks-secrets.ts'
 
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const { host, port, networkName, allowInsecureWebhooks, proofs, limits } = readApiConfig({
-    env,
-    flags,
-  })
+  const settings = readApiConfig({ env, flags })
+  const { host, port, proxies, networkName, allowInsecureWebhooks, proofs, limits } = settings
   const nowMs = Date.now
   const rules = sensorIdRules(config.idPrefix)
 
@@ -68,6 +66,9 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await ensureStreams(nc, config)
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
+  // lanes of their own: nothing that a visitor asks is before what an account asks
+  const visitorsStore = opened.use(await openStore(config.store, { readOnly: true }))
+  const askStore = openAskStore({ accounts: store, visitors: visitorsStore })
   const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))
   const whole = async (): Promise<void> => {
@@ -102,8 +103,6 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       { networkName, idPrefix: config.idPrefix },
     ),
   )
-  const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs })
-  const bounded = atMost({ running: 16, waiting: 256 })
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
@@ -149,6 +148,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
 
   const app = createApp({
+    proxies,
     admit: createAdmit({
       guard: createKeyGuard({
         find: keys.get,
@@ -162,14 +162,17 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     routes: [
       listSensors({ board, rules, directory }),
       sensorStatus({ board, rules, texts, nowMs }),
-      listReadings({ board, rules, newest, store, texts, atMost: bounded }),
+      listReadings({ board, rules, newest, askStore, texts }),
       listAreas({ board, directory }),
       showArea({
         board,
         directory,
-        history: createAreaHistory({ store, progress, keep, nowMs }),
-        keep,
-        atMost: bounded,
+        history: createAreaHistory({ progress, nowMs }),
+        keeps: {
+          accounts: createKeep({ forMs: keptMs, most: 2_000, nowMs }),
+          visitors: createKeep({ forMs: keptMs, most: 2_000, nowMs }),
+        },
+        askStore,
         nowMs,
       }),
       ...(await proofRoutes({
@@ -184,8 +187,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         board,
         rules,
         newest,
-        store,
-        atMost: bounded,
+        askStore,
       })),
       aqiScale(),
       streamEvents({ nc, hub, board, rules, directory, texts, log }),

@@ -18,7 +18,7 @@ import { countMismatches } from './mismatches.ts'
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
 import { createProveReading } from './prove-reading.ts'
-import { rateByAddress } from './rate-by-address.ts'
+import { rateByNetwork } from './rate-by-network.ts'
 import type { ReadingSources } from './stored-reading.ts'
 import { verifyReading } from './verify.ts'
 
@@ -59,7 +59,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
     chainId: () => index.deployment()?.chainId,
-    bound: rateByAddress({ limit: openProofs, clockMs: () => performance.now() }),
+    bound: rateByNetwork({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [
     verifyReading({ ...shared, index, linkToTx: linkToTx(explorerUrl, publicUrl), nowMs }),

@@ -2,7 +2,7 @@
 import { isHash } from '../core/hex.ts'
 import { formatIso } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
-import { type Answer, jsonType, type Request, type Route } from './answer.ts'
+import { type Answer, type Asker, jsonType, type Request, type Route } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
 import type { ExpectedBy } from './expected-by.ts'
 import type { MakeBundle } from './make-bundle.ts'
@@ -19,7 +19,7 @@ type Options = ReadingSources & {
   readonly mismatches: Mismatches
   readonly chainId: () => number | undefined
   /** @throws ApiError 429 */
-  readonly bound: (address: string) => void
+  readonly bound: (network: string) => void
 }
 
 const htmlType = 'text/html'
@@ -30,8 +30,10 @@ export const proofOfReading = (options: Options): Route => ({
   path: '/v1/readings/:sensor_id/proof',
   params: ['timestamp', 'hash'],
   types: [jsonType],
-  answer: async ({ names, params }) =>
-    bundleAnswer(await bundleOf(names['sensor_id'] ?? '', needTime(params), params, options)),
+  answer: async ({ names, params, asker }) => {
+    const wanted = { asker, name: names['sensor_id'] ?? '', timeMs: needTime(params) }
+    return bundleAnswer(await bundleOf(wanted, params, options))
+  },
 })
 
 /**
@@ -43,15 +45,15 @@ export const openProof = (options: Options): Route => ({
   params: ['hash'],
   types: [jsonType, htmlType],
   isOpen: true,
-  answer: async ({ names, params, type, address }) => {
-    options.bound(address)
+  answer: async ({ names, params, type, network, asker }) => {
+    options.bound(network())
     const { sensor_id: name = '', timestamp = '' } = names
     const isFile = timestamp.endsWith(ending)
     const timeMs = needTime(
       new Map([['timestamp', isFile ? timestamp.slice(0, -ending.length) : timestamp]]),
     )
     if (type === htmlType && !isFile) {
-      const { reading, isStored } = await findReading(options, name, timeMs)
+      const { reading, isStored } = await findReading(options, asker, name, timeMs)
       const verdict = await proving(options.prove(reading))
       if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
       return proofPageAnswer(
@@ -60,22 +62,23 @@ export const openProof = (options: Options): Route => ({
         options.chainId(),
       )
     }
-    return bundleAnswer(await bundleOf(name, timeMs, params, options), isFile)
+    return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)
   },
 })
 
 type Bundle = { readonly reading: Reading; readonly text: string }
 
+type Wanted = { readonly asker: Asker; readonly name: string; readonly timeMs: number }
+
 async function bundleOf(
-  name: string,
-  timeMs: number,
+  { asker, name, timeMs }: Wanted,
   params: Request['params'],
   options: Options,
 ): Promise<Bundle> {
   const pinned = params.get('hash')
   if (pinned !== undefined && !isHash(pinned))
     throw badParameter('hash', pinned, '0x and 64 lower-case hexadecimal digits')
-  const { reading, isStored } = await findReading(options, name, timeMs)
+  const { reading, isStored } = await findReading(options, asker, name, timeMs)
   const verdict = await proving(options.prove(reading))
   if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
   if (pinned !== undefined && pinned !== verdict.hash)

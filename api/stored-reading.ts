@@ -1,8 +1,8 @@
 import type { Reading } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
-import type { Store } from '../store/store.ts'
+import type { Asker } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
-import type { AtMost } from './at-most.ts'
+import type { AskStore } from './ask-store.ts'
 import { findSensor } from './find-sensor.ts'
 import type { NewestReadings } from './newest-readings.ts'
 import { latestMs, type Params, readTime } from './params.ts'
@@ -12,8 +12,7 @@ export type ReadingSources = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly newest: NewestReadings
-  readonly store: Pick<Store, 'at'>
-  readonly atMost: AtMost
+  readonly askStore: AskStore
 }
 
 export type FoundReading = {
@@ -31,12 +30,13 @@ export function needTime(params: Params): number {
 
 /** The one reading of a sensor at a time, from the store. @throws ApiError 404 */
 export async function findReading(
-  { board, rules, newest, store, atMost }: ReadingSources,
+  { board, rules, newest, askStore }: ReadingSources,
+  asker: Asker,
   name: string,
   timeMs: number,
 ): Promise<FoundReading> {
   const sensor = findSensor(board, rules, name).sensor.id
-  const stored = await atMost(() => store.at(sensor, timeMs))
+  const stored = await askStore(asker, (store, signal) => store.within(signal).at(sensor, timeMs))
   if (stored !== undefined) return { reading: stored, isStored: true }
   const [accepted] =
     newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []

@@ -1,12 +1,11 @@
 /** GET /v1/stream: what happens, as it happens, as server-sent events. */
-import type { ServerResponse } from 'node:http'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import type { Logger } from '../runtime/log.ts'
-import type { Request, Route } from './answer.ts'
-import { ApiError, badParameter, unavailable } from './api-error.ts'
+import type { Asker, Request, Route } from './answer.ts'
+import { badParameter, unavailable } from './api-error.ts'
 import type { AreaDirectory } from './area-directory.ts'
-import { atMost } from './at-most.ts'
+import { fairLine } from './fair-line.ts'
 import { findSensor } from './find-sensor.ts'
 import { type Params, readWord } from './params.ts'
 import type { ReadingTexts } from './reading-texts.ts'
@@ -15,6 +14,7 @@ import { readSensorFilter } from './sensor-filter.ts'
 import { parseCursor, type StreamCursor } from './stream-frames.ts'
 import type { Listener, StreamHub } from './stream-hub.ts'
 import { createReplay } from './stream-replay.ts'
+import { type StreamBounds, streamRoom } from './stream-room.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -24,53 +24,44 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly texts: Pick<ReadingTexts, 'textOf'>
   readonly log: Logger
-  readonly mostStreams?: number
-  readonly mostOfAnAccount?: number
+  readonly bounds?: StreamBounds
 }
 
 const retryMs = 2_000
-const mostReplays = 8
+
+/** Replays of the log at once. A stream waits for its turn as long as it is open. */
+const replayBounds = {
+  accounts: { running: 8, runningEach: 2, waiting: 1_000, waitingEach: 10 },
+  visitors: { running: 4, runningEach: 2, waiting: 500, waitingEach: 50 },
+}
 
 export function streamEvents(options: Options): Route {
-  const { nc, hub, texts, log, mostStreams = 1_000, mostOfAnAccount = 10 } = options
-  const running = new Map<string, number>()
-  const inTurn = atMost({ running: mostReplays, waiting: mostStreams })
+  const { nc, hub, texts, log } = options
+  const room = streamRoom(options.bounds)
+  const inTurn = {
+    accounts: fairLine(replayBounds.accounts),
+    visitors: fairLine(replayBounds.visitors),
+  }
   const replay = createReplay({
     nc,
     textOf: (reading) => texts.textOf(reading, 'full'),
     position: hub.position,
   })
 
-  /** @throws ApiError 429, 503 */
-  const mustHaveRoom = (account: string): void => {
-    if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
-    if (hub.size() >= mostStreams) throw unavailable('overloaded', 'too many streams are open')
-    if ((running.get(account) ?? 0) < mostOfAnAccount) return
-    throw new ApiError(
-      429,
-      'too_many_streams',
-      `an account has at most ${mostOfAnAccount} streams at once`,
-      { details: { limit: mostOfAnAccount }, headers: { 'retry-after': '10' } },
-    )
-  }
-  const count = (account: string, out: ServerResponse): void => {
-    running.set(account, (running.get(account) ?? 0) + 1)
-    out.once('close', () => {
-      const left = (running.get(account) ?? 1) - 1
-      if (left > 0) running.set(account, left)
-      else running.delete(account)
-    })
-  }
-
-  const resume = async (listener: Listener, cursor: StreamCursor): Promise<void> => {
+  const resume = async (
+    listener: Listener,
+    { isVisitor, share, gone }: Asker,
+    cursor: StreamCursor,
+  ): Promise<void> => {
     const { out, wants } = listener
-    const gone = new AbortController()
-    out.once('close', () => gone.abort())
+    const turn = { share: share(), gone: gone() }
     try {
       const onCaughtUp = (seq: number): void => hub.join(listener, seq)
-      await inTurn(() => replay({ cursor, out, wants, gone: gone.signal, onCaughtUp }))
+      await inTurn[isVisitor ? 'visitors' : 'accounts'](turn, () =>
+        replay({ cursor, out, wants, gone: turn.gone, onCaughtUp }),
+      )
     } catch (error) {
-      if (gone.signal.aborted) return
+      if (turn.gone.aborted) return
       log.warn({ err: error }, 'could not replay the log to a stream')
       out.destroy()
     }
@@ -80,24 +71,23 @@ export function streamEvents(options: Options): Route {
     path: '/v1/stream',
     params: ['sensor_id', 'area', 'bbox', 'last_event_id'],
     types: ['text/event-stream'],
-    answer: ({ params, header, caller }) => {
+    answer: ({ params, header, caller, asker }) => {
       if (caller === undefined) throw new Error('the stream is never open')
       const wants = readWanted(params, options)
       const cursor = readCursor(params, header)
-      // the dashboard streams for many people, and counts them itself
-      const account = caller.isInternal ? undefined : caller.account
-      mustHaveRoom(account ?? '')
+      if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
+      const take = room(asker, caller.isInternal)
       return {
         type: 'text/event-stream',
         headers: { 'x-accel-buffering': 'no' },
         body: Buffer.alloc(0),
         follow: (out) => {
-          if (account !== undefined) count(account, out)
+          out.once('close', take())
           const listener = { out, wants, again: caller.again }
           hub.keep(listener)
           out.write(`retry: ${retryMs}\n\n`)
           if (cursor !== undefined) {
-            void resume(listener, cursor)
+            void resume(listener, asker, cursor)
             return
           }
           out.write(`id: ${hub.position()}\n\n`)

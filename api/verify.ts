@@ -26,9 +26,14 @@ export const verifyReading = (options: Options): Route => ({
   path: '/v1/readings/:sensor_id/verify',
   params: ['timestamp'],
   types: [jsonType],
-  answer: async ({ names, params }) => {
+  answer: async ({ names, params, asker }) => {
     const timeMs = needTime(params)
-    const { reading, isStored } = await findReading(options, names['sensor_id'] ?? '', timeMs)
+    const { reading, isStored } = await findReading(
+      options,
+      asker,
+      names['sensor_id'] ?? '',
+      timeMs,
+    )
     const verdict = await proving(options.prove(reading))
     if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
     // a row that is not there yet proves nothing, whatever the log said

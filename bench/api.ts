@@ -200,9 +200,9 @@ async function benchAreas(store: Store) {
       showArea({
         board,
         directory: () => directory,
-        history: createAreaHistory({ store, progress, keep, nowMs: Date.now }),
-        keep,
-        atMost: (work) => work(),
+        history: createAreaHistory({ progress, nowMs: Date.now }),
+        keeps: { accounts: keep, visitors: keep },
+        askStore: (asker, work) => work(store, asker.gone()),
         nowMs: Date.now,
       }),
     ],

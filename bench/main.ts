@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, string>> = {
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
+  fair: 'what an account waits for its history while visitors and others attack the store',
   quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
   stream: '200 listeners of 100 readings a second: CPU, delay',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',

@@ -1,4 +1,4 @@
-/** A child of `bench/verify-api.ts`: the API process. */
+/** A child of `bench/verify-api.ts` and `bench/fair.ts`: the API process. */
 import { run } from '../api/main.ts'
 import { runAsChild } from './process-child.ts'
 

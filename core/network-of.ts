@@ -14,3 +14,11 @@ export function networkOf(address: string): string {
 
 const groupsOf = (text: string): readonly string[] =>
   text === '' ? [] : text.split(':').map((group) => group.replace(/^0+(?=.)/, ''))
+
+/**
+ * The network around it, for a second and larger limit: a /48 of IPv6, which is what a provider gives
+ * one site, so that its 65,536 networks are not as many visitors. undefined for IPv4: an address
+ * already stands for everyone behind a carrier's NAT, and costs money.
+ */
+export const siteOf = (network: string): string | undefined =>
+  network.includes(':') ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined

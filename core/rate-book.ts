@@ -1,3 +1,4 @@
+import { siteOf } from './network-of.ts'
 import { type RateLimit, rateVerdict } from './rate-limit.ts'
 import { remember } from './remember.ts'
 
@@ -23,5 +24,26 @@ export function createRateBook(most: number): RateBook {
       return 0
     },
     forget: (who) => void states.delete(who),
+  }
+}
+
+/**
+ * The same for networks, as `networkOf` writes them: a whole site of IPv6 has a larger limit besides,
+ * or its 65,536 networks would be as many limits. What the network's own limit refuses does not
+ * count for the site, so one network takes one share of it at most.
+ * @param siteFactor how many times as much a site may as one of its networks
+ */
+export function createNetworkBook(most: number, siteFactor = 10): RateBook {
+  const networks = createRateBook(most)
+  const sites = createRateBook(most)
+  return {
+    waitMs: (network, limit, nowMs) => {
+      const waitMs = networks.waitMs(network, limit, nowMs)
+      const site = siteOf(network)
+      if (waitMs > 0 || site === undefined) return waitMs
+      const ofSite = { perSecond: limit.perSecond * siteFactor, burst: limit.burst * siteFactor }
+      return sites.waitMs(site, ofSite, nowMs)
+    },
+    forget: networks.forget,
   }
 }

@@ -1,6 +1,8 @@
+import { longestTarget } from '../core/request-target.ts'
 import { openAccountBook } from '../runtime/account-book.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { startHttpServer } from '../runtime/http-server.ts'
+import { indexByAccount } from '../runtime/index-by-account.ts'
 import { countDropped, openMailQueue } from '../runtime/mail-queue.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
@@ -9,19 +11,21 @@ import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
-import type { Account } from '../schemas/account.ts'
+import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { parseWebhook } from '../schemas/webhook.ts'
 import { readDashboardConfig } from './config.ts'
 import { openKeyReminders } from './mail/key-reminders.ts'
 import { openMailSender } from './mail/mail-sender.ts'
 import { filePost, smtpPost } from './mail/post.ts'
 import { openAccountApi } from './server/account-api/account-api.ts'
 import { openAudit } from './server/account-api/audit.ts'
-import { createApp, longestUrl } from './server/app.ts'
+import { createApp } from './server/app.ts'
 import { dataProxy } from './server/data-proxy.ts'
 import { openInternalKey } from './server/internal-key.ts'
 import { me, pageConfig } from './server/me.ts'
 import { countMails, countRequests } from './server/metrics.ts'
+import { openHoldings } from './server/people/holdings.ts'
 import { openPeople } from './server/people/open-people.ts'
 import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
@@ -43,9 +47,22 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
   const internalKey = opened.use(await openInternalKey({ nc, keys: book.keys, nowMs, onFailure }))
+  const keys = opened.use(await watchBucket(nc, buckets.keys, asKey))
+  const hashesOf = indexByAccount(keys)
+  const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, ownerOf))
   const audit = openAudit(nc, { proxies, nowMs })
   const accountApi = opened.use(
-    await openAccountApi({ nc, book, accounts, idPrefix: config.idPrefix, audit, nowMs, clockMs }),
+    await openAccountApi({
+      nc,
+      book,
+      accounts,
+      keys,
+      hashesOf,
+      idPrefix: config.idPrefix,
+      audit,
+      nowMs,
+      clockMs,
+    }),
   )
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
@@ -75,6 +92,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     mails,
     box,
     audit,
+    holdings: openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf: indexByAccount(webhooks) }),
     publicUrl,
     proxies,
     nowMs,
@@ -108,7 +126,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
       host: settings.host,
       port: settings.port,
       setting: 'AIRPROOF_DASHBOARD_PORT',
-      longestUrl,
+      longestUrl: longestTarget,
       brokenBody: ({ code, message }) =>
         Buffer.from(JSON.stringify({ status: 'error', error: { code, message } })),
       listener: (request, response) => void handle(request, response),
@@ -128,3 +146,11 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 /** Written by our own commands and this process alone, so taken as it is. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const asAccount = (value: unknown): Account => value as Account
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+const asKey = (value: unknown): KeyRecord => value as KeyRecord
+
+/** Of a webhook, all that this process keeps in memory. */
+function ownerOf(value: unknown): { readonly account: string } | undefined {
+  const webhook = parseWebhook(value)
+  return webhook && { account: webhook.account }
+}

@@ -8,6 +8,7 @@ import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { PublicResolver } from '../runtime/public-resolver.ts'
 import type { AttemptError } from '../schemas/attempt.ts'
+import { boundAnswers } from './bound-answers.ts'
 
 /** Why no connection came about. */
 export class DialError extends Error {
@@ -31,6 +32,8 @@ type DialOptions = {
   readonly resolver: PublicResolver
   readonly onDialled: (dialled: Dialled) => void
   readonly timeoutMs?: number
+  /** Of one exchange, whatever they are; the connection ends there. */
+  readonly answerBytes: number
   /** Certificates to trust beside the system's: for a test's own authority. */
   readonly ca?: string | undefined
 }
@@ -49,7 +52,7 @@ export function dialer(options: DialOptions): buildConnector.connector {
 
 async function dial(
   { hostname, port, protocol, servername }: buildConnector.Options,
-  { resolver, onDialled, ca, timeoutMs = dialTimeoutMs }: DialOptions,
+  { resolver, onDialled, ca, answerBytes, timeoutMs = dialTimeoutMs }: DialOptions,
 ): Promise<Socket> {
   const startMs = performance.now()
   const deadline = AbortSignal.timeout(timeoutMs)
@@ -65,6 +68,7 @@ async function dial(
     throw new DialError('blocked_address', `connected to ${address}`)
   }
   const socket = isTls ? await secure(plain, servername ?? hostname, deadline, ca) : plain
+  boundAnswers(socket, plain, answerBytes)
   onDialled({
     address,
     resolveMs: resolvedMs - startMs,

@@ -1,6 +1,6 @@
 /**
- * One POST: no redirect is followed, nothing is unpacked, at most 64 KiB of the answer are read and
- * 8 KiB kept, and all of it has 15 seconds. Each webhook has connections of its own, so nobody
+ * One POST: no redirect is followed, nothing is unpacked, at most 64 KiB of the answer's body are read
+ * and 8 KiB kept, the connection ends at 256 KiB of whatever comes, and all of it has 15 seconds. Each webhook has connections of its own, so nobody
  * waits behind somebody else's receiver.
  */
 import { type Dispatcher, Pool } from 'undici'
@@ -48,7 +48,10 @@ export type Sender = AsyncDisposable & { readonly send: (post: Post) => Promise<
 export type SendLimits = {
   readonly totalMs: number
   readonly connectMs: number
+  /** Of the body. */
   readonly readBytes: number
+  /** On the socket, whatever they are. */
+  readonly answerBytes: number
   readonly keptBytes: number
 }
 
@@ -56,6 +59,7 @@ export const sendLimits: SendLimits = {
   totalMs: 15_000,
   connectMs: dialTimeoutMs,
   readBytes: 64 * 1_024,
+  answerBytes: 256 * 1_024,
   keptBytes: 8 * 1_024,
 }
 
@@ -106,6 +110,7 @@ export function openSender(options: Options): Sender {
           resolver,
           ca,
           timeoutMs: limits.connectMs,
+          answerBytes: limits.answerBytes,
           onDialled: (dialled) => {
             line.dialled = dialled
           },
@@ -246,6 +251,7 @@ function startExchange(line: Line, limits: SendLimits) {
 
 /** What undici calls an answer that is not HTTP; its parser's errors are `HPE_…`, or have no code. */
 const protocolCodes = new Set([
+  'ANSWER_TOO_LARGE',
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
   'UND_ERR_RESPONSE',

@@ -244,28 +244,32 @@ export async function listKeys({ nc }: AccountBook, account?: string): Promise<K
 
 /**
  * Dead everywhere within a second; revoked twice, the first time counts.
- * @param idOrKey the key's public id, or the key itself
- * @param account whose it has to be: another's is as if it were not there
+ * @param idOrKey the key's public id, which is looked for among all, or the key itself
  * @throws MustAct
  */
 export async function revokeKey(
-  { nc, keys }: AccountBook,
+  book: AccountBook,
   idOrKey: string,
   nowMs: number,
-  account?: string,
 ): Promise<KeyRecord> {
   const hash = hashOfKey(idOrKey)
-  const all = await allOf<KeyRecord>(nc, buckets.keys)
-  const isMeant = (key: string, one: KeyRecord): boolean =>
-    (one.id === idOrKey || key === hash) && (account === undefined || one.account === account)
-  const [found] = all.find(([key, one]) => isMeant(key, one)) ?? []
-  if (found === undefined)
+  const all = await allOf<KeyRecord>(book.nc, buckets.keys)
+  const [name] = all.find(([key, { id }]) => id === idOrKey || key === hash) ?? []
+  if (name === undefined)
     throw new MustAct('there is no such key: `airproof keys list` shows the ids')
-  return await changeByCas<KeyRecord>(keys, found, (record) => ({
+  return await revokeKeyOfHash(book, name, nowMs)
+}
+
+/** The same, where the key's hash is known. @throws MustAct */
+export const revokeKeyOfHash = (
+  { keys }: AccountBook,
+  hash: string,
+  nowMs: number,
+): Promise<KeyRecord> =>
+  changeByCas<KeyRecord>(keys, hash, (record) => ({
     ...record,
     revoked_at: record.revoked_at ?? formatIso(nowMs),
   }))
-}
 
 const byAge = (a: { created_at: string }, b: { created_at: string }): number =>
   a.created_at < b.created_at ? -1 : 1

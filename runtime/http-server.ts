@@ -1,10 +1,17 @@
 /** An HTTP server that slow, broken and too many clients cannot hold up. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { secondMs } from '../core/time.ts'
+import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
 import { codeOf } from './exit.ts'
 import { listenOn } from './listen.ts'
 import type { TlsFiles } from './tls-files.ts'
@@ -21,6 +28,7 @@ export type HttpServerOptions = {
   /** The JSON to answer with where bytes never became a request. */
   readonly brokenBody: (broken: BrokenRequest) => Buffer
   readonly limits?: HttpLimits
+  readonly connections?: ConnectionBounds
   /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
   readonly tls?: TlsFiles | undefined
 }
@@ -29,7 +37,10 @@ export type HttpServerOptions = {
 export type HttpLimits = {
   /** From the first byte of a request to its last, body included. */
   readonly requestMs: number
-  /** Without a byte in either direction: whoever does not read its answer. */
+  /**
+   * Without a byte in either direction: a client that does not read its answer. A request that is
+   * still being worked on is answered 503 then.
+   */
   readonly idleMs: number
 }
 
@@ -39,7 +50,6 @@ export type HttpServer = AsyncDisposable & { readonly url: string }
 
 /** How long answers under way may take when the process stops. */
 const graceMs = 5 * secondMs
-const mostConnections = 10_000
 
 /** @throws MustAct where the port is taken */
 export async function startHttpServer({
@@ -50,6 +60,7 @@ export async function startHttpServer({
   longestUrl,
   brokenBody,
   limits: { requestMs, idleMs } = usualLimits,
+  connections,
   tls,
 }: HttpServerOptions): Promise<HttpServer> {
   const server = serverOf(
@@ -64,9 +75,8 @@ export async function startHttpServer({
     listener,
     tls,
   )
-  server.maxConnections = mostConnections
-  // whoever reads slowly too: a socket on which nothing moves is closed
-  server.setTimeout(idleMs)
+  boundConnections(server, connections)
+  answerBeforeIdle(server, idleMs, brokenBody)
   server.on('clientError', (error, socket) => {
     answerBroken(error, socket, brokenBody, longestUrl)
   })
@@ -96,6 +106,46 @@ function serverOf(
     }
   })
   return server
+}
+
+/**
+ * A socket on which nothing moves is closed: its client reads too slowly, or has nothing to ask. Where
+ * it waits for an answer that has not begun, it is given one first.
+ */
+function answerBeforeIdle(
+  server: Server,
+  idleMs: number,
+  brokenBody: HttpServerOptions['brokenBody'],
+): void {
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>()
+  server.on('request', ({ socket }, response) => {
+    const waiting = unanswered.get(socket) ?? new Set()
+    unanswered.set(socket, waiting.add(response))
+    response.once('close', () => waiting.delete(response))
+  })
+  server.setTimeout(idleMs, (socket) => {
+    const waiting = [...(unanswered.get(socket) ?? [])]
+    if (waiting.length === 0 || waiting.some(({ headersSent }) => headersSent)) {
+      socket.destroy()
+      return
+    }
+    const body = brokenBody(tookTooLong)
+    for (const response of waiting)
+      response
+        .writeHead(tookTooLong.status, {
+          'content-type': 'application/json',
+          'content-length': body.length,
+          'retry-after': '2',
+          connection: 'close',
+        })
+        .end(body)
+  })
+}
+
+const tookTooLong: BrokenRequest = {
+  status: 503,
+  code: 'too_slow',
+  message: 'the answer took too long to make: try again later',
 }
 
 /** Requests under way are answered; those that take too long are cut off. */

@@ -1,5 +1,6 @@
 import type { Transport } from '@influxdata/influxdb-client'
 import { faultOfStatement, influxFault } from './influx-fault.ts'
+import { givenUp } from './store.ts'
 
 export type InfluxCell = number | string | null
 export type Series = {
@@ -14,6 +15,7 @@ export type QueryParams = Readonly<Record<string, string>>
 export type InfluxQuery = (
   statements: string,
   params: QueryParams,
+  signal?: AbortSignal,
 ) => Promise<readonly (readonly Series[])[]>
 
 /**
@@ -22,20 +24,24 @@ export type InfluxQuery = (
  */
 export const influxQuery =
   (transport: Transport, bucket: string, place: string): InfluxQuery =>
-  async (statements, params) => {
+  async (statements, params, signal) => {
     const path = `/query?db=${encodeURIComponent(bucket)}&epoch=ms`
     const body = new URLSearchParams({ q: statements, params: JSON.stringify(params) }).toString()
     const where = `${place}, bucket ${bucket}`
     let answer: unknown
+    if (signal?.aborted) throw givenUp()
     try {
       answer = await transport.request(path, body, {
         method: 'POST',
+        // one for each request: the client never takes its listeners off
+        ...(signal && { signal: AbortSignal.any([signal]) }),
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
           accept: 'application/json',
         },
       })
     } catch (error) {
+      if (signal?.aborted) throw givenUp()
       throw influxFault(error, where)
     }
     return resultsOf(answer).map((result) => {

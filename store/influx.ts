@@ -6,7 +6,13 @@ import { influxRollups, influxStats } from './influx-stats.ts'
 import { writeLines } from './influx-write.ts'
 import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
 import { sortOutFaulty } from './row-fault.ts'
-import { type AreaStats, type RefusedRow, type Store, StoreMisconfigured } from './store.ts'
+import {
+  type AreaStats,
+  type RefusedRow,
+  type Store,
+  StoreMisconfigured,
+  type StoreReads,
+} from './store.ts'
 
 export type InfluxStoreOptions = {
   readonly url: string
@@ -42,6 +48,18 @@ export async function openInfluxStore({
   const rollupQuery = influxQuery(queries, rollupBucket, place)
   const lineOf = readingLines()
   const reads = influxReads(query, now)
+  const readsUnder = (signal?: AbortSignal): StoreReads => {
+    const asked: InfluxQuery = (statements, params) => query(statements, params, signal)
+    const ofRollups: InfluxQuery = (statements, params) => rollupQuery(statements, params, signal)
+    return {
+      ...influxReads(asked, now),
+      ...influxStats(asked),
+      areaHours: async (area, fromMs, toMs) =>
+        influxRollups(ofRollups, 'reading_1h', area, fromMs, toMs),
+      areaDays: async (area, fromMs, toMs) =>
+        influxRollups(ofRollups, 'reading_1d', area, fromMs, toMs),
+    }
+  }
 
   const writeRollups = async (
     measurement: RollupMeasurement,
@@ -55,7 +73,8 @@ export async function openInfluxStore({
 
   return {
     ...reads,
-    ...influxStats(query),
+    ...readsUnder(),
+    within: readsUnder,
     writeBatch: async (rows) => {
       const { fit, refused } = sortOutFaulty(rows)
       const written = await writeLines(readingApi, fit.map(lineOf), `${place}, bucket ${bucket}`)
@@ -65,10 +84,6 @@ export async function openInfluxStore({
       const sent = fit.filter((row) => !cut.has(row))
       return [...refused, ...bad, ...(await missing(reads.existing, sent, written.dropped))]
     },
-    areaHours: async (area, fromMs, toMs) =>
-      influxRollups(rollupQuery, 'reading_1h', area, fromMs, toMs),
-    areaDays: async (area, fromMs, toMs) =>
-      influxRollups(rollupQuery, 'reading_1d', area, fromMs, toMs),
     writeAreaHours: async (rows) => writeRollups('reading_1h', rows),
     writeAreaDays: async (rows) => writeRollups('reading_1d', rows),
     ping: async () => {

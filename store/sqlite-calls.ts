@@ -38,3 +38,20 @@ export type Answer =
   | { readonly id: number; readonly ok: false; readonly fault: Fault }
 
 export type WorkerOptions = { readonly file: string; readonly readOnly: boolean }
+
+export type WorkerData = WorkerOptions & { readonly givenUp: GivenUp }
+
+/**
+ * Memory that both threads see: the ids of calls that nobody waits for any more. A call has the cell
+ * of its id; two that share one by their distance lose no more than time.
+ */
+export type GivenUp = Int32Array<SharedArrayBuffer>
+
+const cells = 4_096
+
+export const noneGivenUp = (): GivenUp =>
+  new Int32Array(new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT))
+export const giveUp = (calls: GivenUp, id: number): void =>
+  void Atomics.store(calls, id % cells, id)
+export const isGivenUp = (calls: GivenUp, id: number): boolean =>
+  Atomics.load(calls, id % cells) === (id | 0)

@@ -17,7 +17,7 @@ export type SqliteFile = Disposable & {
   readonly all: (sql: string, ...params: readonly Param[]) => readonly Row[]
   /** Whole or not at all: rolled back when `work` throws. `begin` takes the write lock at once. */
   readonly transaction: <T>(kind: 'read' | 'write', work: () => T) => T
-  /** Makes an SQL aggregate whose result is a blob. */
+  /** Makes an SQL aggregate whose result is a blob. An error of a step ends the statement. */
   readonly aggregate: <State>(
     name: string,
     start: () => State,
@@ -127,6 +127,8 @@ function wrap(db: DatabaseSync): SqliteFile {
     kept.set(sql, statement)
     return statement
   }
+  /** By a step of an aggregate: node:sqlite ends the statement, but loses the error. */
+  let thrown: { readonly error: unknown } | undefined
   return {
     run: (sql, ...params) => {
       prepared(sql).run(...params)
@@ -134,7 +136,11 @@ function wrap(db: DatabaseSync): SqliteFile {
     all: (sql, ...params) => {
       // the types of all() do not know setReturnArrays
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return prepared(sql).all(...params) as unknown as Row[]
+      const rows = prepared(sql).all(...params) as unknown as Row[]
+      if (thrown === undefined) return rows
+      const { error } = thrown
+      thrown = undefined
+      throw error
     },
     transaction: (kind, work) => {
       db.exec(kind === 'write' ? 'begin immediate' : 'begin')
@@ -159,7 +165,12 @@ function wrap(db: DatabaseSync): SqliteFile {
         varargs: true,
         start,
         step: (state: State, ...cells: Cell[]) => {
-          step(state, cells)
+          try {
+            step(state, cells)
+          } catch (error) {
+            thrown = { error }
+            throw error
+          }
           return state
         },
         result,

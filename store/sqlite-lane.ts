@@ -1,16 +1,30 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Answer, CallName, SqliteCalls, WorkerOptions } from './sqlite-calls.ts'
+import {
+  type Answer,
+  type CallName,
+  giveUp,
+  noneGivenUp,
+  type SqliteCalls,
+  type WorkerData,
+  type WorkerOptions,
+} from './sqlite-calls.ts'
 import { errorOf } from './sqlite-fault.ts'
-import { StoreUnavailable } from './store.ts'
+import { givenUp, StoreUnavailable } from './store.ts'
 
 /** One worker thread and its connection; calls are answered in the order they are made. */
 export type SqliteLane = AsyncDisposable & {
   readonly call: <Name extends CallName>(
     name: Name,
     args: Parameters<SqliteCalls[Name]>,
-    transfer?: readonly ArrayBuffer[],
+    how?: How,
   ) => Promise<ReturnType<SqliteCalls[Name]>>
+}
+
+type How = {
+  readonly transfer?: readonly ArrayBuffer[]
+  /** Nobody waits any more: the call is left out, or left where it can be; it is still answered. */
+  readonly signal?: AbortSignal | undefined
 }
 
 type Waiting = {
@@ -24,10 +38,11 @@ export function openSqliteLane(options: WorkerOptions): SqliteLane {
   let worker: Worker | undefined
   let closed = false
   let lastId = 0
+  const dropped = noneGivenUp()
 
   const start = (): Worker => {
     const started = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
-      workerData: options,
+      workerData: { ...options, givenUp: dropped } satisfies WorkerData,
     })
     started.on('message', (answer: Answer) => {
       const call = waiting.get(answer.id)
@@ -52,14 +67,21 @@ export function openSqliteLane(options: WorkerOptions): SqliteLane {
   }
 
   return {
-    call: async (name, args, transfer = []) => {
+    call: async (name, args, { transfer = [], signal } = {}) => {
       if (closed) throw new Error(`the store ${options.file} is closed`)
+      if (signal?.aborted) throw givenUp()
       worker ??= start()
       const id = ++lastId
       const { promise, resolve, reject } = Promise.withResolvers<never>()
       waiting.set(id, { resolve, reject })
+      const onAbort = (): void => giveUp(dropped, id)
+      signal?.addEventListener('abort', onAbort, { once: true })
       worker.postMessage({ id, name, args }, transfer)
-      return await promise
+      try {
+        return await promise
+      } finally {
+        signal?.removeEventListener('abort', onAbort)
+      }
     },
     [Symbol.asyncDispose]: async () => {
       if (closed) return

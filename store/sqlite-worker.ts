@@ -4,17 +4,30 @@
  * a file that did not exist yet needs no restart.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Answer, Request, SqliteCalls, WorkerOptions } from './sqlite-calls.ts'
+import {
+  type Answer,
+  isGivenUp,
+  type Request,
+  type SqliteCalls,
+  type WorkerData,
+} from './sqlite-calls.ts'
 import { faultOf } from './sqlite-fault.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
 import { sqliteReads } from './sqlite-read.ts'
 import { sqliteStats } from './sqlite-stats.ts'
 import { sqliteWrites } from './sqlite-write.ts'
+import { givenUp } from './store.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread')
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sqlite-lane.ts sets it
-const { file, readOnly } = workerData as WorkerOptions
+const { file, readOnly, givenUp: dropped } = workerData as WorkerData
+
+let current = 0
+/** @throws StoreUnavailable when nobody waits for the call under way any more */
+function mustBeWanted(): void {
+  if (isGivenUp(dropped, current)) throw givenUp()
+}
 
 let opened: { readonly db: SqliteFile; readonly calls: SqliteCalls } | undefined
 
@@ -24,14 +37,16 @@ function open(): SqliteCalls {
   const ping = (): void => {
     db.all('select count(*) from sqlite_schema')
   }
-  const calls = { ...sqliteReads(db), ...sqliteStats(db), ...sqliteWrites(db), ping }
+  const calls = { ...sqliteReads(db), ...sqliteStats(db, mustBeWanted), ...sqliteWrites(db), ping }
   opened = { db, calls }
   return calls
 }
 
 function answer(request: Request): Answer {
   const { id } = request
+  current = id
   try {
+    mustBeWanted()
     return { id, ok: true, value: perform(open(), request) }
   } catch (error) {
     return { id, ok: false, fault: faultOf(error, file) }

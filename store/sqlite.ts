@@ -9,8 +9,8 @@ import {
   unpackStats,
 } from './pack.ts'
 import { sortOutFaulty } from './row-fault.ts'
-import { openSqliteLane } from './sqlite-lane.ts'
-import { type BucketSize, type Store, StoreUnavailable } from './store.ts'
+import { openSqliteLane, type SqliteLane } from './sqlite-lane.ts'
+import { type BucketSize, type Store, type StoreReads, StoreUnavailable } from './store.ts'
 
 export type SqliteStoreOptions = {
   /** Made if it is not there; its folder must be. */
@@ -48,33 +48,41 @@ export async function openSqliteStore({
       const { fit, refused } = sortOutFaulty(rows)
       if (fit.length > 0) {
         const packed = packReadings(fit)
-        await writer.call('writeBatch', [packed], [packed.cells.buffer])
+        await writer.call('writeBatch', [packed], { transfer: [packed.cells.buffer] })
       }
       return refused
     },
     existing: async (keys) => unpackReadings(await reader.call('existing', [packKeys(keys)])),
-    latest: async (sensor, limit) =>
-      present(await reader.call('range', [sensor, 0, Number.MAX_SAFE_INTEGER, limit])),
-    range: async (sensor, fromMs, toMs, limit) =>
-      present(await reader.call('range', [sensor, fromMs, toMs, limit])),
-    rangeAll: async (fromMs, toMs, limit, cursor) =>
-      present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor])),
-    at: async (sensor, timeMs) =>
-      present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1]))[0],
     seedLatest: async () => present(await statistics.call('seedLatest', [])),
-    computeBuckets: async (area, fromMs, toMs, size) =>
-      unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]])),
-    computeOverall: async (area, fromMs, toMs) =>
-      unpackStats(await statistics.call('computeOverall', [area, fromMs, toMs]))[0],
-    areaHours: async (area, fromMs, toMs) =>
-      unpackStats(await reader.call('rollups', ['area_hour', area, fromMs, toMs])),
-    areaDays: async (area, fromMs, toMs) =>
-      unpackStats(await reader.call('rollups', ['area_day', area, fromMs, toMs])),
+    ...readsOver(reader, statistics),
+    within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
     // not behind the writes: a long batch is no sign of trouble
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
+  }
+}
+
+function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSignal): StoreReads {
+  const how = { signal }
+  return {
+    latest: async (sensor, limit) =>
+      present(await reader.call('range', [sensor, 0, Number.MAX_SAFE_INTEGER, limit], how)),
+    range: async (sensor, fromMs, toMs, limit) =>
+      present(await reader.call('range', [sensor, fromMs, toMs, limit], how)),
+    rangeAll: async (fromMs, toMs, limit, cursor) =>
+      present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor], how)),
+    at: async (sensor, timeMs) =>
+      present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1], how))[0],
+    computeBuckets: async (area, fromMs, toMs, size) =>
+      unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]], how)),
+    computeOverall: async (area, fromMs, toMs) =>
+      unpackStats(await statistics.call('computeOverall', [area, fromMs, toMs], how))[0],
+    areaHours: async (area, fromMs, toMs) =>
+      unpackStats(await reader.call('rollups', ['area_hour', area, fromMs, toMs], how)),
+    areaDays: async (area, fromMs, toMs) =>
+      unpackStats(await reader.call('rollups', ['area_day', area, fromMs, toMs], how)),
   }
 }
 

@@ -47,6 +47,22 @@ export class StoreMisconfigured extends Error {
 
 export type BucketSize = 'hour' | 'day'
 
+/** What a caller who goes away no longer needs. */
+export type StoreReads = Pick<
+  Store,
+  | 'latest'
+  | 'range'
+  | 'rangeAll'
+  | 'at'
+  | 'computeBuckets'
+  | 'computeOverall'
+  | 'areaHours'
+  | 'areaDays'
+>
+
+export const givenUp = (): StoreUnavailable =>
+  new StoreUnavailable('nobody waits for the answer any more')
+
 export type Store = AsyncDisposable & {
   /**
    * Durable when resolved; idempotent by (sensor, timeMs): written again, the same row is one row.
@@ -111,6 +127,13 @@ export type Store = AsyncDisposable & {
   readonly areaDays: (area: string, fromMs: number, toMs: number) => Promise<readonly AreaStats[]>
   readonly writeAreaHours: (rows: readonly AreaStats[]) => Promise<void>
   readonly writeAreaDays: (rows: readonly AreaStats[]) => Promise<void>
+
+  /**
+   * The same reads, given up when the signal is aborted: they then throw StoreUnavailable. What has
+   * not begun is not begun; InfluxDB's request is closed; SQLite leaves statistics between rows, and
+   * ends what else it has begun, which `limit` bounds.
+   */
+  readonly within: (signal: AbortSignal) => StoreReads
 
   /** Resolves when the engine answers; throws as the others do. For /ready and `status`. */
   readonly ping: () => Promise<void>

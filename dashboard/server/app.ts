@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
+import { longestTarget, targetFault } from '../../core/request-target.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { MailFull } from '../../runtime/mail-queue.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
@@ -31,9 +32,6 @@ type Options = {
   readonly log: Logger
   readonly observe: Observe
 }
-
-/** Characters of an address, its query included. */
-export const longestUrl = 4_096
 
 export function createApp(options: Options): Koa {
   const { routes, views, files, sessions, publicUrl, log, observe } = options
@@ -82,7 +80,8 @@ export function createApp(options: Options): Koa {
     } catch (thrown) {
       const refusal = toRefusal(thrown)
       const { status } = refusal
-      if (status >= 500)
+      // a client that went is nobody's failure
+      if (status >= 500 && !ctx.res.closed)
         log.error({ requestId, route: routeOf(ctx), err: thrown }, 'could not answer')
       if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
     }
@@ -114,22 +113,14 @@ function toRefusal(thrown: unknown): Refusal {
   return new Refusal(500, 'internal', 'something went wrong on our side', { cause: thrown })
 }
 
-/** A path from the root: `http://elsewhere/…` is no address of ours. */
-const plain = /^\/[\x21-\x7e]*$/
-/** What `fetch` would resolve: the proxy's question would be another than its route stands for. */
-const climbing = /\\|\/(\.|%2e){1,2}(\/|$)/i
-
 /** @throws Refusal 400, 414 */
 function checkUrl(url: string): void {
-  if (url.length > longestUrl)
-    throw new Refusal(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
-  const bad = new Refusal(400, 'bad_encoding', 'the address is not well encoded')
-  const [path = ''] = url.split('?')
-  if (!plain.test(url) || climbing.test(path)) throw bad
-  try {
-    decodeURIComponent(path)
-  } catch {
-    throw bad
+  switch (targetFault(url)) {
+    case 'too_long':
+      throw new Refusal(414, 'url_too_long', `an address has at most ${longestTarget} characters`)
+    case 'bad_characters':
+      throw new Refusal(400, 'bad_encoding', 'the address is not well encoded')
+    case undefined:
   }
 }
 

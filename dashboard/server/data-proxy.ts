@@ -1,13 +1,14 @@
 /**
  * `/data/v1/…` is the API for our own pages. What the map shows is open to anyone, within a limit
  * for each network; usage and webhooks are answered for the account that is signed in. Nothing of
- * what the client says about itself goes on: the API hears our key, and whom we ask for.
+ * what the client says about itself goes on: the API hears our key, and whom we ask for: an account,
+ * or the network of a visitor, so that its turns are fair.
  */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { minuteMs, secondMs } from '../../core/time.ts'
-import { clientNetwork } from './client-address.ts'
-import { type RateBy, rateBy } from './rate-by.ts'
+import { clientNetwork } from '../../runtime/client-network.ts'
+import { rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'
 
@@ -21,7 +22,7 @@ type Options = {
   readonly openPerMinute?: number
   /** Of one account, from wherever: pages need less, and programs have `/v1` and its quota. */
   readonly accountPerMinute?: number
-  /** Streams of one network at once. */
+  /** Streams at once, of one network without a session, or of one account. */
   readonly mostStreams?: number
   /** Aborted when the process stops: streams have no end of their own. */
   readonly stop: AbortSignal
@@ -39,15 +40,18 @@ const open = [
 ]
 const ofAnAccount = ['/v1/usage', '/v1/webhooks', '/v1/webhooks/{*rest}']
 
+/** The API answers 503 by itself after 25 s. */
 const answerWithinMs = 30 * secondMs
 
 export function dataProxy(options: Options): readonly DashboardRoute[] {
   const { proxies, clockMs, openPerMinute = 300, accountPerMinute = 600, stop } = options
   const { mostStreams = 10 } = options
-  const perMinute = (count: number): RateBy =>
-    rateBy({ limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 }, clockMs })
-  const byNetwork = perMinute(openPerMinute)
-  const byAccount = perMinute(accountPerMinute)
+  const perMinute = (count: number) => ({
+    limit: { perSecond: (count * secondMs) / minuteMs, burst: count / 5 },
+    clockMs,
+  })
+  const byNetwork = rateBy({ ...perMinute(openPerMinute), siteFactor: 10 })
+  const byAccount = rateBy(perMinute(accountPerMinute))
   const streams = new Map<string, number>()
   const take = (ctx: Context, session: Session | undefined): void =>
     session === undefined
@@ -55,7 +59,8 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
       : byAccount.take(session.account.id)
   const ask = async (ctx: Context, session: Session | undefined): Promise<void> => {
     take(ctx, session)
-    await forward(ctx, options, { session, signal: AbortSignal.timeout(answerWithinMs) })
+    const signal = AbortSignal.any([goneSignal(ctx), AbortSignal.timeout(answerWithinMs)])
+    await forward(ctx, options, { session, signal })
   }
 
   const stream: DashboardRoute = {
@@ -63,7 +68,8 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
     path: '/data/v1/stream',
     needs: 'nobody',
     handle: async (ctx, session) => {
-      const who = clientNetwork(ctx.req, proxies)
+      // signed in, neighbours on the same network take no place of theirs
+      const who = session?.account.id ?? clientNetwork(ctx.req, proxies)
       take(ctx, session)
       // gone while the session was looked up: its `close`, which gives the place back, is over
       if (ctx.res.closed) return
@@ -73,16 +79,15 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
           headers: { 'retry-after': '10' },
         })
       streams.set(who, running + 1)
-      const gone = new AbortController()
+      const gone = goneSignal(ctx)
       ctx.res.once('close', () => {
-        gone.abort()
         const left = (streams.get(who) ?? 1) - 1
         if (left > 0) streams.set(who, left)
         else streams.delete(who)
       })
       // the API's signs of life are rarer than what an ordinary answer is given
       ctx.req.socket.setTimeout(5 * minuteMs)
-      await forward(ctx, options, { session, signal: AbortSignal.any([gone.signal, stop]) })
+      await forward(ctx, options, { session, signal: AbortSignal.any([gone, stop]) })
     },
   }
   return [
@@ -108,6 +113,14 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
   ]
 }
 
+/** Aborted when the client has gone: the API then leaves what it was asked. */
+function goneSignal({ res }: Context): AbortSignal {
+  const gone = new AbortController()
+  if (res.closed) gone.abort()
+  else res.once('close', () => gone.abort())
+  return gone.signal
+}
+
 type Sending = { readonly session: Session | undefined; readonly signal: AbortSignal }
 
 /** Of the answer; all else is between the API and us. */
@@ -128,16 +141,17 @@ const told = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
 
 async function forward(
   ctx: Context,
-  { apiUrl, key }: Options,
+  { apiUrl, key, proxies }: Options,
   { session, signal }: Sending,
 ): Promise<void> {
   const headers = new Headers({ authorization: `Bearer ${key()}`, 'accept-encoding': 'identity' })
   for (const name of told) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
-  if (session !== undefined) headers.set('airproof-account', session.account.id)
+  if (session === undefined) headers.set('airproof-network', clientNetwork(ctx.req, proxies))
+  else headers.set('airproof-account', session.account.id)
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
   if (isSending) headers.set('content-type', 'application/json')
-  // the path as it was written: what was percent-encoded stays so
+  // the target as it was written, which no parser reads otherwise: see core/request-target.ts
   const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
   const answer = await askApi(url, {
     method: ctx.method,

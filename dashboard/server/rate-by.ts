@@ -1,4 +1,4 @@
-import { createRateBook } from '../../core/rate-book.ts'
+import { createNetworkBook, createRateBook } from '../../core/rate-book.ts'
 import type { RateLimit } from '../../core/rate-limit.ts'
 import { tooMany } from './refusal.ts'
 
@@ -8,6 +8,8 @@ type Options = {
   readonly clockMs: () => number
   /** Bound on what is remembered; who was not heard of longest is forgotten. */
   readonly most?: number
+  /** The names are networks, and a site of theirs may so many times as much. */
+  readonly siteFactor?: number
 }
 
 export type RateBy = {
@@ -20,8 +22,8 @@ export type RateBy = {
 }
 
 /** So many tries for each name, kept in this process's memory. */
-export function rateBy({ limit, clockMs, most = 10_000 }: Options): RateBy {
-  const book = createRateBook(most)
+export function rateBy({ limit, clockMs, most = 10_000, siteFactor }: Options): RateBy {
+  const book = siteFactor === undefined ? createRateBook(most) : createNetworkBook(most, siteFactor)
   const waitMs = (who: string): number => book.waitMs(who, limit, clockMs())
   return {
     take: (who) => {

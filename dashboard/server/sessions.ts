@@ -6,7 +6,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../core/iso-time.ts'
+import { remember } from '../../core/remember.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
+import { inCommon } from '../../runtime/in-common.ts'
 import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
 import type { Account } from '../../schemas/account.ts'
@@ -49,6 +51,12 @@ const tellUseMs = hourMs
 /** The oldest ends where somebody signs in once more. */
 const mostSessions = 50
 const mostStrangers = 10_000
+/**
+ * A cookie that memory does not know waits until memory has all that was written before it came. All
+ * that come meanwhile wait together, so unknown cookies cost NATS 20 questions a second at most,
+ * whoever sends them and however many, and no neighbour of theirs on a network pays for it.
+ */
+const catchUpEveryMs = 50
 
 type Options = {
   readonly nc: NatsConnection
@@ -71,27 +79,23 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
     await Promise.all(hashes.map((hash) => kv.delete(hash)))
     await bucket.barrier()
   }
-  /** What was looked up in vain: an old cookie costs no more than one question. */
-  const strangers = new Set<string>()
-  const isMeanwhileThere = async (token: string): Promise<boolean> => {
-    const hash = hashOfToken(token)
-    if (strangers.has(hash)) return false
-    if (bucket.get(hash) === undefined && (await kv.get(hash))?.operation === 'PUT') {
-      await bucket.barrier()
-      return true
-    }
-    strangers.add(hash)
-    const [oldest] = strangers
-    if (strangers.size > mostStrangers && oldest !== undefined) strangers.delete(oldest)
-    return false
-  }
+  /** Cookies that were nobody's: an old one waits once. */
+  const strangers = new Map<string, true>()
+  const caughtUp = inCommon(bucket.barrier, catchUpEveryMs)
   const sessions: Sessions = {
     findOrLook: async (token) => {
-      const found = sessions.find(token)
-      if (found !== undefined) return found
-      // while NATS is away nobody new can be known
-      const isThere = await isMeanwhileThere(token).catch(() => false)
-      return isThere ? sessions.find(token) : undefined
+      const known = sessions.find(token)
+      if (known !== undefined) return known
+      const hash = hashOfToken(token)
+      if (strangers.has(hash)) return undefined
+      try {
+        await caughtUp()
+      } catch {
+        // while NATS is away nobody new can be known
+        return undefined
+      }
+      if (bucket.get(hash) === undefined) remember(strangers, hash, true, mostStrangers)
+      return sessions.find(token)
     },
     find: (token) => {
       const hash = hashOfToken(token)

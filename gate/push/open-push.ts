@@ -115,6 +115,8 @@ export async function openPush({
       setting: 'AIRPROOF_PUSH_PORT',
       listener: (request, response) => void handle(request, response),
       longestUrl,
+      // a carrier has thousands of devices behind one address
+      connections: { fromPublic: 5_000, fromInside: 5_000 },
       brokenBody: ({ code, message }) => errorBody({ code, message, details: {} }, randomUUID()),
     }),
   )

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/area.ts'
 import type { Reading } from '../../core/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
-import type { AreaStats, Cursor, Store } from '../../store/store.ts'
+import { type AreaStats, type Cursor, type Store, StoreUnavailable } from '../../store/store.ts'
 import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
 
@@ -113,6 +113,36 @@ export function storeContract(
         await store.writeBatch([row])
         expect((await store.at(row.sensor, row.timeMs))?.seq).toBe(row.seq)
       })
+
+      onStore(
+        'reads that nobody waits for are given up, and others are answered',
+        async ({ store }) => {
+          const rows = Array.from({ length: 5_000 }, (_, i) =>
+            reading({ timeMs: noon + i * 1_000, seq: 1 + i }),
+          )
+          await store.writeBatch(rows)
+          const gone = new AbortController()
+          const given = store.within(gone.signal)
+          expect((await given.computeOverall('Ikeja', early, late))?.readings).toBe(rows.length)
+          const reads = [
+            given.computeOverall('Ikeja', early, late),
+            given.computeBuckets('Ikeja', noon, noon + dayMs, 'hour'),
+            given.rangeAll(early, late, 1_000),
+            given.at(sensorId(1), noon),
+          ]
+          const others = [store.at(sensorId(1), noon), store.latest(sensorId(1), 1)]
+          const settled = Promise.allSettled(reads)
+          gone.abort()
+          const [overall] = await settled
+          expect(overall).toMatchObject({
+            status: 'rejected',
+            reason: expect.any(StoreUnavailable),
+          })
+          await expect(given.at(sensorId(1), noon)).rejects.toThrow(StoreUnavailable)
+          expect((await Promise.all(others)).flat()).toEqual([rows[0], rows.at(-1)])
+          expect((await store.computeOverall('Ikeja', early, late))?.readings).toBe(rows.length)
+        },
+      )
 
       onStore('an empty batch is no work', async ({ store }) => {
         expect(await store.writeBatch([])).toEqual([])

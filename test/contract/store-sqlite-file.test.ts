@@ -11,7 +11,8 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/area.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'
 import { openSqliteFile } from '../../store/sqlite-file.ts'
-import { type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
+import { sqliteStats } from '../../store/sqlite-stats.ts'
+import { givenUp, type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import { batchOf } from './store-batches.ts'
 import { anyBatch, reading, sensorId } from './store-rows.ts'
 import { plainStats } from './store-statistics.ts'
@@ -313,4 +314,26 @@ describe('the SQLite store', () => {
       ['Yaba', '2026-01-01T00:00:00.000Z', rows.length],
     ])
   })
+})
+
+test('statistics that nobody waits for are left between two rows, and the file is as before', async () => {
+  using folder = newFolder()
+  const rows = Array.from({ length: 10_000 }, (_, i) =>
+    reading({ timeMs: early + i * 1_000, seq: 1 + i }),
+  )
+  {
+    await using store = await openSqliteStore({ file: folder.file })
+    await store.writeBatch(rows)
+  }
+  using db = openSqliteFile(folder.file, true)
+  let looks = 0
+  let isWanted = false
+  const stats = sqliteStats(db, () => {
+    looks++
+    if (!isWanted) throw givenUp()
+  })
+  expect(() => stats.computeOverall(wholeNetwork, early, late)).toThrow(StoreUnavailable)
+  expect(looks).toBe(1)
+  isWanted = true
+  expect(stats.computeOverall(wholeNetwork, early, late).cells[2]).toBe(rows.length)
 })

@@ -126,7 +126,7 @@ test('what is "not modified", or refused behind its charge, is given back', () =
     const again = (): void => {
       if (isRevoked) throw new ApiError(401, 'revoked_key', 'no')
     }
-    const caller = { key: 'k', account, isInternal: false, again }
+    const caller = { key: 'k', account, isInternal: false, isVisitor: false, again }
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { openHttpServer } from '../../api/http-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 const limits = { requestMs: 200, idleMs: 300 }
 const openWith = (listener: RequestListener) =>
@@ -53,4 +54,44 @@ test('an answer under way is given before the server closes', async () => {
   expect(await (await answering).text()).toBe('done')
   await closing
   await expect(fetch(server.url)).rejects.toThrow('fetch failed')
+})
+
+test('a request that is still worked on is answered 503 before its socket is closed', async () => {
+  const late = Promise.withResolvers<ServerResponse>()
+  await using server = await openWith((_request, response) => late.resolve(response))
+  const answer = await fetch(server.url)
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await answer.json()).toMatchObject({ status: 'error', error: { code: 'too_slow' } })
+  expect((await late.promise).writableEnded).toBe(true)
+})
+
+test('a socket that never asks for anything is closed', async () => {
+  await using server = await openWith((_request, response) => void response.end('done'))
+  const socket = await open(server.url)
+  socket.resume()
+  await once(socket, 'close')
+  expect(socket.bytesWritten).toBe(0)
+})
+
+test('one network holds as many connections as it may, and its next one is closed at once', async () => {
+  await using server = await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    listener: (_request, response) => void response.end('done'),
+    limits: { requestMs: 5_000, idleMs: 5_000 },
+    connections: { fromPublic: 1, fromInside: 3 },
+  })
+  // slow on purpose: a line that does not end
+  const slow = await Promise.all(Array.from({ length: 3 }, () => open(server.url)))
+  for (const socket of slow) socket.write('GET / HTTP/1.1\r\nHo')
+  const next = await open(server.url)
+  await once(next, 'close')
+  const [first] = slow
+  first?.destroy()
+  const answered = await eventually('there is room again', async () => {
+    const answer = await fetch(server.url).catch(() => undefined)
+    return answer?.text()
+  })
+  expect(answered).toBe('done')
+  for (const socket of slow) socket.destroy()
 })

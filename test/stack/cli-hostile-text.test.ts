@@ -99,7 +99,7 @@ beforeAll(async () => {
   head.set(rejectedHeaders.arrived, String(Date.parse(at)))
   head.set(rejectedHeaders.length, '1')
   head.set(rejectedHeaders.sha256, '00')
-  const subject = rejectedSubject('not_json', 3, 1, 0)
+  const subject = rejectedSubject('not_json', 3, 1, 0, sensor)
   await jetstream(nc).publish(subject, hostileText, { headers: head })
   rejected = subject.slice('air.rejected.'.length)
 })

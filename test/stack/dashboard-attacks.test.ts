@@ -44,6 +44,10 @@ test('no address makes the proxy ask anything but what its path says', async () 
       '/data/v1/sensors/.%2e/status',
       '/data/v1/readings/%2e/verify',
       String.raw`/data/v1/areas/..\..\metrics`,
+      '/data/v1/areas/..#x',
+      '/data/v1/areas/x#/../../y',
+      '/data/v1//areas',
+      '/data/v1/areas/a%0d%0ab',
     ])
       expect([path, await statusOf(url, path)]).toEqual([path, 400])
     expect(heard).toEqual([])

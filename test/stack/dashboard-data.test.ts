@@ -189,3 +189,27 @@ test('a stream goes through as it comes, ends with its reader, and one network h
   api.closeAllConnections()
   await new Promise((resolve) => api.close(resolve))
 })
+
+test('a visitor who is gone takes the question to the API along, which was told the network alone', async () => {
+  const asked = Promise.withResolvers<IncomingHttpHeaders>()
+  const closed = Promise.withResolvers<boolean>()
+  const api = createServer((request, response) => {
+    asked.resolve(request.headers)
+    response.once('close', () => closed.resolve(response.writableFinished))
+  })
+  const url = await listenOn(api, { host: '127.0.0.1', port: 0, setting: 'test' })
+  await using dashboard = await testDashboard({
+    env: { AIRPROOF_API_URL: url, AIRPROOF_DASHBOARD_PROXIES: '1' },
+  })
+  const gone = new AbortController()
+  const answer = fetch(`${dashboard.url}/data/v1/areas/Ikeja`, {
+    signal: gone.signal,
+    headers: { 'x-forwarded-for': '2001:db8:1:2:3::4', 'airproof-network': 'invented' },
+  })
+  expect(await asked.promise).toMatchObject({ 'airproof-network': '2001:db8:1:2' })
+  gone.abort()
+  await expect(answer).rejects.toThrow('aborted')
+  expect(await closed.promise).toBe(false)
+  api.closeAllConnections()
+  await new Promise((resolve) => api.close(resolve))
+})

@@ -1,13 +1,13 @@
 import { assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AreaHistory, createAreaHistory } from '../../api/area-history.ts'
+import { type AreaStatistics, createAreaHistory } from '../../api/area-history.ts'
 import { composeStats } from '../../api/compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from '../../api/cut-period.ts'
 import { createKeep } from '../../api/keep.ts'
 import { createRollupProgress, parseRollupRecord } from '../../api/rollup-progress.ts'
 import { wholeNetwork } from '../../core/area.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
-import type { AreaStats, BucketSize } from '../../store/store.ts'
+import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
   const none = { n: 0, mean: null, min: null, max: null, p50: null, p98: null }
@@ -48,34 +48,44 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
   const calls: Calls = { hours: 0, days: 0, computed: [], overall: 0 }
   const every = (fromMs: number, toMs: number, stepMs: number, mean: number): AreaStats[] =>
     Array.from({ length: (toMs - fromMs) / stepMs }, (_, i) => stats(fromMs + i * stepMs, 1, mean))
+  const reads: Pick<StoreReads, 'areaHours' | 'areaDays' | 'computeBuckets' | 'computeOverall'> = {
+    areaHours: async (_area, fromMs, toMs) => {
+      calls.hours++
+      return every(fromMs, toMs, hourMs, 1)
+    },
+    areaDays: async (_area, fromMs, toMs) => {
+      calls.days++
+      return every(fromMs, toMs, dayMs, 1)
+    },
+    computeBuckets: async (_area, fromMs, toMs, size) => {
+      calls.computed.push([fromMs, toMs])
+      return every(fromMs, toMs, size === 'hour' ? hourMs : dayMs, 2)
+    },
+    computeOverall: async (_area, fromMs) => {
+      calls.overall++
+      return stats(fromMs, 1, 3)
+    },
+  }
   const history = createAreaHistory({
     progress,
     nowMs: () => nowMs,
-    keep: createKeep({ forMs: 10, most: 100, nowMs: () => nowMs }),
-    store: {
-      areaHours: async (_area, fromMs, toMs) => {
-        calls.hours++
-        return every(fromMs, toMs, hourMs, 1)
-      },
-      areaDays: async (_area, fromMs, toMs) => {
-        calls.days++
-        return every(fromMs, toMs, dayMs, 1)
-      },
-      computeBuckets: async (_area, fromMs, toMs, size) => {
-        calls.computed.push([fromMs, toMs])
-        return every(fromMs, toMs, size === 'hour' ? hourMs : dayMs, 2)
-      },
-      computeOverall: async (_area, fromMs) => {
-        calls.overall++
-        return stats(fromMs, 1, 3)
-      },
-    },
   })
-  return { history, calls }
+  // what it reads with is all it is asked for
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const store = { within: () => reads as StoreReads }
+  const keep = createKeep({ forMs: 10, most: 100, nowMs: () => nowMs })
+  const asked = { store, keep, gone: new AbortController().signal }
+  const of =
+    (isVisitor: boolean): Ask =>
+    (area, period, step) =>
+      history({ ...asked, isVisitor }, area, period, step)
+  return { history: of(false), ofVisitor: of(true), calls }
 }
 
+type Ask = (area: string, period: Period, step?: BucketSize) => Promise<AreaStatistics>
+
 const seriesOf = async (
-  history: AreaHistory,
+  history: Ask,
   area: string,
   period: Period,
   size: BucketSize,
@@ -121,13 +131,18 @@ test('while no statistics job has run everything is computed', async () => {
 test('a day at most is summed up from its readings, more from the hours', async () => {
   const progress = createRollupProgress()
   progress.record({ position: 1, dirty: [], dirtyDays: [] })
-  const { history } = historyOver(progress, 10 * dayMs)
-  const of = async (toMs: number) => {
-    const { stats: found, basis } = await history('Ikeja', { fromMs: 0, toMs })
+  const { history, ofVisitor, calls } = historyOver(progress, 10 * dayMs)
+  const of = async (ask: Ask, toMs: number) => {
+    const { stats: found, basis } = await ask('Ikeja', { fromMs: 0, toMs })
     return [found?.fields.pm25.mean, basis]
   }
-  expect(await of(dayMs)).toEqual([3, 'readings'])
-  expect(await of(dayMs + hourMs)).toEqual([1, 'hourly_means'])
+  expect(await of(history, dayMs)).toEqual([3, 'readings'])
+  expect(await of(history, dayMs + hourMs)).toEqual([1, 'hourly_means'])
+  expect(calls.overall).toBe(1)
+  // a visitor is given the hours from an hour on, and looks at no day of readings
+  expect(await of(ofVisitor, hourMs)).toEqual([3, 'readings'])
+  expect(await of(ofVisitor, dayMs)).toEqual([1, 'hourly_means'])
+  expect(calls.overall).toBe(2)
 })
 
 test('a record of the job that is not whole is none', () => {
@@ -158,4 +173,27 @@ test('an answer is kept for its time, made once for all who wait, and a failure 
   expect(await keep('b', make)).toBe(3)
   await keep('c', make)
   expect(await keep('a', make)).toBe(5)
+})
+
+test('what is being made is given up when all who wait are gone, and is then made anew', async () => {
+  const keep = createKeep({ forMs: 10, most: 2, nowMs: () => 0 })
+  const told: AbortSignal[] = []
+  const make = (gone: AbortSignal): Promise<string> => {
+    told.push(gone)
+    return new Promise((resolve, reject) => {
+      gone.addEventListener('abort', () => reject(new Error('given up')))
+      if (told.length === 2) resolve('made')
+    })
+  }
+  const [first, second] = [new AbortController(), new AbortController()]
+  const waiting = [keep('a', make, first.signal), keep('a', make, second.signal)]
+  const settled = Promise.allSettled(waiting)
+  first.abort()
+  expect(told.map(({ aborted }) => aborted)).toEqual([false])
+  expect(keep.ready('a')).toBeUndefined()
+  second.abort()
+  expect(told.map(({ aborted }) => aborted)).toEqual([true])
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await keep('a', make, new AbortController().signal)).toBe('made')
+  expect(keep.ready('a')).toBe('made')
 })

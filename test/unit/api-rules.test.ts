@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { areaDirectory } from '../../api/area-directory.ts'
-import { atMost } from '../../api/at-most.ts'
 import { expectedReadings } from '../../api/expected-readings.ts'
 import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/key-guard.ts'
 import { hearFrom } from '../../api/nats-heard.ts'
@@ -141,23 +140,6 @@ test('only the dashboard’s own key speaks for another account, and only for on
   expect(() => ask({ internal: true, revoked_at: '2025-01-01T00:00:00Z' }, other)).toThrow(
     expect.objectContaining({ code: 'revoked_key' }),
   )
-})
-
-test('beyond the line everyone is told to come again, and places are handed on in order', async () => {
-  const bounded = atMost({ running: 1, waiting: 1 })
-  const gate = Promise.withResolvers<void>()
-  const order: string[] = []
-  const first = bounded(async () => {
-    await gate.promise
-    order.push('first')
-  })
-  const second = bounded(async () => order.push('second'))
-  await expect(bounded(async () => 0)).rejects.toMatchObject({ status: 503, code: 'overloaded' })
-  gate.resolve()
-  await Promise.all([first, second])
-  expect(order).toEqual(['first', 'second'])
-  await expect(bounded(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
-  expect(await bounded(async () => 'again')).toBe('again')
 })
 
 test('a barrier that hangs lets silence grow, and the next that answers ends it', async () => {

@@ -8,7 +8,6 @@ import { dayMs, hourMs } from '../../core/time.ts'
 import { composeMail } from '../../dashboard/mail/compose.ts'
 import { reminderFor } from '../../dashboard/mail/key-reminders.ts'
 import { letterOf } from '../../dashboard/mail/letter.ts'
-import { clientNetwork } from '../../dashboard/server/client-address.ts'
 import { cookieLine, csrfOf, newToken, readCookie } from '../../dashboard/server/cookies.ts'
 import { html } from '../../dashboard/server/html.ts'
 import { hashPassword, isPassword, spellPassword } from '../../dashboard/server/password-hash.ts'
@@ -19,6 +18,7 @@ import { safePath } from '../../dashboard/server/people/sign-in.ts'
 import { rateBy } from '../../dashboard/server/rate-by.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
 import { normaliseEmail } from '../../runtime/account-book.ts'
+import { clientNetwork } from '../../runtime/client-network.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import { mailSchema } from '../../schemas/mail.ts'
 
@@ -222,6 +222,33 @@ test('a cookie is read where it is a token of ours, and its form token tells not
   expect(csrfOf(token)).toBe(csrfOf(token))
   expect(csrfOf(newToken())).not.toBe(csrfOf(token))
   expect(cookieLine('session', undefined)).toContain('Max-Age=0')
+})
+
+test('a site of IPv6 has a limit besides those of its networks, and one network cannot use it up', () => {
+  const rate = rateBy({ limit: { perSecond: 0.001, burst: 2 }, clockMs: () => 0, siteFactor: 3 })
+  const tries = (network: string, count: number): number =>
+    Array.from({ length: count }, () => rate.tryTake(network)).filter(Boolean).length
+  // what is refused for the network does not count for the site
+  expect(tries('2001:db8:1:a', 100)).toBe(2)
+  expect(tries('2001:db8:1:b', 100)).toBe(2)
+  expect(tries('2001:db8:1:c', 100)).toBe(2)
+  expect(tries('2001:db8:1:d', 100)).toBe(0)
+  expect(tries('2001:db8:2:d', 100)).toBe(2)
+  for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4'])
+    expect(tries(address, 100)).toBe(2)
+})
+
+test('mails that nobody signed in asked for are bounded for each address and in all', () => {
+  let nowMs = 0
+  const { mailing } = createLimits(() => nowMs)
+  const sent = Array.from({ length: 2_000 }, (_, n) => mailing.tryTake(`p${n}@example.org`))
+  expect(sent.filter(Boolean)).toHaveLength(500)
+  nowMs += 60_000
+  const later = Array.from({ length: 2_000 }, (_, n) => mailing.tryTake(`q${n}@example.org`))
+  expect(later.filter(Boolean)).toHaveLength(20)
+  nowMs += 3_600_000
+  const same = Array.from({ length: 10 }, () => mailing.tryTake('ada@example.org'))
+  expect(same.filter(Boolean)).toHaveLength(5)
 })
 
 test('tries are counted by name, forgiven when asked, and the table has an end', () => {

@@ -21,6 +21,9 @@ type Options = {
   readonly nc: NatsConnection
   readonly book: AccountBook
   readonly accounts: WatchedBucket<Account>
+  /** Bucket `keys`. */
+  readonly keys: WatchedBucket<KeyRecord>
+  readonly hashesOf: (account: string) => ReadonlySet<string>
   /** What every sensor id starts with. */
   readonly idPrefix: string
   readonly audit: TellAudit
@@ -33,6 +36,8 @@ export async function openAccountApi({
   nc,
   book,
   accounts,
+  keys,
+  hashesOf,
   idPrefix,
   audit,
   nowMs,
@@ -40,9 +45,6 @@ export async function openAccountApi({
 }: Options): Promise<AsyncDisposable & { readonly routes: readonly DashboardRoute[] }> {
   const rules = sensorIdRules(idPrefix)
   await using opened = new AsyncDisposableStack()
-  // written by our own commands and processes alone, so taken as it is
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const keys = opened.use(await watchBucket(nc, buckets.keys, (value) => value as KeyRecord))
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what entryFault has just found
@@ -51,7 +53,7 @@ export async function openAccountApi({
   const registry = await openRegistry(nc, rules)
   const sensors = sensorList({ nc, bucket, rules, clockMs })
   const routes = [
-    ...keyRoutes({ book, keys, lastUsed: used.get, audit, nowMs, clockMs }),
+    ...keyRoutes({ book, keys, hashesOf, lastUsed: used.get, audit, nowMs, clockMs }),
     ...operatorStatusRoutes(nc),
     ...operatorSensorRoutes({ sensors, registry, audit, nowMs }),
     ...operatorRejectedRoutes({ nc, audit }),

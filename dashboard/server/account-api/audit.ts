@@ -2,8 +2,8 @@ import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
+import { clientNetwork } from '../../../runtime/client-network.ts'
 import { auditSubject } from '../../../schemas/subjects.ts'
-import { clientNetwork } from '../client-address.ts'
 
 /**
  * Writes into an account's audit log; durable when resolved.

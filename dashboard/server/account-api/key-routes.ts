@@ -1,7 +1,6 @@
 /** The signed-in account's own API keys: shown, made, revoked. Another's are as if not there. */
 import { dayMs } from '../../../core/time.ts'
-import { type AccountBook, createKey, revokeKey } from '../../../runtime/account-book.ts'
-import { MustAct } from '../../../runtime/exit.ts'
+import { type AccountBook, createKey, revokeKeyOfHash } from '../../../runtime/account-book.ts'
 import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../../schemas/account.ts'
 import { rateBy } from '../rate-by.ts'
@@ -16,14 +15,16 @@ export const mostLiveKeys = 20
 /** Ended keys that stay listed; the oldest are forgotten, and are then unknown like any other. */
 const mostEndedKeys = 30
 const endedKeptMs = 90 * dayMs
-/** How often an account may make a key. */
-const makingLimit = { perSecond: 1 / 30, burst: 40 }
+/** How often an account may make a key, and end one. */
+const changeLimit = { perSecond: 1 / 30, burst: 40 }
 const longestName = 100
 
 type Options = {
   readonly book: AccountBook
   /** Bucket `keys`. */
   readonly keys: WatchedBucket<KeyRecord>
+  /** The hashes of an account's keys. */
+  readonly hashesOf: (account: string) => ReadonlySet<string>
   /** When a key was last used, as ISO 8601; undefined: never. */
   readonly lastUsed: (keyId: string) => string | undefined
   readonly audit: TellAudit
@@ -46,8 +47,9 @@ export type KeyView = {
 }
 
 export function keyRoutes(options: Options): readonly DashboardRoute[] {
-  const { book, keys, lastUsed, audit, nowMs, clockMs } = options
-  const making = rateBy({ limit: makingLimit, clockMs })
+  const { book, keys, hashesOf, lastUsed, audit, nowMs, clockMs } = options
+  const making = rateBy({ limit: changeLimit, clockMs })
+  const ending = rateBy({ limit: changeLimit, clockMs })
   const turns = inTurn()
   const stateOf = ({ revoked_at, expires_at }: KeyRecord): KeyState => {
     if (revoked_at !== undefined) return 'revoked'
@@ -66,8 +68,11 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
   /** Newest first, with what was made a moment ago, and by which hash each is kept. */
   const kept = async (account: string): Promise<[string, KeyRecord][]> => {
     await keys.barrier()
-    return [...keys.entries()]
-      .filter(([, key]) => key.account === account && key.internal !== true)
+    return [...hashesOf(account)]
+      .flatMap((hash): [string, KeyRecord][] => {
+        const key = keys.get(hash)
+        return key === undefined || key.internal === true ? [] : [[hash, key]]
+      })
       .toSorted(([, a], [, b]) => (a.created_at < b.created_at ? 1 : -1))
   }
 
@@ -116,7 +121,12 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
       path: '/data/keys/:id',
       needs: 'session',
       answer: async ({ session: { account }, names, ctx }) => {
-        const record = await revokeOwn(book, names['id'] ?? '', account.id, nowMs())
+        ending.take(account.id)
+        const own = await kept(account.id)
+        const [hash] = own.find(([, { id }]) => id === names['id']) ?? []
+        if (hash === undefined)
+          throw new Refusal(404, 'key_not_found', 'your account has no key of that id')
+        const record = await revokeKeyOfHash(book, hash, nowMs())
         await audit(account.id, 'key_revoked', ctx, { key: record.id, name: record.name })
         return { record: viewOf(record) }
       },
@@ -134,19 +144,4 @@ function nameOf({ name, ...others }: Readonly<Record<string, unknown>>): string 
     ])
   if (text !== '' && text.length <= longestName && !/\p{Cc}/u.test(text)) return text
   throw wrongFields([{ field: 'name', expected: `a text of 1 to ${longestName} characters` }])
-}
-
-/** @throws Refusal 404 */
-async function revokeOwn(
-  book: AccountBook,
-  id: string,
-  account: string,
-  nowMs: number,
-): Promise<KeyRecord> {
-  try {
-    return await revokeKey(book, id, nowMs, account)
-  } catch (error) {
-    if (!(error instanceof MustAct)) throw error
-    throw new Refusal(404, 'key_not_found', 'your account has no key of that id')
-  }
 }

@@ -3,22 +3,69 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { removeAccount } from '../../../runtime/account-book.ts'
-import { watchBucket } from '../../../runtime/watched-bucket.ts'
+import { lastValues } from '../../../runtime/last-values.ts'
+import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
+import { quotaKey } from '../../../schemas/quota.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
-import { parseWebhook } from '../../../schemas/webhook.ts'
+import { parseWebhook, type Webhook } from '../../../schemas/webhook.ts'
 import { readAudit } from './audit-log.ts'
 import type { LinkUse } from './link-tokens.ts'
 import type { People } from './people.ts'
 
+/** What an account has in the shared buckets, found without reading what others have there. */
+export type Holdings = {
+  /** By hash. */
+  readonly keys: (account: string) => Promise<readonly [string, KeyRecord][]>
+  /** Key id → when it was last used. */
+  readonly used: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, unknown>>
+  /** By `<day>.<account>`. */
+  readonly usage: (account: string) => Promise<readonly [string, object][]>
+  readonly webhooks: (account: string) => Promise<readonly Webhook[]>
+}
+
+type Sources = {
+  readonly nc: NatsConnection
+  /** Bucket `keys`. */
+  readonly keys: WatchedBucket<KeyRecord>
+  readonly hashesOf: (account: string) => ReadonlySet<string>
+  /** Bucket `webhooks`. */
+  readonly webhooks: Pick<WatchedBucket<unknown>, 'barrier'>
+  readonly webhooksOf: (account: string) => ReadonlySet<string>
+}
+
+export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sources): Holdings {
+  const read = async (bucket: string, names: Iterable<string>): Promise<[string, unknown][]> =>
+    [...(await lastValues(nc, bucket, [...names]))].map(([name, text]) => [name, JSON.parse(text)])
+  return {
+    keys: async (account) => {
+      await keys.barrier()
+      return [...hashesOf(account)].flatMap((hash): [string, KeyRecord][] => {
+        const key = keys.get(hash)
+        return key === undefined ? [] : [[hash, key]]
+      })
+    },
+    used: async (keyIds) => new Map(await read(buckets.used, keyIds)),
+    usage: async (account) =>
+      // written by the API alone, so taken as it is
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      (await read(buckets.quota, [quotaKey('*', account)])) as [string, object][],
+    webhooks: async (account) => {
+      await webhooks.barrier()
+      const own = await read(buckets.webhooks, webhooksOf(account))
+      return own.flatMap(([, value]) => parseWebhook(value) ?? [])
+    },
+  }
+}
+
 /** All that is kept of somebody, but for what would let others in: hashes, tokens, secrets. */
 export async function exportAccount(people: People, account: Account): Promise<object> {
-  const { nc, sessions } = people
+  const { nc, sessions, holdings } = people
   const { id } = account
-  const keys = await entriesOf<KeyRecord>(nc, buckets.keys, ({ account: of }) => of === id)
-  const used = new Map(await entriesOf<string>(nc, buckets.used, () => true))
-  const usage = await entriesOf<object>(nc, buckets.quota, (_, key) => key.endsWith(`.${id}`))
-  const webhooks = await ownWebhooks(nc, id)
+  const keys = await holdings.keys(id)
+  const used = await holdings.used(keys.map(([, key]) => key.id))
+  const usage = await holdings.usage(id)
+  const webhooks = await holdings.webhooks(id)
   return {
     account,
     keys: keys.map(([, key]) => ({ ...key, last_used_at: used.get(key.id) ?? null })),
@@ -34,17 +81,17 @@ export async function exportAccount(people: People, account: Account): Promise<o
  * be signed in to and deleted again. The address is free when this resolves.
  */
 export async function deleteAccount(people: People, account: Account): Promise<void> {
-  const { nc, book, passwords, sessions } = people
+  const { nc, book, passwords, sessions, holdings } = people
   const { id } = account
   const kvm = new Kvm(nc)
-  const keys = await entriesOf<KeyRecord>(nc, buckets.keys, ({ account: of }) => of === id)
+  const keys = await holdings.keys(id)
   await Promise.all(keys.map(([hash]) => book.keys.delete(hash)))
   const webhooks = await kvm.open(buckets.webhooks)
-  for (const webhook of await ownWebhooks(nc, id)) await webhooks.delete(webhook.id)
+  for (const webhook of await holdings.webhooks(id)) await webhooks.delete(webhook.id)
   const used = await kvm.open(buckets.used)
   await Promise.all(keys.map(([, key]) => used.delete(key.id)))
   const quota = await kvm.open(buckets.quota)
-  const days = await entriesOf<object>(nc, buckets.quota, (_, key) => key.endsWith(`.${id}`))
+  const days = await holdings.usage(id)
   await Promise.all(days.map(([key]) => quota.delete(key)))
   // links of mails, and of the page that sends them again, hold the address
   const tokens = await kvm.open(buckets.tokens)
@@ -59,11 +106,6 @@ export async function deleteAccount(people: People, account: Account): Promise<v
   await passwords.purge(id)
   await removeAccount(book, account)
   await sessions.endAll(id)
-}
-
-const ownWebhooks = async (nc: NatsConnection, id: string) => {
-  await using found = await watchBucket(nc, buckets.webhooks, parseWebhook)
-  return [...found.entries()].map(([, one]) => one).filter(({ account }) => account === id)
 }
 
 async function entriesOf<T>(

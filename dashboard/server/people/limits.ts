@@ -19,7 +19,7 @@ export type Limits = {
   readonly password: RateBy
   /** What may cause a mail, from one network. */
   readonly asking: RateBy
-  /** Mails to one address that a stranger may have asked for; more are not sent, and the page does not say so. */
+  /** Mails that a stranger may have asked for, to one address and in all; more are not sent, and the page does not say so. */
   readonly mailing: RateBy
   /** Of those, links for a new password, so that no other mail uses up the way back in. */
   readonly resetting: RateBy
@@ -32,17 +32,22 @@ export type Limits = {
 }
 
 export function createLimits(clockMs: () => number): Limits {
-  const of = (burst: number, everyMs: number, most?: number): RateBy =>
-    rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs, ...(most && { most }) })
-  const ofAddress = (burst: number, everyMs: number): RateBy => inSlots(of(burst, everyMs, slots))
+  const of = (
+    burst: number,
+    everyMs: number,
+    rest: { readonly siteFactor?: number; readonly most?: number } = {},
+  ): RateBy => rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs, ...rest })
+  const ofAddress = (burst: number, everyMs: number): RateBy =>
+    inSlots(of(burst, everyMs, { most: slots }))
   return {
     pair: of(5, minuteMs),
-    network: of(60, 2 * secondMs),
+    network: of(60, 2 * secondMs, { siteFactor: 10 }),
     email: ofAddress(100, minuteMs),
     known: of(5, minuteMs),
     password: of(5, minuteMs),
-    asking: of(10, minuteMs),
-    mailing: ofAddress(5, 10 * minuteMs),
+    // a few sites alone do not use up what all may mail
+    asking: of(10, minuteMs, { siteFactor: 3 }),
+    mailing: inAll(ofAddress(5, 10 * minuteMs), of(500, 3 * secondMs)),
     resetting: ofAddress(5, 10 * minuteMs),
     link: of(5, minuteMs),
     telling: of(20, 10 * minuteMs),
@@ -66,3 +71,12 @@ function inSlots({ take, tryTake, forget }: RateBy): RateBy {
     forget: (who) => forget(slotOf(who)),
   }
 }
+/** Both: each name's own limit, and one for all names together. */
+const inAll = (each: RateBy, all: RateBy): RateBy => ({
+  ...each,
+  take: (who) => {
+    each.take(who)
+    all.take('all')
+  },
+  tryTake: (who) => each.tryTake(who) && all.tryTake('all'),
+})

@@ -11,6 +11,7 @@ import { accountRoutes } from './account-page.ts'
 import { emailRoutes } from './change-email.ts'
 import { passwordRoutes } from './change-password.ts'
 import { confirmRoutes } from './confirm-account.ts'
+import type { Holdings } from './holdings.ts'
 import { openKnownBrowsers } from './known-browser.ts'
 import { createLimits } from './limits.ts'
 import { openLinkTokens } from './link-tokens.ts'
@@ -26,6 +27,7 @@ type Options = {
   readonly mails: MailQueue
   readonly box: SecretBox
   readonly audit: TellAudit
+  readonly holdings: Holdings
   readonly publicUrl: string
   readonly proxies: number
   readonly nowMs: () => number

@@ -2,13 +2,14 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
 import { type AccountBook, emailKey } from '../../../runtime/account-book.ts'
+import { clientNetwork } from '../../../runtime/client-network.ts'
 import type { MailQueue } from '../../../runtime/mail-queue.ts'
 import type { Account } from '../../../schemas/account.ts'
 import type { TellAudit } from '../account-api/audit.ts'
-import { clientNetwork } from '../client-address.ts'
 import { cookieLine, readCookie } from '../cookies.ts'
 import type { PasswordWork } from '../password-work.ts'
 import type { Sessions } from '../sessions.ts'
+import type { Holdings } from './holdings.ts'
 import type { KnownBrowsers } from './known-browser.ts'
 import type { Limits } from './limits.ts'
 import type { LinkTokens } from './link-tokens.ts'
@@ -25,6 +26,7 @@ export type People = {
   readonly links: LinkTokens
   readonly mails: MailQueue
   readonly audit: TellAudit
+  readonly holdings: Holdings
   readonly limits: Limits
   /** What links in mails begin with: never what a request says of itself. */
   readonly publicUrl: string

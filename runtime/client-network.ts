@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { networkOf } from '../../core/network-of.ts'
+import { networkOf } from '../core/network-of.ts'
 
 /**
- * The network a request comes from, for limits. What stands in `X-Forwarded-For` is believed only
- * as far as proxies of ours wrote it: everything further left is the client's own invention.
+ * The network a request comes from, for limits. What is in `X-Forwarded-For` is believed only as far
+ * as proxies of ours wrote it: everything further left is the client's own invention.
  * @param proxies how many of ours a request has passed
  */
 export function clientNetwork(request: IncomingMessage, proxies: number): string {

@@ -1,9 +1,8 @@
-import type { WatchedBucket } from '../runtime/watched-bucket.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { WatchedBucket } from './watched-bucket.ts'
 
-/** The ids of an account's webhooks, kept current: a list of theirs must not cost by everybody's. */
-export function indexByAccount(
-  bucket: Pick<WatchedBucket<Webhook>, 'entries' | 'onChange'>,
+/** The keys of an account's entries, kept current: a list of its own must not cost by everybody's. */
+export function indexByAccount<T extends { readonly account: string }>(
+  bucket: Pick<WatchedBucket<T>, 'entries' | 'onChange'>,
 ): (account: string) => ReadonlySet<string> {
   const ids = new Map<string, Set<string>>()
   const accountOf = new Map<string, string>()
@@ -17,7 +16,7 @@ export function indexByAccount(
     own?.delete(id)
     if (own?.size === 0) ids.delete(account)
   }
-  const enter = (id: string, { account }: Webhook): void => {
+  const enter = (id: string, { account }: T): void => {
     leave(id)
     accountOf.set(id, account)
     const own = ids.get(account)
