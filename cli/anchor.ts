@@ -55,6 +55,7 @@ examples:
   npx airproof anchor deploy --chain-rpc-url https://rpc.example.org --anchor-key-file anchor.key
   npx airproof anchor --chain-rpc-url https://rpc.example.org --anchor-key-file anchor.key
   npx airproof anchor resync`,
+  isLasting: true,
   options: {
     ...Object.fromEntries(settings.map((name) => [name, { type: 'string' } as const])),
     owner: { type: 'string' },

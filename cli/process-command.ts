@@ -22,6 +22,7 @@ examples:
   npx airproof ${name} --nats-url nats://127.0.0.1:4222 --admin-port 9090
   AIRPROOF_LOG=debug npx airproof ${name}`,
   options: {},
+  isLasting: true,
   run: async ({ env, flags, stop }) => {
     const code = await runProcess({ name, main: await load(), source: { env, flags }, stop })
     // everything is closed by now; what is forgotten must not keep a process that nobody talks to

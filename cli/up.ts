@@ -46,6 +46,7 @@ examples:
   npx airproof up --demo 40
   npx airproof up --data /srv/air --api-port 9000
   NATS_URL=nats://10.0.0.5:4222 npx airproof up`,
+  isLasting: true,
   options: {
     demo: { type: 'string' },
     'api-port': { type: 'string' },
