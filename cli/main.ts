@@ -92,10 +92,11 @@ function version(): string {
 }
 
 async function printOverview(): Promise<number> {
+  const widest = Math.max(...Object.keys(commands).map(({ length }) => length))
   const rows = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => {
       const { summary } = await load()
-      return `  ${name.padEnd(10)} ${summary}`
+      return `  ${name.padEnd(widest)} ${summary}`
     }),
   )
   print(

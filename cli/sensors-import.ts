@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { inWords, MustAct, WrongUsage } from '../runtime/exit.ts'
-import { type Imported, importSensors, type Registry } from '../runtime/sensor-registry.ts'
+import {
+  type Imported,
+  importSensors,
+  listSensors,
+  type Registry,
+} from '../runtime/sensor-registry.ts'
+import type { SensorSettings } from '../runtime/sensor-settings.ts'
 import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
 import { openProgress } from './progress.ts'
 import {
@@ -11,7 +18,8 @@ import {
 import { archiveIds, defaultArea, defaultCode } from './replay/archive-id.ts'
 import { findFiles } from './replay/find-files.ts'
 import { surveyArchive } from './replay/survey.ts'
-import { sensorsFromCsv, sensorsFromGeoJson } from './sensors-from-list.ts'
+import { refuseTaken } from './sensors-device.ts'
+import { type ListedSensor, sensorsFromCsv, sensorsFromGeoJson } from './sensors-from-list.ts'
 import { sensorsFromSurvey } from './sensors-from-survey.ts'
 
 export type ImportOptions = {
@@ -32,20 +40,47 @@ export type ImportOptions = {
  * @returns the ids that the files name, too
  */
 export async function importInto(
+  nc: NatsConnection,
   registry: Registry,
   options: ImportOptions,
 ): Promise<{ readonly imported: Imported; readonly ids: readonly string[] }> {
-  const entries = await entriesOf(options)
+  const listed = await listedIn(options)
+  const entries = listed.map(({ entry }) => entry)
+  const settings = new Map(listed.map((sensor) => [sensor.entry.id, sensor.settings]))
+  if (settings.size < listed.length) throw twice(entries)
+  await refuseTakenDevices(nc, registry, settings)
   using progress = openProgress({
     label: 'sensors',
     total: entries.length,
     isTerminal: options.isTerminal,
   })
-  const imported = await importSensors(registry, entries, (done) => progress.at(done))
+  const imported = await importSensors(registry, entries, {
+    settingsOf: (id) => settings.get(id) ?? {},
+    onProgress: (done) => progress.at(done),
+  })
   return { imported, ids: entries.map(({ id }) => id) }
 }
 
-async function entriesOf(options: ImportOptions): Promise<readonly SensorEntry[]> {
+function twice(entries: readonly SensorEntry[]): MustAct {
+  const ids = entries.map(({ id }) => id)
+  const id = ids.find((one, place) => ids.indexOf(one) !== place)
+  return new MustAct(
+    `${id} is named twice: keep one line of each sensor (\`airproof sensors move\` adds a site)`,
+  )
+}
+
+async function refuseTakenDevices(
+  nc: NatsConnection,
+  { rules }: Registry,
+  settings: ReadonlyMap<string, SensorSettings>,
+): Promise<void> {
+  const wanted = [...settings].flatMap(([id, { device }]) =>
+    device === undefined ? [] : [[id, device] as const],
+  )
+  if (wanted.length > 0) refuseTaken(new Map(wanted), await listSensors(nc, rules))
+}
+
+async function listedIn(options: ImportOptions): Promise<readonly ListedSensor[]> {
   const { format, paths } = options
   if (isArchiveFormatName(format) && format !== 'ndjson')
     return await fromArchive(archiveFormats[format], options)
@@ -59,7 +94,7 @@ async function entriesOf(options: ImportOptions): Promise<readonly SensorEntry[]
   return lists.flat()
 }
 
-async function fromList(file: string, options: ImportOptions): Promise<SensorEntry[]> {
+async function fromList(file: string, options: ImportOptions): Promise<ListedSensor[]> {
   const isGeoJson = options.format === 'geojson' || /\.(geo)?json$/i.test(file)
   const parse = isGeoJson ? sensorsFromGeoJson : sensorsFromCsv
   try {
@@ -80,12 +115,16 @@ async function fromArchive(
     nowMs,
     stop,
   }: ImportOptions,
-): Promise<readonly SensorEntry[]> {
+): Promise<readonly ListedSensor[]> {
   const files = await findFiles(paths)
   const survey = await surveyArchive(files, { format, idOf: archiveIds({ idPrefix, code }), stop })
-  return sensorsFromSurvey(survey, {
+  const entries = sensorsFromSurvey(survey, {
     area,
     cadenceSeconds: cadenceSeconds ?? defaultCadenceSeconds,
     nowMs,
   })
+  return entries.map((entry) => ({ entry, settings: { cadenceSeconds } }))
 }
+
+/** Sensors of an archive publish nothing themselves, so they need no key. */
+export const isArchive = (format: string | undefined): boolean => isArchiveFormatName(format)

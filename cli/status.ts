@@ -62,7 +62,7 @@ export function statusLines(
   return [
     ...local,
     `rates      ${rates.raw} raw messages/s in, ${rates.accepted} readings/s accepted`,
-    `sensors    ${sensors.registered} registered: ${sensors.online} online, ${sensors.offline} offline, ${sensors.unheard} never heard`,
+    `sensors    ${sensors.registered} registered: ${sensors.online} online, ${sensors.offline} offline, ${sensors.unheard} without a fresh reading`,
     `pipeline   ${sum('unjudged')} raw messages not judged yet, ${sum('accepted')} readings accepted so far`,
     `store      ${sum('unstored')} readings not stored yet`,
     `READINGS   at ${readings.last_seq}, ${readings.messages} messages, ${mebibytes(readings.bytes)}`,
