@@ -1,6 +1,6 @@
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import { openLog } from '../runtime/log.ts'
+import { type Logger, openLog } from '../runtime/log.ts'
 import { type Environment, readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { openTlsFiles, type TlsFiles } from '../runtime/tls-files.ts'
@@ -10,9 +10,10 @@ import { ensureDemoAccount } from './demo-account.ts'
 import { withFlags } from './shared-flags.ts'
 import { openUpChain } from './up-chain.ts'
 import { openCity } from './up-city.ts'
+import { openUpOutput } from './up-output.ts'
 import { ourProcess, type ProcessSpec } from './up-process.ts'
 import { restartOnChange } from './up-watch.ts'
-import { printWelcome } from './up-welcome.ts'
+import { near, printWelcome } from './up-welcome.ts'
 
 export const command: Command = {
   summary: 'everything on this machine, under one supervisor',
@@ -63,12 +64,19 @@ examples:
 }
 
 async function run(context: CommandContext): Promise<number> {
-  const { env, flags, words, print, note, stop } = context
+  const { env, flags, words, print, isTerminal, stop } = context
   if (words.length > 0)
     throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
   const { dataFolder, natsCreds, natsLogin, logLevel, replicas } = readSharedConfig({ env, flags })
   const settings = readUpSettings({ env, flags })
-  const log = openLog({ name: 'up', level: logLevel })
+  using output = openUpOutput({
+    isTerminal,
+    write: (text) => void process.stdout.write(text),
+    holdsBack: logLevel !== 'debug' && logLevel !== 'trace',
+  })
+  const { note } = output.progress
+  const logOf = (name: string): Logger => openLog({ name, level: logLevel, to: output.log })
+  const log = logOf('up')
   try {
     await ensureBuiltPages({ env, note })
     using tls = openTlsFiles({ env, flags })
@@ -84,20 +92,25 @@ async function run(context: CommandContext): Promise<number> {
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>
-        openUpChain({ ...opening, ...settings, dataFolder, env, log, note, stop }),
+        openUpChain({ ...opening, ...settings, dataFolder, env, log: logOf('anvil'), note, stop }),
       env: { ...withFlags(env, flags), ...tlsEnvironment(tls) },
       log,
-      note,
+      output,
       stop,
     })
-    printWelcome(city.instance, { dataFolder, listen: settings.listen }, print)
+    output.isUp(dataFolder)
+    printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
     await city.untilStop()
-    log.info({ on: stop.reason }, 'stopping')
+    note('stopping')
+    output.isStopping()
   } catch (error) {
-    // Stopped before it was up: whatever was waiting has ended by that.
+    output.hasFailed()
+    // Stopped before it was up: what was waiting has ended by that.
     if (!stop.aborted) throw error
   }
+  const next = env['npm_lifecycle_event'] === 'start' ? '`npm start`' : '`airproof up`'
+  print(`stopped; the data are in ${near(dataFolder)}, ${next} continues with them`)
   return exitCodes.done
 }
 

@@ -1,15 +1,17 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
-import type { LogLevel } from './config.ts'
+import pretty, { prettyFactory } from 'pino-pretty'
+import { codeOf } from './exit.ts'
+import { isServerAway } from './server-away.ts'
 
-export type { Logger } from 'pino'
+export type { DestinationStream, Logger } from 'pino'
 
 /** Never in a log, whatever object they arrive in. */
 const secrets = ['password', 'token', 'key', 'secret', 'authorization', 'cookie', 'natsCreds']
 
 type LogOptions = {
   readonly name: string
-  readonly level: LogLevel
+  /** A `LogLevel`. */
+  readonly level: string
   /** Where lines go; by default stdout, in colour and words where it is a terminal. */
   readonly to?: DestinationStream
 }
@@ -21,12 +23,26 @@ export function openLog({ name, level, to = standardOutput() }: LogOptions): Log
       name,
       level,
       redact: { paths: secrets.flatMap((word) => [word, `*.${word}`]), censor: '(secret)' },
+      serializers: { err: errorForLog },
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     to,
   )
 }
+
+/** Where a server is away its words say all there is; a stack of ours would only hide them. */
+const errorForLog = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  return isForeseen(error) ? `${error.name}: ${error.message}` : pino.stdSerializers.err(error)
+}
+
+const isForeseen = (error: Error): boolean =>
+  isServerAway(error) ||
+  ['MustAct', 'TryAgain', 'WrongUsage', 'StoreUnavailable', 'StoreMisconfigured'].includes(
+    error.name,
+  ) ||
+  ['ECONNREFUSED', 'ECONNRESET', 'ENOSPC', 'ETIMEDOUT'].includes(codeOf(error) ?? '')
 
 /**
  * Lines are written before the call returns: what a process says as it dies is read.
@@ -35,4 +51,15 @@ export function standardOutput(): DestinationStream {
   return process.stdout.isTTY
     ? pretty({ sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' })
     : pino.destination({ dest: 1, sync: true })
+}
+
+/** A JSON line as one line in words. */
+export const lineInWords = (colorize: boolean): ((line: string) => string) => {
+  const format = prettyFactory({
+    ignore: 'pid,hostname',
+    translateTime: 'HH:MM:ss',
+    singleLine: true,
+    colorize,
+  })
+  return (line) => format(line).trimEnd()
 }
