@@ -62,9 +62,9 @@ export async function askReady(admin: string): Promise<string | undefined> {
 }
 
 /** Nothing can be stored with less room, and NATS then fails with words that do not say so. */
-export function roomLines(dataFolder: string): readonly string[] {
+export function roomLines(dataFolder: string, room = roomBytesOf): readonly string[] {
   try {
-    const roomBytes = roomBytesOf(dataFolder)
+    const roomBytes = room(dataFolder)
     if (roomBytes >= leastRoomBytes) return []
     return [
       `disk       ${dataFolder} has ${mebibytes(roomBytes)} MiB left and needs ${mebibytes(leastRoomBytes)}: make room, and it goes on by itself`,

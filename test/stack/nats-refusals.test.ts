@@ -1,16 +1,22 @@
 /** A process that cannot get into NATS says why: in its log, on its admin port and in `status`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Command } from '../../cli/command.ts'
+import { command as sensors } from '../../cli/sensors.ts'
+import { command as status } from '../../cli/status.ts'
 import { lookAround } from '../../cli/status-local.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { freePort } from '../../runtime/free-port.ts'
-import type { Environment } from '../../runtime/settings.ts'
+import { connectNats } from '../../runtime/nats.ts'
+import type { Environment, Flags } from '../../runtime/settings.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
 import { testAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const env = environment()
@@ -218,4 +224,78 @@ test('it says once that it is ready, when what it waited for is there', async ()
   )
   await eventually('it says so', () => said.some((line) => line.includes('"msg":"ready"')))
   expect(said.filter((line) => line.includes('"msg":"ready"'))).toHaveLength(1)
+})
+
+describe('the command line', () => {
+  const id = 'NGR-LOS-IKJ-001'
+  let url = ''
+  let folder = ''
+
+  beforeAll(async () => {
+    const engine = await findNatsServer({ env })
+    folder = resources.use(temporaryFolder()).path
+    const port = await freePort()
+    const may = (deny: string): string => `permissions { publish { deny: [ ${deny} ] } }`
+    const config = `listen: "127.0.0.1:${port}"
+jetstream { store_dir: ${JSON.stringify(join(folder, 'streams'))} }
+authorization { users = [
+  { user: operator, password: right }
+  { user: api, password: right, ${may('"$KV.credentials.>", "$JS.API.STREAM.MSG.GET.KV_credentials", "$JS.API.DIRECT.GET.KV_credentials.>", "air.raw.>"')} }
+] }`
+    resources.use(await startNatsServer({ engine, folder, port, env, config }))
+    url = `nats://127.0.0.1:${port}`
+    const nc = await connectNats(
+      { natsUrl: url, natsLogin: { user: 'operator', password: 'right' } },
+      { name: 'test' },
+    )
+    await ensureStreams(nc)
+    await nc.close()
+  })
+
+  const run = (
+    command: Command,
+    line: string,
+    { user, password = 'right' }: { user: string; password?: string },
+    flags: Flags = {},
+  ) => {
+    const data = { AIRPROOF_DATA: folder, NATS_URL: url, NATS_USER: user, NATS_PASSWORD: password }
+    return runCommand(command, { words: line === '' ? [] : line.split(' '), flags, env: data })
+  }
+  const operator = { user: 'operator' }
+  const api = { user: 'api' }
+
+  test('tells a server that refuses (1) from one that is silent (75)', async () => {
+    const refused = await run(status, '', { user: 'operator', password: 'wrong' })
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('refuses the user "operator": check NATS_USER'),
+    })
+    const nowhere = { NATS_URL: `nats://${servers.nowhere}`, AIRPROOF_DATA: folder }
+    expect(await runCommand(status, { env: nowhere })).toMatchObject({
+      code: 75,
+      err: expect.stringContaining('is it running?'),
+    })
+  })
+
+  test('names what is denied, and the user that may', async () => {
+    const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
+    const added = await run(sensors, 'add', api, { id, ...place })
+    expect(added.code).toBe(1)
+    expect(added.err).toMatch(
+      /the NATS user "api" may not publish to .*credentials.*NATS_USER=operator/,
+    )
+  })
+
+  test('a removal that is denied removes nothing, and is done by the one that may', async () => {
+    const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
+    const other = 'NGR-LOS-IKJ-002'
+    expect((await run(sensors, 'add', operator, { id: other, ...place })).code).toBe(0)
+    expect(await run(sensors, `remove ${other}`, api)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the NATS user "api" may not'),
+    })
+    expect((await run(sensors, `show ${other}`, operator)).out).toContain('key        good')
+    expect((await run(sensors, `remove ${other}`, operator)).code).toBe(0)
+    expect((await run(sensors, `show ${other}`, operator)).err).toContain('there is no sensor')
+  })
 })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { lookAround } from '../../cli/status-local.ts'
+import { lookAround, roomLines } from '../../cli/status-local.ts'
 import { listenOn } from '../../runtime/listen.ts'
 import { openLog } from '../../runtime/log.ts'
 import { enterProcess, listProcesses } from '../../runtime/process-list.ts'
@@ -71,4 +71,13 @@ test('a folder that cannot be written keeps no process from its work', () => {
   const enterAndLeave = (): void =>
     enterProcess(file, { name: 'api', pid: 1, admin: '' }, log)[Symbol.dispose]()
   expect(enterAndLeave).not.toThrow()
+})
+
+test('a full disk is named with what it needs; a folder that is not here is not', () => {
+  const mebibyte = 2 ** 20
+  expect(roomLines('/data', () => 3 * mebibyte)).toEqual([
+    'disk       /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+  ])
+  expect(roomLines('/data', () => 256 * mebibyte)).toEqual([])
+  expect(roomLines('/no/such/folder')).toEqual([])
 })
