@@ -5,10 +5,11 @@ import {
   type Imported,
   importSensors,
   listSensors,
+  mergeSites,
   type Registry,
 } from '../runtime/sensor-registry.ts'
-import type { SensorSettings } from '../runtime/sensor-settings.ts'
-import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import { type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
+import { defaultCadenceSeconds } from '../schemas/sensor.ts'
 import { openProgress } from './progress.ts'
 import {
   archiveFormatNames,
@@ -44,10 +45,9 @@ export async function importInto(
   registry: Registry,
   options: ImportOptions,
 ): Promise<{ readonly imported: Imported; readonly ids: readonly string[] }> {
-  const listed = await listedIn(options)
+  const listed = onePerSensor(await listedIn(options))
   const entries = listed.map(({ entry }) => entry)
   const settings = new Map(listed.map((sensor) => [sensor.entry.id, sensor.settings]))
-  if (settings.size < listed.length) throw twice(entries)
   await refuseTakenDevices(nc, registry, settings)
   using progress = openProgress({
     label: 'sensors',
@@ -61,12 +61,39 @@ export async function importInto(
   return { imported, ids: entries.map(({ id }) => id) }
 }
 
-function twice(entries: readonly SensorEntry[]): MustAct {
-  const ids = entries.map(({ id }) => id)
-  const id = ids.find((one, place) => ids.indexOf(one) !== place)
-  return new MustAct(
-    `${id} is named twice: keep one line of each sensor (\`airproof sensors move\` adds a site)`,
-  )
+/** A list may name a sensor several times: a line for each of its sites. @throws MustAct */
+function onePerSensor(listed: readonly ListedSensor[]): readonly ListedSensor[] {
+  const byId = Map.groupBy(listed, ({ entry }) => entry.id)
+  return [...byId]
+    .map(([id, lines]) => {
+      const [first, ...more] = lines
+      if (first === undefined || more.length === 0) return lines
+      const froms = new Set(lines.flatMap(({ entry }) => entry.sites.map(({ from }) => from)))
+      if (froms.size < lines.length)
+        throw new MustAct(
+          `${id} is named twice for the same time: keep one line of it, or say in "from" since when it stands at each site`,
+        )
+      const settings = more.reduce(
+        (known, { settings: next }) => joined(id, known, next),
+        first.settings,
+      )
+      const sites = mergeSites(lines.flatMap(({ entry }) => entry.sites))
+      return [{ entry: withSettings({ ...first.entry, sites }, settings), settings }]
+    })
+    .flat()
+}
+
+function joined(id: string, known: SensorSettings, next: SensorSettings): SensorSettings {
+  const said = Object.entries(next).filter(([, value]) => value !== undefined)
+  const before = new Map<string, unknown>(Object.entries(known))
+  for (const [name, value] of said) {
+    const other = before.get(name)
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(value))
+      throw new MustAct(
+        `${id} is named twice with another ${name === 'cadenceSeconds' ? 'cadence' : name}: say it once`,
+      )
+  }
+  return { ...known, ...Object.fromEntries(said) }
 }
 
 async function refuseTakenDevices(

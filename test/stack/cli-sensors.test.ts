@@ -245,6 +245,25 @@ NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
     expect(await runJson('show NGR-LOS-IKJ-402')).toMatchObject({ cadence_seconds: 120 })
   })
 
+  it('takes a line for each site of a sensor, and its settings from any of them', async () => {
+    const header = 'id,area,lat,lon,from,cadence,receipts\n'
+    const first = 'NGR-LOS-TWO-001,A,6.1,3.1,2025-01-01T00:00:00Z,,yes\n'
+    const second = 'NGR-LOS-TWO-001,B,6.2,3.2,2025-06-01T00:00:00Z,1m,\n'
+    expect(await runJson(`import ${file('two.csv', header + second + first)}`)).toMatchObject({
+      created: 1,
+      changed: 0,
+    })
+    expect(await runJson('show NGR-LOS-TWO-001')).toMatchObject({
+      cadence_seconds: 60,
+      receipts: true,
+      sites: [{ area: 'A' }, { area: 'B' }],
+    })
+    const third = 'NGR-LOS-TWO-001,C,6.3,3.3,2025-07-01T00:00:00Z,2m,\n'
+    await expect(
+      run(sensors, `import ${file('three.csv', header + second + third)}`),
+    ).rejects.toThrow(/NGR-LOS-TWO-001 is named twice with another cadence:/)
+  })
+
   it.each([
     ['id,area,lat,lon,devise\n', /there is no column "devise": did you mean "device"\?/],
     ['id,area,lat,lon,owner\n', /there is no column "owner": leave it out\. The columns are id,/],
@@ -277,7 +296,7 @@ NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
     ],
     [
       'id,area,lat,lon\nNGR-LOS-BAD-001,A,6,3\nNGR-LOS-BAD-001,A,6,4\n',
-      /NGR-LOS-BAD-001 is named twice/,
+      /NGR-LOS-BAD-001 is named twice for the same time/,
     ],
     ['id,area,lat,lon\n,A,6,3\n', /line 2 names no id/],
     [

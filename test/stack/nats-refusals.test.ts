@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Command } from '../../cli/command.ts'
+import { command as replay } from '../../cli/replay.ts'
 import { command as sensors } from '../../cli/sensors.ts'
 import { command as status } from '../../cli/status.ts'
 import { lookAround } from '../../cli/status-local.ts'
@@ -284,6 +285,17 @@ authorization { users = [
     expect(added.err).toMatch(
       /the NATS user "api" may not publish to .*credentials.*NATS_USER=operator/,
     )
+  })
+
+  test('a denied publish of readings is no silence', async () => {
+    const archive = { format: 'sensors-africa' }
+    expect((await run(sensors, 'import examples/archive', operator, archive)).code).toBe(0)
+    expect(await run(replay, 'examples/archive', api, archive)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /the NATS user "api" may not publish to air\.raw\..*NATS_USER=operator/,
+      ),
+    })
   })
 
   test('a removal that is denied removes nothing, and is done by the one that may', async () => {
