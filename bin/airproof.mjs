@@ -36,7 +36,8 @@ if (isNewEnough) {
 
 function handOver(node) {
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
-  const child = spawn(node, args, { stdio: 'inherit' })
+  // The channel closes when we are killed, and the child then stops in order.
+  const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   // On a terminal Ctrl-C reaches the child by itself as well; it takes the two for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.kill(signal))

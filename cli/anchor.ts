@@ -61,6 +61,7 @@ examples:
     --anchor-key-file anchor.key
   npx airproof anchor --chain-rpc-url https://rpc.example.org --anchor-key-file anchor.key
   npx airproof anchor resync`,
+  isLasting: true,
   options: {
     ...Object.fromEntries(settings.map((name) => [name, { type: 'string' } as const])),
     owner: { type: 'string' },

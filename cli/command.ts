@@ -26,6 +26,8 @@ export type Command = {
   readonly help: string
   /** For `parseArgs`; `--help` and the shared flags are added to them. */
   readonly options: FlagOptions
+  /** It works until it is stopped, and stops in order also when nothing reads its output any more. */
+  readonly isLasting?: boolean
   /** @returns the exit code, 0 when done @throws MustAct, TryAgain, WrongUsage */
   readonly run: (context: CommandContext) => Promise<number>
 }

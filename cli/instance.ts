@@ -2,11 +2,16 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { readSharedConfig, type SharedConfig } from '../runtime/config.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
 import { connectNats } from '../runtime/nats.ts'
+import { asOperator, denialInWords, natsTrouble, shownUrl } from '../runtime/nats-trouble.ts'
+import { readRunningInstance } from '../runtime/running-instance.ts'
 import type { CommandContext } from './command.ts'
+import { supervisorLines } from './status-local.ts'
 
 /**
- * Does something with the NATS of the running instance, and closes the connection behind it.
- * @throws MustAct nothing runs, or it holds no data of ours  @throws TryAgain it does not answer
+ * Does something with the NATS of the running instance, and closes the connection after it. What the
+ * server denies ends the command at once: an answer to it never comes.
+ * @throws MustAct nothing runs, it holds no data of ours, or it refuses us
+ * @throws TryAgain it does not answer
  */
 export async function withInstance<T>(
   { env, flags, stop }: Pick<CommandContext, 'env' | 'flags' | 'stop'>,
@@ -15,11 +20,13 @@ export async function withInstance<T>(
   const config = readSharedConfig({ env, flags })
   const nc = await connectBounded(config, stop)
   try {
-    return await use(nc, config)
+    return await Promise.race([use(nc, config), untilDenied(nc)])
   } catch (cause) {
+    const denied = denialInWords(cause, config.natsLogin?.user)
+    if (denied !== undefined) throw new MustAct(`${denied}: ${asOperator}`, { cause })
     if (!isWithoutData(cause)) throw cause
     throw new MustAct(
-      `the NATS at ${config.natsUrl} holds no data of airproof yet: start \`airproof up\` or \`airproof pipeline\` on it once`,
+      `the NATS at ${shownUrl(config.natsUrl ?? '')} holds no data of airproof yet: start \`airproof up\` or \`airproof pipeline\` on it once`,
       { cause },
     )
   } finally {
@@ -36,11 +43,21 @@ async function connectBounded(config: SharedConfig, stop: AbortSignal): Promise<
     return await connectNats(config, { name: 'airproof command', once: true, stop })
   } catch (cause) {
     if (stop.aborted) throw cause
-    throw new TryAgain(
-      `NATS at ${config.natsUrl} does not answer: is it running? (\`airproof up\` starts one)`,
-      { cause },
+    const { kind, words } = natsTrouble(cause, config)
+    if (kind === 'refused') throw new MustAct(words, { cause })
+    const [gone = '`airproof up` starts one'] = supervisorLines(
+      readRunningInstance(config.dataFolder),
     )
+    throw new TryAgain(`${words} (${gone})`, { cause })
   }
+}
+
+/** Rejects with the first thing that the server denies; else never settles. */
+async function untilDenied(nc: NatsConnection): Promise<never> {
+  for await (const status of nc.status())
+    if (status.type === 'error' && denialInWords(status.error, undefined) !== undefined)
+      throw status.error
+  return await new Promise<never>(() => undefined)
 }
 
 const isWithoutData = (error: unknown): boolean =>

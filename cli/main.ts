@@ -7,14 +7,9 @@ import type { Flags } from '../runtime/settings.ts'
 import { stopSignal } from '../runtime/stop-signal.ts'
 import type { Command } from './command.ts'
 import { commands } from './commands.ts'
+import { flagFault, joinNegatives } from './flag-fault.ts'
 import { nearest } from './nearest.ts'
 import { sharedFlags, sharedHelp } from './shared-flags.ts'
-
-// `airproof … | head`: whoever reads us has enough, which is no failure.
-process.stdout.on('error', (error) => {
-  if (codeOf(error) === 'EPIPE') process.exit(exitCodes.done)
-  throw error
-})
 
 // all that commands say goes this way, and with it text of sensors and customers
 const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`)
@@ -23,6 +18,11 @@ const note = (line: string): void => void process.stderr.write(`${shownText(line
 /** @param args without the program's name @returns the exit code (`runtime/exit.ts`) */
 export async function main(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args
+  const doing = { stop: stopSignal([process.stdout, process.stderr]), isLasting: false }
+  doing.stop.addEventListener('abort', () => {
+    // it only answers, so there is nothing to stop: its reader has enough, which is not a failure
+    if (doing.stop.reason === 'unread' && !doing.isLasting) process.exit(exitCodes.done)
+  })
   try {
     if (['--help', '-h', 'help'].includes(name)) return await printOverview()
     if (['--version', '-v', 'version'].includes(name)) {
@@ -31,14 +31,21 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     const load = commands[name]
     if (!load || !Object.hasOwn(commands, name)) throw new WrongUsage(unknownCommand(name))
-    return await runCommand(name, await load(), rest)
+    return await runCommand(name, await load(), rest, doing)
   } catch (error) {
     note(`airproof: ${inWords(error)}`)
     return exitCodeOf(error)
   }
 }
 
-async function runCommand(name: string, command: Command, args: string[]): Promise<number> {
+type Doing = { readonly stop: AbortSignal; isLasting: boolean }
+
+async function runCommand(
+  name: string,
+  command: Command,
+  args: string[],
+  doing: Doing,
+): Promise<number> {
   const { flags, words } = parse(name, command, args)
   if (flags['help'] === true) {
     print(`airproof ${name}: ${command.summary}\n\n${command.help}\n\n${sharedHelp}`)
@@ -46,7 +53,8 @@ async function runCommand(name: string, command: Command, args: string[]): Promi
   }
   const isTerminal = process.stdout.isTTY === true && process.stderr.isTTY === true
   const env = environment()
-  return await command.run({ env, flags, words, print, note, isTerminal, stop: stopSignal() })
+  doing.isLasting = command.isLasting === true
+  return await command.run({ env, flags, words, print, note, isTerminal, stop: doing.stop })
 }
 
 function parse(
@@ -54,18 +62,21 @@ function parse(
   { options }: Command,
   args: string[],
 ): { flags: Flags; words: readonly string[] } {
+  const all = { ...sharedFlags, ...options }
   try {
     const { values, positionals } = parseArgs({
-      args,
-      options: { ...sharedFlags, ...options },
+      args: joinNegatives(args, all),
+      options: all,
       allowPositionals: true,
       strict: true,
     })
     return { flags: values, words: positionals }
   } catch (cause) {
     if (!codeOf(cause)?.startsWith('ERR_PARSE_ARGS')) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new WrongUsage(`${why}\nsee: airproof ${name} --help`, { cause })
+    const why = flagFault(joinNegatives(args, all), all)
+    throw new WrongUsage(`${why ?? 'the flags mean nothing'}\nsee: airproof ${name} --help`, {
+      cause,
+    })
   }
 }
 
@@ -83,10 +94,11 @@ function version(): string {
 }
 
 async function printOverview(): Promise<number> {
+  const widest = Math.max(...Object.keys(commands).map(({ length }) => length))
   const rows = await Promise.all(
     Object.entries(commands).map(async ([name, load]) => {
       const { summary } = await load()
-      return `  ${name.padEnd(10)} ${summary}`
+      return `  ${name.padEnd(widest)} ${summary}`
     }),
   )
   print(

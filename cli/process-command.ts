@@ -1,7 +1,10 @@
+import { exitCodes } from '../runtime/exit.ts'
 import { type ProcessMain, runProcess } from '../runtime/process.ts'
 import type { Command, FlagOptions } from './command.ts'
 
 const closingMs = 2_000
+/** What a supervisor waits for; without one (it was killed) nothing else would end us. */
+const stopWithinMs = 10_000
 
 type Options = {
   readonly name: string
@@ -23,7 +26,14 @@ examples:
   npx airproof ${name} --nats-url nats://127.0.0.1:4222 --admin-port 9090
   AIRPROOF_LOG=debug npx airproof ${name}`,
   options,
-  run: async ({ env, flags, stop }) => {
+  isLasting: true,
+  run: async ({ env, flags, note, stop }) => {
+    stop.addEventListener('abort', () => {
+      setTimeout(() => {
+        note(`${name} did not stop within ${stopWithinMs / 1_000} s: ended`)
+        process.exit(exitCodes.tryAgain)
+      }, stopWithinMs).unref()
+    })
     const code = await runProcess({ name, main: await load(), source: { env, flags }, stop })
     // everything is closed by now; what is forgotten must not keep a process that nobody talks to
     setTimeout(() => process.exit(code), closingMs).unref()

@@ -58,18 +58,23 @@ async function list(nc: NatsConnection, { flags, words, print }: CommandContext)
   exactWords(words)
   const rejected = await listRejected(nc, filterOf(flags), limitOf(flags) ?? 50)
   if (flags['json'] === true) print(JSON.stringify(rejected))
-  else for (const line of listLines(rejected)) print(line)
+  else for (const line of listLines(rejected, nothingKept(filterOf(flags)))) print(line)
   return exitCodes.done
 }
+
+const nothingKept = ({ reasons, sensor }: RejectedFilter): string =>
+  reasons.length === 0 && sensor === undefined
+    ? 'nothing was refused so far'
+    : 'nothing that was refused fits: leave --reason or --sensor out to see the rest'
 
 /** A word of a subject may be much longer than any id; in the table the end of it tells nothing. */
 const longestSensor = 40
 const shortened = (sensor: string): string =>
   sensor.length > longestSensor ? `${sensor.slice(0, longestSensor - 1)}…` : sensor
 
-const listLines = (rejected: readonly Rejected[]): readonly string[] =>
+const listLines = (rejected: readonly Rejected[], nothing: string): readonly string[] =>
   rejected.length === 0
-    ? ['nothing of this kind is kept']
+    ? [nothing]
     : tableLines(
         ['ARRIVED', 'ID', 'SENSOR', 'BYTES', 'WHY'],
         rejected.map(({ arrived, id, sensor, length, why }) => [

@@ -28,7 +28,7 @@ must be registered: \`airproof sensors import\` with the same files, --format an
   --shift now      move its time so that it ends now (at --speed 1: starts now)
   --code ARC       the AREA part of the ids, NGR-LOS-ARC-4851 for sensor 4851 (default ARC)
   --batch N        N readings of a sensor in one message, up to 500, as gateways do (default 1)
-  --json           {"sent","accepted","duplicate","conflict","refused":{reason: n},"unmapped"}
+  --json           {"sent","accepted","partial","duplicate","conflict","refused":{reason: n},"unmapped"}
 
 The value rows of one sensor and timestamp make one reading. A quantity we have no name for (P0,
 pressure) is counted as unmapped; a time without an offset is UTC.
@@ -108,8 +108,10 @@ export function replayLines(
   replayed: Replayed,
   { asJson, isWhole }: LinesOptions,
 ): readonly string[] {
-  const { sent, accepted, duplicate, conflict, refused, unmapped, unsendable, counts } = replayed
-  if (asJson) return [JSON.stringify({ sent, accepted, duplicate, conflict, refused, unmapped })]
+  const { sent, accepted, partial, duplicate, conflict, refused, unmapped, unsendable, counts } =
+    replayed
+  if (asJson)
+    return [JSON.stringify({ sent, accepted, partial, duplicate, conflict, refused, unmapped })]
   const reasons = Object.entries(refused).map(([reason, n]) => `  ${reason} ${n}`)
   const rows = isWhole
     ? `rows       ${counts.rows} = ${counts.values} readings + ${unsendable} lines that cannot be sent`
@@ -117,6 +119,11 @@ export function replayLines(
   return [
     `sent       ${sent} readings`,
     `accepted   ${accepted}`,
+    ...(partial === 0
+      ? []
+      : [
+          `  partial ${partial}: a value was beyond belief and is left out (airproof rejected list)`,
+        ]),
     `duplicate  ${duplicate}`,
     `conflict   ${conflict}`,
     `refused    ${Object.values(refused).reduce((sum, n) => sum + n, 0)}`,

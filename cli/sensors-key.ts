@@ -13,6 +13,7 @@ import { issueCredential, revokeCredential } from '../runtime/sensor-credentials
 import { checkedId, needSensor, openRegistry } from '../runtime/sensor-registry.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseCredential } from '../schemas/credential.ts'
+import type { Device } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { CommandContext } from './command.ts'
 import { durationFlag, exactWords } from './words.ts'
@@ -46,15 +47,20 @@ export async function keyOf(
   if (overlapMs > longestOverlapMs) throw new WrongUsage('--overlap is 90d at most')
   const key = await issueCredential(credentials, id, { nowMs: Date.now(), overlapMs })
   if (asJson) print(JSON.stringify({ id, key }))
-  else for (const line of keyLines(id, key)) print(line)
+  else for (const line of keyLines(id, key, entry.device)) print(line)
   return exitCodes.done
 }
 
-export const keyLines = (id: string, key: string): readonly string[] => [
-  `user      ${id}`,
-  `password  ${key}`,
-  'It is shown this once: put it into the device now. An MQTT client id is the user, too.',
-]
+export function keyLines(id: string, key: string, device: Device | undefined): readonly string[] {
+  const named = device?.options?.['client_id']
+  const clientId =
+    named === undefined ? 'An MQTT client id is the user, too.' : `Its MQTT client id is ${named}.`
+  return [
+    `user      ${id}`,
+    `password  ${key}`,
+    `It is shown this once: put it into the device now. ${clientId}`,
+  ]
+}
 
 /** Gives a key to each that has none. @returns the file that holds them; undefined: all had one */
 export async function giveKeys(

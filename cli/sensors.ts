@@ -18,13 +18,14 @@ import {
   type Registry,
   removeSensor,
 } from '../runtime/sensor-registry.ts'
-import { defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import { type Device, defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { deviceOf, refuseTaken } from './sensors-device.ts'
-import { importInto } from './sensors-import.ts'
+import { importInto, isArchive } from './sensors-import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './sensors-key.ts'
+import { setOf } from './sensors-set.ts'
 import { readSensorState, stateLines } from './sensors-state.ts'
 import { tableLines } from './table.ts'
 import {
@@ -38,7 +39,7 @@ import {
 } from './words.ts'
 
 export const command: Command = {
-  summary: 'the registry: add, import, list, show, move, remove sensors',
+  summary: 'the registry: add, import, list, show, move, set, remove sensors',
   help: `\
 usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TEXT [--cadence 5m]
                             [--device KIND:SERIAL] [--device-option NAME=VALUE…] [--receipts]
@@ -46,6 +47,8 @@ usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TE
        airproof sensors list [--area AREA]
        airproof sensors show ID
        airproof sensors move ID --lat LAT --lon LON [--area AREA] [--address TEXT] [--from TIME]
+       airproof sensors set ID [--cadence 5m] [--device KIND:SERIAL | --device none]
+                               [--device-option NAME=VALUE…] [--receipts | --no-receipts]
        airproof sensors key ID [--overlap 24h | --revoke]
        airproof sensors remove ID
 
@@ -68,14 +71,18 @@ none to a file that only you can read, and names it.
                       sensor-community, purpleair, ttn, chirpstack
   --device-option N=V what that kind of device leaves to its owner; may be said several times
   --receipts          after each commit air.ack.ID carries the newest committed timestamp
+  --no-receipts       no more of them
   --overlap 24h       how long the old key is good beside the new one; 0s: not at all; up to 90d
   --revoke            the sensor has no key any more
   --keys FILE         where an import writes keys (default: a new file in the data folder)
   --json              print data as JSON
 
-A CSV to import names its columns in the first line: id,area,lat,lon,address,cadence,from (the
-last two may be left out). GeoJSON: a FeatureCollection of Points with the same properties.
-What is there already is kept: an import only adds the sites that are new.
+A CSV to import names its columns in the first line: id,area,lat,lon, and where you want them
+address,cadence,from,device,device_options,receipts; another column is refused. device is
+KIND:SERIAL or none, device_options NAME=VALUE;NAME=VALUE, receipts yes or no. GeoJSON: a
+FeatureCollection of Points with the same properties. An import again adds the sites that are new
+and changes what the list says differently; an empty cell changes nothing. Sensors of an archive
+get no keys, unless --keys names a file for them.
 
 examples:
   npx airproof sensors add --id NGR-LOS-IKJ-017 --area Ikeja --lat 6.6018 --lon 3.3515 \\
@@ -83,6 +90,7 @@ examples:
   npx airproof sensors import our-sensors.csv
   npx airproof sensors import ./archive --format sensors-africa --code ARC --area Archive
   npx airproof sensors move NGR-LOS-IKJ-017 --lat 6.4281 --lon 3.4219 --area "Victoria Island"
+  npx airproof sensors set NGR-LOS-IKJ-017 --cadence 1m --device airgradient:aabbccddeeff
   npx airproof sensors key NGR-LOS-IKJ-017 --overlap 24h
   npx airproof sensors list --json`,
   options: {
@@ -98,6 +106,7 @@ examples:
     device: { type: 'string' },
     'device-option': { type: 'string', multiple: true },
     receipts: { type: 'boolean' },
+    'no-receipts': { type: 'boolean' },
     overlap: { type: 'string' },
     revoke: { type: 'boolean' },
     keys: { type: 'string' },
@@ -117,6 +126,7 @@ const verbs: Readonly<Record<string, Verb>> = {
   list,
   show,
   move,
+  set: setOf,
   key: keyOf,
   remove,
 }
@@ -143,7 +153,7 @@ async function add(
     nowMs,
   })
   const { id } = bare
-  if (device) refuseTaken(device, await listSensors(nc, registry.rules))
+  if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
   await createSensor(registry, {
     ...bare,
     ...(device && { device }),
@@ -151,7 +161,7 @@ async function add(
   })
   const key = await issueCredential(await new Kvm(nc).open(buckets.credentials), id, { nowMs })
   if (flags['json'] === true) print(JSON.stringify({ id, key }))
-  else for (const line of [`added ${id}`, ...keyLines(id, key)]) print(line)
+  else for (const line of [`added ${id}`, ...keyLines(id, key, device)]) print(line)
   return exitCodes.done
 }
 
@@ -161,7 +171,7 @@ async function importFiles(
   { flags, words, print, isTerminal, stop }: CommandContext,
 ): Promise<number> {
   if (words.length === 0) throw new WrongUsage('FILE is missing: what should be imported?')
-  const { imported, ids } = await importInto(await registryOf(nc, config), {
+  const { imported, ids } = await importInto(nc, await registryOf(nc, config), {
     paths: words,
     format: textFlag(flags, 'format'),
     code: textFlag(flags, 'code'),
@@ -172,12 +182,20 @@ async function importFiles(
     isTerminal,
     stop,
   })
-  const file = textFlag(flags, 'keys') ?? keysFileIn(config.dataFolder, Date.now())
-  const keys = await giveKeys(nc, ids, file)
-  const { created, changed, unchanged } = imported
+  const chosen = textFlag(flags, 'keys')
+  const wantsKeys = chosen !== undefined || !isArchive(textFlag(flags, 'format'))
+  const file = chosen ?? keysFileIn(config.dataFolder, Date.now())
+  const keys = wantsKeys ? await giveKeys(nc, ids, file) : undefined
+  const { created, changed, unchanged, what } = imported
   if (flags['json'] === true) print(JSON.stringify({ ...imported, ...(keys && { keys }) }))
   else {
-    print(`${created} sensors added, ${changed} with new sites, ${unchanged} as they were`)
+    const parts = Object.entries(what).map(([name, count]) => `${count} ${name}`)
+    const changes = parts.length === 0 ? '' : ` (${parts.join(', ')})`
+    print(`${created} sensors added, ${changed} changed${changes}, ${unchanged} as they were`)
+    if (!wantsKeys)
+      print(
+        'they have no keys, as an archive signs in as nobody: --keys FILE, or `airproof sensors key ID`, makes some',
+      )
     if (keys !== undefined) print(`their keys are in ${keys}, and nowhere else`)
   }
   return exitCodes.done
@@ -225,7 +243,8 @@ async function show(
 
 const showLines = (entry: SensorEntry): readonly string[] => [
   `${entry.id}  every ${entry.cadence_seconds} s, registered ${entry.created_at}`,
-  ...(entry.device ? [`device ${entry.device.kind} ${entry.device.serial}`] : []),
+  ...(entry.device ? [deviceLine(entry.device)] : []),
+  ...(entry.receipts === true ? ['receipts: air.ack carries its newest committed timestamp'] : []),
   ...tableLines(
     ['FROM', 'AREA', 'LAT', 'LON', 'ADDRESS'],
     entry.sites.map(({ from, area, lat, lon, address }) => [
@@ -237,6 +256,11 @@ const showLines = (entry: SensorEntry): readonly string[] => [
     ]),
   ),
 ]
+
+function deviceLine({ kind, serial, options = {} }: Device): string {
+  const said = Object.entries(options).map(([name, value]) => ` ${name}=${value}`)
+  return `device ${kind}:${serial}${said.join('')}`
+}
 
 async function move(
   nc: NatsConnection,
@@ -266,9 +290,11 @@ async function remove(
   const [text = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
-  await removeSensor(registry, id)
-  // whoever is signed in as it is sent away
+  await needSensor(registry, id)
+  // The key first: where that is denied nothing has changed, and where we die after it, the same
+  // call again does the rest. What is signed in with it is sent away.
   await (await new Kvm(nc).open(buckets.credentials)).delete(id)
+  await removeSensor(registry, id)
   print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
   return exitCodes.done
 }

@@ -34,6 +34,7 @@ reading that NATS cannot take is kept and sent again. The same seed makes the sa
 examples:
   npx airproof simulate --sensors 200 --faults
   npx airproof simulate --sensors 1000 --rate 2000 --for 60s --json`,
+  isLasting: true,
   options: {
     sensors: { type: 'string' },
     rate: { type: 'string' },

@@ -1,9 +1,11 @@
 import { minuteMs } from '../core/time.ts'
-import { exitCodes } from '../runtime/exit.ts'
+import { readSharedConfig } from '../runtime/config.ts'
+import { exitCodes, MustAct } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
 import { readStatus, type StatusReport } from '../runtime/status-report.ts'
 import type { Command } from './command.ts'
 import { withInstance } from './instance.ts'
+import { lookAround, roomLines } from './status-local.ts'
 import { tableLines } from './table.ts'
 import { exactWords } from './words.ts'
 
@@ -16,7 +18,7 @@ export const command: Command = {
 usage: airproof status [--json]
 
 Reads where everything stands from NATS: what comes in, what the pipeline has not judged yet, what
-the store has not written yet, partition by partition; which deliveries wait, how old the last
+the store has not written yet, partition by partition; which processes are gone or not ready, and why; which deliveries wait, how old the last
 anchor is, and how many sensors are online. It looks for a second, to tell rates.
 
   --json   the same as JSON
@@ -28,33 +30,41 @@ examples:
   options: { json: { type: 'boolean' } },
   run: async (context) => {
     exactWords(context.words)
-    return await withInstance(context, async (nc, config) => {
-      const report = await readStatus(nc, { lookMs })
-      const instance = readRunningInstance(config.dataFolder)
-      const pids = instance?.nats === config.natsUrl ? instance?.pids : undefined
-      if (context.flags['json'] === true) context.print(JSON.stringify({ ...report, pids }))
-      else for (const line of statusLines(report, pids, Date.now())) context.print(line)
+    const config = readSharedConfig(context)
+    const found = readRunningInstance(config.dataFolder)
+    const instance = found?.nats === config.natsUrl ? found : undefined
+    const local = await lookAround(config.dataFolder, instance)
+    try {
+      const report = await withInstance(context, (nc) => readStatus(nc, { lookMs }))
+      if (context.flags['json'] === true)
+        context.print(JSON.stringify({ ...report, pids: instance?.pids, local }))
+      else for (const line of statusLines(report, local, Date.now())) context.print(line)
       return exitCodes.done
-    })
+    } catch (cause) {
+      for (const line of local) context.note(line)
+      // NATS says of it that it has an error, and no more
+      if (roomLines(config.dataFolder).length > 0)
+        throw new MustAct('the disk is full, so NATS gives no answers', { cause })
+      throw cause
+    }
   },
 }
 
 export function statusLines(
   report: StatusReport,
-  pids: Readonly<Record<string, number>> | undefined,
+  local: readonly string[],
   nowMs: number,
 ): readonly string[] {
   const { rates, sensors, readings, events, rejected, partitions } = report
   const sum = (of: 'unjudged' | 'unstored' | 'accepted'): number =>
     partitions.reduce((total, partition) => total + partition[of], 0)
   const idle = partitions.filter(({ worker }) => worker === null).length
-  const processes = Object.entries(pids ?? {}).map(([name, pid]) => `${name} ${pid}`)
   return [
-    ...(processes.length > 0 ? [`processes  ${processes.join(', ')}`] : []),
+    ...local,
     `rates      ${rates.raw} raw messages/s in, ${rates.accepted} readings/s accepted`,
-    `sensors    ${sensors.registered} registered: ${sensors.online} online, ${sensors.offline} offline, ${sensors.unheard} never heard`,
+    `sensors    ${sensors.registered} registered: ${sensors.online} online, ${sensors.offline} offline, ${sensors.unheard} without a fresh reading`,
     `pipeline   ${sum('unjudged')} raw messages not judged yet, ${sum('accepted')} readings accepted so far`,
-    `store      ${sum('unstored')} log entries behind`,
+    `store      ${sum('unstored')} readings not stored yet`,
     `READINGS   at ${readings.last_seq}, ${readings.messages} messages, ${mebibytes(readings.bytes)}`,
     `EVENTS     at ${events.last_seq}, ${events.messages} kept`,
     `REJECTED   ${rejected.messages} kept, ${mebibytes(rejected.bytes)} (airproof rejected list)`,

@@ -68,7 +68,7 @@ type ChainService = Service & {
 }
 
 async function chainService(options: Options): Promise<ChainService | undefined> {
-  const { dataFolder, env, note, stop } = options
+  const { dataFolder, env, log, note, stop } = options
   const command = await findAnvil(env)
   if (command === undefined) {
     note(
@@ -77,7 +77,6 @@ async function chainService(options: Options): Promise<ChainService | undefined>
     return undefined
   }
   const port = await freePort()
-  const log = options.log.child({ name: 'anvil' })
   const folder = join(dataFolder, 'chain')
   const keyFile = join(dataFolder, 'anchor.key')
   const url = `http://127.0.0.1:${port}`

@@ -4,15 +4,17 @@
  * Opened in the order in which one needs another (folder, NATS, account, chain, processes,
  * sensors, `ready.json`) and closed in the opposite one, so a process never outlives what it leans on.
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { openDataFolder } from '../runtime/data-folder.ts'
 import { reachedAt } from '../runtime/engines/nats-server.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { freePort } from '../runtime/free-port.ts'
+import { freePort, takenPorts } from '../runtime/free-port.ts'
 import { type Kept, keepAlive, type Service } from '../runtime/keep-alive.ts'
 import type { StorePlace } from '../runtime/kept-store.ts'
-import { type Logger, standardOutput } from '../runtime/log.ts'
+import { type Logger, openLog } from '../runtime/log.ts'
 import { connectNats, type NatsLogin, type NatsSettings } from '../runtime/nats.ts'
 import {
   forgetRunningInstance,
@@ -26,6 +28,7 @@ import { loginFor } from './up-access.ts'
 import { openDenials } from './up-denials.ts'
 import { keptPort } from './up-kept-port.ts'
 import { type OwnNats, ownNats } from './up-nats.ts'
+import type { UpOutput } from './up-output.ts'
 import { type ProcessService, type ProcessSpec, processService } from './up-process.ts'
 import { watchRoom } from './up-room.ts'
 
@@ -75,8 +78,9 @@ export type CityOptions = {
   /** Finds, or starts, the chain; undefined: nothing is anchored. */
   readonly openChain?: (opening: ChainOpening) => Promise<CityChain | undefined>
   readonly env: Environment
+  /** Made with `output`. */
   readonly log: Logger
-  readonly note: (line: string) => void
+  readonly output: Pick<UpOutput, 'log' | 'progress'>
   readonly stop: AbortSignal
 }
 
@@ -93,12 +97,15 @@ const readyWithinMs = 120_000
 
 /** @throws MustAct in one line; an `AbortError` where it is stopped half-way */
 export async function openCity(options: CityOptions): Promise<City> {
-  const { dataFolder, apiPort, processes, env, log, stop } = options
+  const { dataFolder, processes, env, log, output, stop } = options
+  const { progress } = output
+  const { note } = progress
   await using opened = new AsyncDisposableStack()
   opened.use(openDataFolder(dataFolder))
   forgetRunningInstance(dataFolder)
   const host = options.listen ?? loopback
-  const port = await freePort(apiPort, 'AIRPROOF_API_PORT')
+  await refuseTakenPorts(options)
+  const port = await freePort(options.apiPort, 'AIRPROOF_API_PORT')
   const dashboard = await dashboardOf(options, `http://127.0.0.1:${port}`)
 
   const kept: Kept[] = []
@@ -117,6 +124,9 @@ export async function openCity(options: CityOptions): Promise<City> {
   const room = opened.use(watchRoom({ folder: dataFolder, log, restart: restartNats }))
 
   const denials = opened.use(openDenials({ log }))
+  let why: string | undefined
+  const because = (): string | undefined => why
+  progress.starts('NATS', because)
   const own =
     options.natsUrl === undefined
       ? await ownNats({
@@ -125,19 +135,27 @@ export async function openCity(options: CityOptions): Promise<City> {
           port: options.natsPort,
           mqttPort: options.mqttPort,
           tls: options.tls,
+          log: openLog({ name: 'nats-server', level: log.level, to: output.log }),
+          note,
           onNoRoom: room.noRoom,
           onDenied: denials.note,
         })
       : undefined
   if (own) await keep(own.service)
   const settings = settingsOf(own, options)
-  const nats = await connectNats(settings, { name: 'airproof up', log, stop })
+  const onTrouble = (words: string | undefined): void => {
+    why = words
+  }
+  const nats = await connectNats({ ...settings, onTrouble }, { name: 'airproof up', log, stop })
   opened.defer(() => nats.close())
   denials.tellTo(nats)
   const identity = await options.identify(nats)
+  progress.isUp('NATS')
+  if (options.openChain) progress.starts('chain')
   const chain = await options.openChain?.({ nats, keep })
+  if (chain) progress.isUp('chain')
   const push = processes.some(({ name }) => name === 'gate')
-    ? await pushOf(options, host)
+    ? await pushOf({ ...options, note }, host)
     : undefined
   const childEnv = {
     ...env,
@@ -150,12 +168,15 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(own?.pinFile === undefined ? {} : { NATS_PIN_FILE: own.pinFile }),
     NATS_URL: settings.natsUrl,
   }
-  const output = standardOutput()
   for (const spec of [...(chain ? [chain.anchor] : []), ...processes]) {
     const login = own ? loginFor(spec.name, own.access) : {}
-    const service = processService({ ...spec, env: { ...childEnv, ...login }, log, output })
+    const to = { log, output: output.log }
+    const service = processService({ ...spec, env: { ...childEnv, ...login }, ...to })
+    onTrouble(undefined)
+    progress.starts(spec.name, because)
     await keep(service)
-    await Promise.race([untilReady(service, stop), failed.promise])
+    await Promise.race([untilReady(service, stop, onTrouble), failed.promise])
+    progress.isUp(spec.name)
   }
   const instance = (): RunningInstance => ({
     api: `http://${reachedAt(host)}:${port}`,
@@ -186,6 +207,20 @@ export async function openCity(options: CityOptions): Promise<City> {
   }
 }
 
+/** Those that were chosen, all at once: a start for each would try a person's patience. */
+async function refuseTakenPorts(options: CityOptions): Promise<void> {
+  const hasOwnServer = existsSync(join(options.dataFolder, 'nats', 'nats-server.pid'))
+  const faults = await takenPorts([
+    [options.apiPort, 'AIRPROOF_API_PORT'],
+    [options.dashboardPort, 'AIRPROOF_DASHBOARD_PORT'],
+    [options.pushPort, 'AIRPROOF_PUSH_PORT'],
+    // a server of ours that was left from a killed run has them, and is ended first
+    [hasOwnServer ? 0 : options.natsPort, 'AIRPROOF_NATS_PORT'],
+    [hasOwnServer ? 0 : options.mqttPort, 'AIRPROOF_MQTT_PORT'],
+  ])
+  if (faults.length > 0) throw new MustAct(faults.join('\n'))
+}
+
 async function dashboardOf(
   { dashboardPort }: CityOptions,
   apiUrl: string,
@@ -202,7 +237,12 @@ async function dashboardOf(
 const usualPushPort = 8082
 
 async function pushOf(
-  { dataFolder, pushPort: chosen, tls, note }: CityOptions,
+  {
+    dataFolder,
+    pushPort: chosen,
+    tls,
+    note,
+  }: CityOptions & { readonly note: (line: string) => void },
   host: string,
 ): Promise<{ readonly url: string; readonly env: Environment }> {
   const setting = 'AIRPROOF_PUSH_PORT'
@@ -234,11 +274,16 @@ function settingsOf(
   return { natsUrl: own.url, natsLogin: operatorOf(own), natsPinFile: own.pinFile }
 }
 
-async function untilReady({ name, whyNotReady }: ProcessService, stop: AbortSignal): Promise<void> {
+async function untilReady(
+  { name, whyNotReady }: ProcessService,
+  stop: AbortSignal,
+  onWait: (why: string) => void,
+): Promise<void> {
   const deadlineMs = performance.now() + readyWithinMs
   for (;;) {
     const why = await whyNotReady()
     if (why === undefined) return
+    onWait(why)
     if (performance.now() > deadlineMs)
       throw new MustAct(`${name} is not ready after ${readyWithinMs / 1_000} s: ${why}`)
     await wait(100, undefined, { signal: stop })

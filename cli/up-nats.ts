@@ -52,9 +52,8 @@ const usualMqttPort = 1883
  * @throws MustAct where none can be had, or a chosen port is in use
  */
 export async function ownNats(options: Options): Promise<OwnNats> {
-  const { dataFolder, host, tls, env, note, onNoRoom, onDenied } = options
+  const { dataFolder, host, tls, env, log, note, onNoRoom, onDenied } = options
   const engine = await findNatsServer({ env, note })
-  const log = options.log.child({ name: 'nats-server' })
   const folder = join(dataFolder, 'nats')
   // One left by a killed supervisor would hold the port that is ours.
   await endLeftNatsServer({ engine, folder, log })
@@ -78,7 +77,7 @@ export async function ownNats(options: Options): Promise<OwnNats> {
   let running: NatsServer | undefined
   tls?.onChange(() => running?.reload())
   return {
-    url: `nats://${reachedAt(host)}:${port}`,
+    url: `${tls ? 'tls' : 'nats'}://${reachedAt(host)}:${port}`,
     mqtt: `${tls ? 'mqtts' : 'mqtt'}://${reachedAt(host)}:${mqttPort}`,
     access,
     pinFile: tls && join(folder, certCopy),

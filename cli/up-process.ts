@@ -6,6 +6,7 @@ import type { Logger } from '../runtime/log.ts'
 import { quietRepeats } from '../runtime/quiet-repeats.ts'
 import type { Environment } from '../runtime/settings.ts'
 import { askHealth } from '../runtime/watch-silence.ts'
+import { askReady } from './status-local.ts'
 
 /** One of our own processes, as the supervisor starts it. */
 export type ProcessSpec = {
@@ -82,7 +83,8 @@ export function processService(options: Options): ProcessService {
     start,
     lastWords: () => lastWords,
     ...(hasAdmin ? { hear: (withinMs) => askHealth(adminPort, withinMs) } : {}),
-    whyNotReady: async () => (hasAdmin ? await askReady(adminPort) : undefined),
+    whyNotReady: async () =>
+      hasAdmin ? await askReady(`http://127.0.0.1:${adminPort}`) : undefined,
   }
 }
 
@@ -97,18 +99,5 @@ function parseEntry(line: string): Entry | undefined {
     return { level: String(entry.level), msg: 'msg' in entry ? String(entry.msg) : '' }
   } catch {
     return undefined
-  }
-}
-
-async function askReady(adminPort: number): Promise<string | undefined> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${adminPort}/ready`, {
-      signal: AbortSignal.timeout(3_000),
-      headers: { connection: 'close' },
-    })
-    const body = await response.text()
-    return response.ok ? undefined : body.trim()
-  } catch {
-    return 'it does not answer yet'
   }
 }

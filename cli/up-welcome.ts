@@ -1,21 +1,29 @@
+import { networkInterfaces } from 'node:os'
 import { join, relative } from 'node:path'
 import type { RunningInstance } from '../runtime/running-instance.ts'
+import type { Environment } from '../runtime/settings.ts'
 
-type Where = {
+/** A folder as it is typed from here. */
+export function near(dataFolder: string): string {
+  const path = relative('.', dataFolder) || '.'
+  return path.startsWith('..') ? dataFolder : path
+}
+
+type Seen = {
   readonly dataFolder: string
   readonly listen: string | undefined
-  /** Without a mail server emails are files. */
-  readonly hasMailFiles: boolean
+  readonly env: Environment
 }
 
 /** What a person sees when everything answers: where it is, and lines that work as printed. */
 export function printWelcome(
   { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
-  { dataFolder, listen, hasMailFiles }: Where,
+  { dataFolder, listen, env }: Seen,
   print: (line: string) => void,
 ): void {
-  const near = relative('.', dataFolder) || '.'
-  const folder = near.startsWith('..') ? dataFolder : near
+  const folder = near(dataFolder)
+  // without a mail server emails are files
+  const hasMailFiles = env['SMTP_URL'] === undefined && env['SMTP_URL_FILE'] === undefined
   const curl = (path: string): string =>
     `  curl -s -H 'Authorization: Bearer ${key}' '${api}${path}'`
   const lines = [
@@ -34,9 +42,9 @@ export function printWelcome(
       : []),
     `  data     ${folder}`,
     '',
-    listen === undefined
-      ? 'All of it listens on this machine alone; --listen ADDRESS lets sensors in from outside.'
-      : `All of it listens on ${listen}.`,
+    ...(listen === undefined
+      ? ['All of it listens on this machine alone; --listen ADDRESS lets sensors in from outside.']
+      : listenLines(listen, env)),
     '',
     'Try:',
     curl('/v1/sensors?limit=3'),
@@ -47,4 +55,23 @@ export function printWelcome(
     '',
   ]
   for (const line of lines) print(line)
+}
+
+/** Which addresses people and sensors outside are told. */
+function listenLines(listen: string, env: Environment): readonly string[] {
+  const isEvery = ['0.0.0.0', '::'].includes(listen)
+  const outside = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, family }) => !internal && family === 'IPv4')
+    .map(({ address }) => address)
+  const at =
+    isEvery && outside.length > 0 ? `every address; from outside: ${outside.join(', ')}` : listen
+  return [
+    `All of it listens on ${at} (the same ports).`,
+    ...(env['AIRPROOF_PUBLIC_URL'] === undefined
+      ? [
+          'Links in mails and proofs name this machine: set AIRPROOF_PUBLIC_URL to the address that people use.',
+        ]
+      : []),
+  ]
 }

@@ -1,7 +1,7 @@
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { claimStore, placeOf } from '../runtime/kept-store.ts'
-import { openLog } from '../runtime/log.ts'
+import { type Logger, openLog } from '../runtime/log.ts'
 import { type Environment, readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import { openTlsFiles, type TlsFiles } from '../runtime/tls-files.ts'
@@ -12,9 +12,10 @@ import { ensureDemoAccount } from './demo-account.ts'
 import { storeFlags, withFlags } from './shared-flags.ts'
 import { openUpChain } from './up-chain.ts'
 import { openCity } from './up-city.ts'
+import { openUpOutput } from './up-output.ts'
 import { ourProcess, type ProcessSpec } from './up-process.ts'
 import { restartOnChange } from './up-watch.ts'
-import { printWelcome } from './up-welcome.ts'
+import { near, printWelcome } from './up-welcome.ts'
 
 export const command: Command = {
   summary: 'everything on this machine, under one supervisor',
@@ -50,6 +51,7 @@ examples:
   npx airproof up --demo 40
   npx airproof up --data /srv/air --api-port 9000
   NATS_URL=nats://10.0.0.5:4222 npx airproof up`,
+  isLasting: true,
   options: {
     demo: { type: 'string' },
     'api-port': { type: 'string' },
@@ -67,13 +69,20 @@ examples:
 }
 
 async function run(context: CommandContext): Promise<number> {
-  const { env, flags, words, print, note, stop } = context
+  const { env, flags, words, print, isTerminal, stop } = context
   if (words.length > 0)
     throw new WrongUsage(`up takes flags only, and there is "${words.join(' ')}"`)
   const config = readSharedConfig({ env, flags })
   const { dataFolder, natsCreds, natsLogin, logLevel, replicas } = config
   const settings = readUpSettings({ env, flags })
-  const log = openLog({ name: 'up', level: logLevel })
+  using output = openUpOutput({
+    isTerminal,
+    write: (text) => void process.stdout.write(text),
+    holdsBack: logLevel !== 'debug' && logLevel !== 'trace',
+  })
+  const { note } = output.progress
+  const logOf = (name: string): Logger => openLog({ name, level: logLevel, to: output.log })
+  const log = logOf('up')
   try {
     await ensureBuiltPages({ env, note })
     using tls = openTlsFiles({ env, flags })
@@ -92,21 +101,25 @@ async function run(context: CommandContext): Promise<number> {
         return await ensureDemoAccount(nats, dataFolder)
       },
       openChain: (opening) =>
-        openUpChain({ ...opening, ...settings, dataFolder, env, log, note, stop }),
+        openUpChain({ ...opening, ...settings, dataFolder, env, log: logOf('anvil'), note, stop }),
       env: { ...withFlags(env, flags), ...tlsEnvironment(tls) },
       log,
-      note,
+      output,
       stop,
     })
-    const hasMailFiles = env['SMTP_URL'] === undefined && env['SMTP_URL_FILE'] === undefined
-    printWelcome(city.instance, { dataFolder, listen: settings.listen, hasMailFiles }, print)
+    output.isUp(dataFolder)
+    printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
     await city.untilStop()
-    log.info({ on: stop.reason }, 'stopping')
+    note('stopping')
+    output.isStopping()
   } catch (error) {
-    // Stopped before it was up: whatever was waiting has ended by that.
+    output.hasFailed()
+    // Stopped before it was up: what was waiting has ended by that.
     if (!stop.aborted) throw error
   }
+  const next = env['npm_lifecycle_event'] === 'start' ? '`npm start`' : '`airproof up`'
+  print(`stopped; the data are in ${near(dataFolder)}, ${next} continues with them`)
   return exitCodes.done
 }
 

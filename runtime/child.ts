@@ -1,12 +1,13 @@
 /**
  * A child process that is never left behind: it has a process group of its own (a terminal's
  * Ctrl-C reaches only us, so children stop in our order), it is asked to stop and after a grace
- * made to, and one of our own sees the channel close when we are killed.
+ * made to, and when we are killed one of our own sees the channel close and a guard ends the others.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { guardChild } from './child-guard.ts'
 import { MustAct } from './exit.ts'
 import type { Environment } from './settings.ts'
 
@@ -29,6 +30,8 @@ export type ChildOptions = {
   readonly cwd?: string
   /** Opens the channel by which a process of ours (`stop-signal.ts`) notices our own death. */
   readonly hasChannel?: boolean
+  /** Not one of our own, so it cannot notice our death: it is sent SIGTERM then (`child-guard.ts`). */
+  readonly isGuarded?: boolean
   /** Each line that the child writes, without its end. */
   readonly onLine: (line: string, from: 'stdout' | 'stderr') => void
 }
@@ -38,6 +41,7 @@ const stopGraceMs = 10_000
 /** Resolves when the process runs. @throws MustAct where it cannot be started */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { command, args, env, cwd, hasChannel = false, onLine } = options
+  const { isGuarded = false } = options
   const child = spawn(command, args, {
     env,
     ...(cwd === undefined ? {} : { cwd }),
@@ -53,6 +57,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   } catch (cause) {
     throw new MustAct(`cannot start ${command}`, { cause })
   }
+  if (isGuarded && child.pid !== undefined) guardChild(child.pid, exited)
   return handleOf(child, exited)
 }
 

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, type Stats, statfsSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { codeOf, MustAct } from './exit.ts'
@@ -24,7 +33,7 @@ export function roomBytesOf(folder: string): number {
  */
 export function openDataFolder(folder: string, { needsBytes = leastRoomBytes } = {}): Disposable {
   try {
-    makeFolder(folder)
+    const isOurs = makeFolder(folder)
     chmodSync(folder, 0o700)
     refuseTooLittleRoom(folder, needsBytes)
     const lock = takeLock(folder)
@@ -34,7 +43,13 @@ export function openDataFolder(folder: string, { needsBytes = leastRoomBytes } =
       lock.close()
       throw error
     }
-    return { [Symbol.dispose]: () => lock.close() }
+    return {
+      [Symbol.dispose]: () => {
+        rmSync(join(folder, 'up.pid'), { force: true })
+        lock.close()
+        if (isOurs) removeUnused(folder)
+      },
+    }
   } catch (cause) {
     if (cause instanceof MustAct) throw cause
     throw new MustAct(`${whatIsWrong(folder, cause)}, or choose another folder with --data`, {
@@ -43,17 +58,25 @@ export function openDataFolder(folder: string, { needsBytes = leastRoomBytes } =
   }
 }
 
+/** A start that failed leaves no folder that it made. Where anything else is in it, it stays. */
+function removeUnused(folder: string): void {
+  if (readdirSync(folder).some((name) => !name.startsWith('up.lock'))) return
+  rmSync(folder, { recursive: true, force: true })
+}
+
 /**
  * One folder at a time: asked to make all of them at once, Node never returns where the file
  * system takes no folder and says that the parent is missing, as /proc does.
+ * @returns whether it was not there
  */
-function makeFolder(folder: string): void {
+function makeFolder(folder: string): boolean {
   const found = statOf(folder)
-  if (found?.isDirectory()) return
+  if (found?.isDirectory()) return false
   if (found) throw new MustAct(`${folder} is a file: move it away, or choose another with --data`)
   const parent = dirname(folder)
   if (parent !== folder) makeFolder(parent)
   mkdirSync(folder, { mode: 0o700 })
+  return true
 }
 
 /** Undefined where nothing is there; what is above it is looked at next. */

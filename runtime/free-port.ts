@@ -27,6 +27,21 @@ export async function freePort(port = 0, setting = 'port'): Promise<number> {
   return await listenOnce(0, setting)
 }
 
+/** A sentence for each of the chosen ports (not 0, not undefined) that is taken. */
+export async function takenPorts(
+  chosen: readonly (readonly [port: number | undefined, setting: string])[],
+): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const [port = 0, setting] of chosen)
+    try {
+      if (port !== 0) await listenOnce(port, setting)
+    } catch (error) {
+      if (!(error instanceof MustAct)) throw error
+      faults.push(error.message)
+    }
+  return faults
+}
+
 async function listenOnce(port: number, setting: string): Promise<number> {
   const server = createServer()
   const url = await listenOn(server, { host: loopback, port, setting })

@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  AuthorizationError,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node'
+import { minuteMs } from '../core/time.ts'
 import { MustAct } from './exit.ts'
 import type { Logger } from './log.ts'
+import { denialInWords, natsTrouble } from './nats-trouble.ts'
+import { quietRepeats } from './quiet-repeats.ts'
 
 export type NatsSettings = {
   /** One address or several with commas. */
@@ -10,6 +20,8 @@ export type NatsSettings = {
   readonly natsLogin?: NatsLogin | undefined
   /** File of the server's own certificate; its name need not fit, and no other is trusted. */
   readonly natsPinFile?: string | undefined
+  /** Told why the first connection is not made yet, and undefined when it is (`process-door.ts`). */
+  readonly onTrouble?: ((why: string | undefined) => void) | undefined
 }
 
 export type NatsLogin = { readonly user: string; readonly password: string }
@@ -28,25 +40,58 @@ type ConnectOptions = {
   readonly jitterMs?: number
 }
 
+/** Between two tries to connect; a refusal and an outage may both end at any time. */
+const againMs = 250
+/** The same words are logged once in so long. */
+const sayEveryMs = minuteMs
+
 /**
  * A connection that waits for the server, at first and whenever it is away: requests meanwhile
- * fail after 1 s, the connection itself is never given up.
+ * fail after 1 s, the connection itself is never given up. Why it has to wait is logged at the first
+ * failure, then once a minute, and told to `onTrouble`.
  * @throws MustAct where no address is known
  */
 export async function connectNats(
-  { natsUrl, natsCreds, natsLogin, natsPinFile }: NatsSettings,
-  { name, log, stop, once = false, inboxPrefix, jitterMs }: ConnectOptions,
+  settings: NatsSettings,
+  options: ConnectOptions,
 ): Promise<NatsConnection> {
-  if (natsUrl === undefined)
+  const { log, stop, once = false, jitterMs = 0 } = options
+  if (settings.natsUrl === undefined)
     throw new MustAct('no NATS to talk to: start `airproof up`, or set NATS_URL')
-  stop?.throwIfAborted()
-  const connecting = connect({
-    servers: natsUrl.split(',').map((url) => url.trim()),
+  const connection = connectOptions(settings, options)
+  const repeats = quietRepeats({ most: 1, withinMs: sayEveryMs })
+  for (;;) {
+    stop?.throwIfAborted()
+    try {
+      const connecting = connect(connection)
+      const nc = await (stop ? unlessAborted(connecting, stop) : connecting)
+      settings.onTrouble?.(undefined)
+      if (log) void logStatus(nc, settings, log)
+      return nc
+    } catch (error) {
+      if (once || stop?.aborted === true) throw error
+      const { words } = natsTrouble(error, settings)
+      settings.onTrouble?.(words)
+      if (repeats.show(words, performance.now()) !== undefined) log?.warn(words)
+      await sleep(againMs + Math.random() * jitterMs, undefined, {
+        ...(stop && { signal: stop }),
+      }).catch(() => undefined)
+    }
+  }
+}
+
+function connectOptions(
+  { natsUrl = '', natsCreds, natsLogin, natsPinFile }: NatsSettings,
+  { name, inboxPrefix, jitterMs }: ConnectOptions,
+): NodeConnectionOptions {
+  const servers = natsUrl.split(',').map((url) => url.trim())
+  const wantsTls = natsPinFile !== undefined || servers.some((url) => url.startsWith('tls:'))
+  return {
+    servers,
     name,
     // A request in flight when the server dies waits its whole timeout.
     timeout: 1_000,
     maxReconnectAttempts: -1,
-    waitOnFirstConnect: !once,
     reconnectTimeWait: 250,
     // A gate that is away looks like a wrong password; the connection must outlive it.
     ignoreAuthErrorAbort: true,
@@ -55,14 +100,13 @@ export async function connectNats(
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
     ...(jitterMs === undefined ? {} : { reconnectJitter: jitterMs, reconnectJitterTLS: jitterMs }),
     ...(natsLogin && { user: natsLogin.user, pass: natsLogin.password }),
-    ...(natsPinFile !== undefined && { tls: pinned(natsPinFile) }),
+    // The client drops the scheme: without this, `tls://` would send the password in the clear to
+    // a server that speaks no TLS.
+    ...(wantsTls && { tls: natsPinFile === undefined ? {} : pinned(natsPinFile) }),
     ...(natsCreds === undefined
       ? {}
       : { authenticator: credsAuthenticator(readFileSync(natsCreds)) }),
-  })
-  const connection = await (stop ? unlessAborted(connecting, stop) : connecting)
-  if (log) void logStatus(connection, log)
-  return connection
+  }
 }
 
 /** Read again at each connect, so that a renewed certificate is trusted as soon as it is used. */
@@ -94,7 +138,12 @@ async function unlessAborted(
   }
 }
 
-async function logStatus(connection: NatsConnection, log: Logger): Promise<void> {
+async function logStatus(
+  connection: NatsConnection,
+  settings: NatsSettings,
+  log: Logger,
+): Promise<void> {
+  const repeats = quietRepeats({ most: 1, withinMs: sayEveryMs })
   for await (const status of connection.status()) {
     switch (status.type) {
       case 'disconnect':
@@ -103,9 +152,12 @@ async function logStatus(connection: NatsConnection, log: Logger): Promise<void>
       case 'reconnect':
         log.info('NATS is back')
         break
-      case 'error':
-        log.warn({ err: status.error }, 'NATS refused something')
+      case 'error': {
+        const words = refusalInWords(status.error, settings)
+        // tried again four times a second for as long as it lasts
+        if (repeats.show(words, performance.now()) !== undefined) log.warn(words)
         break
+      }
       case 'slowConsumer':
         log.warn({ pending: status.pending }, 'NATS messages are piling up here')
         break
@@ -113,4 +165,9 @@ async function logStatus(connection: NatsConnection, log: Logger): Promise<void>
         log.debug({ status: status.type }, 'NATS connection')
     }
   }
+}
+
+const refusalInWords = (error: Error, settings: NatsSettings): string => {
+  if (error instanceof AuthorizationError) return natsTrouble(error, settings).words
+  return `NATS refused something: ${denialInWords(error, settings.natsLogin?.user) ?? error.message}`
 }

@@ -1,12 +1,19 @@
+import type { Door } from './admin.ts'
 import { readSharedConfig, type SharedConfig } from './config.ts'
 import { exitCodeOf, exitCodes, inWords } from './exit.ts'
 import { type Logger, openLog } from './log.ts'
+import type { NatsSettings } from './nats.ts'
+import { openProcessDoor } from './process-door.ts'
 import type { Environment, Flags, SettingsSource } from './settings.ts'
 import { watchStrayErrors } from './stray-error.ts'
 
+/** The door is open already; `openAdmin` and `connectNats` take what they need from here. */
+type ProcessConfig = SharedConfig &
+  Pick<NatsSettings, 'onTrouble'> & { readonly admin: { readonly door?: Door } }
+
 /** What a process of ours is given: nothing of it is read or opened by the process itself. */
 export type ProcessContext = {
-  readonly config: SharedConfig
+  readonly config: ProcessConfig
   /** For the process's own `config.ts`, which reads its further settings from the two. */
   readonly env: Environment
   readonly flags: Flags
@@ -34,7 +41,10 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
   const log = openLog({ name, level: config.logLevel })
   using strays = watchStrayErrors()
   try {
-    await Promise.race([main({ config, ...source, log, stop }), strays.first])
+    await using door = await openProcessDoor({ name, config, log, stop })
+    const { waitsFor: onTrouble } = door
+    const withDoor = { ...config, admin: { ...config.admin, door }, onTrouble }
+    await Promise.race([main({ config: withDoor, ...source, log, stop }), strays.first])
     log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')
     return exitCodes.done
   } catch (error) {

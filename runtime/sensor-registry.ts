@@ -9,6 +9,12 @@ import type { SensorEntry, Site } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
+import {
+  changedSettings,
+  type SensorSettings,
+  type SettingName,
+  withSettings,
+} from './sensor-settings.ts'
 import { isWrongLastSequence } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
 
@@ -149,39 +155,66 @@ export async function listSensors(
 const isEntry = (value: unknown, rules: SensorIdRules): value is SensorEntry =>
   entryFault(value, rules) === undefined
 
-export type Imported = { created: number; changed: number; unchanged: number }
+export type Imported = {
+  created: number
+  changed: number
+  unchanged: number
+  /** Of the changed ones, how many have another value of each. */
+  readonly what: Partial<Record<SettingName | 'sites', number>>
+}
+
+type ImportOptions = {
+  /** What the list says of a sensor besides its place; what it leaves out stays as it is. */
+  readonly settingsOf?: (id: string) => SensorSettings
+  readonly onProgress?: (done: number) => void
+}
 
 /** So many writes may be on their way at once. */
 const importWindow = 500
 
 /**
- * Creates what is new and adds to those there are the sites they lack. Durable when resolved; run
- * again it changes nothing.
+ * Creates what is new; those there are get the sites they lack and the settings that the list names.
+ * Durable when resolved; run again it changes nothing.
  * @throws WrongUsage before anything is written, where an entry is not valid
  */
 export async function importSensors(
   registry: Registry,
   entries: readonly SensorEntry[],
-  onProgress: (done: number) => void = () => undefined,
+  { settingsOf = () => ({}), onProgress = () => undefined }: ImportOptions = {},
 ): Promise<Imported> {
   for (const entry of entries) checkEntry(entry, registry.rules)
-  const imported: Imported = { created: 0, changed: 0, unchanged: 0 }
+  const imported: Imported = { created: 0, changed: 0, unchanged: 0, what: {} }
   let done = 0
   await inParallel(entries, importWindow, async (entry) => {
-    imported[await importOne(registry, entry)] += 1
+    const [outcome, what] = await importOne(registry, entry, settingsOf(entry.id))
+    imported[outcome] += 1
+    for (const name of what) imported.what[name] = (imported.what[name] ?? 0) + 1
     onProgress(++done)
   })
   return imported
 }
 
-async function importOne(registry: Registry, entry: SensorEntry): Promise<keyof Imported> {
-  if (await tryCreate(registry.kv, entry)) return 'created'
+type Outcome = readonly [
+  outcome: 'created' | 'changed' | 'unchanged',
+  what: readonly (SettingName | 'sites')[],
+]
+
+async function importOne(
+  registry: Registry,
+  entry: SensorEntry,
+  settings: SensorSettings,
+): Promise<Outcome> {
+  if (await tryCreate(registry.kv, entry)) return ['created', []]
   const id = checkedId(entry.id, registry.rules)
-  const changed = await changeSensor(registry, id, (known) => {
+  let what: (SettingName | 'sites')[] = []
+  await changeSensor(registry, id, (known) => {
     const sites = mergeSites([...known.sites, ...entry.sites])
-    return JSON.stringify(sites) === JSON.stringify(known.sites) ? undefined : { ...known, sites }
+    const changed = withSettings({ ...known, sites }, settings)
+    what = [...changedSettings(known, changed)]
+    if (JSON.stringify(sites) !== JSON.stringify(known.sites)) what.push('sites')
+    return what.length === 0 ? undefined : changed
   })
-  return changed === undefined ? 'unchanged' : 'changed'
+  return [what.length === 0 ? 'unchanged' : 'changed', what]
 }
 
 /** Oldest first; a site that only repeats the place before it says nothing and is left out. */

@@ -130,7 +130,7 @@ const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
     return url !== null && protocols.includes(url.protocol) && url.hostname !== ''
   })
 
-function parseYes(text: string): boolean | undefined {
+export function parseYes(text: string): boolean | undefined {
   if (/^(1|true|yes|on)$/i.test(text)) return true
   return /^(0|false|no|off)$/i.test(text) ? false : undefined
 }

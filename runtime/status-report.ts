@@ -7,6 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/presence.ts'
 import { partitionCount } from '../core/sensor-id.ts'
+import { decodeReadings } from '../schemas/readings-message.ts'
 import {
   buckets,
   eventsStream,
@@ -18,7 +19,7 @@ import {
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
 import { readHeader } from './follow-log.ts'
 import { seedStates } from './seed-states.ts'
-import { lastMessage } from './stored-message.ts'
+import { lastMessage, nextMessage, type Stored } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
 import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
@@ -32,7 +33,7 @@ export type PartitionStatus = {
   /** The partition's last message in READINGS; 0: none yet. */
   readonly log_seq: number
   readonly log_time: string | null
-  /** How far the store is behind `log_seq`, in sequences of READINGS. */
+  /** Readings of the log that the store does not hold, as of the last two seconds. */
   readonly unstored: number
   /** The process that works on it; null: none does. */
   readonly worker: string | null
@@ -114,11 +115,34 @@ async function readPartitions(
         accepted: header?.nLast ?? 0,
         log_seq: last?.seq ?? 0,
         log_time: last === undefined ? null : formatIso(last.timeMs),
-        unstored: Math.max(0, (last?.seq ?? 0) - (stored.get(partition) ?? 0)),
+        unstored: await unstoredOf(nc, { partition, last, storedSeq: stored.get(partition) ?? 0 }),
         worker: workers[partition] ?? null,
       }
     }),
   )
+}
+
+type Unstored = {
+  readonly partition: number
+  readonly last: Stored | undefined
+  /** Everything of the partition up to this sequence of READINGS is in the store. */
+  readonly storedSeq: number
+}
+
+/**
+ * Readings are numbered per partition: those from the first message that is not stored to the last.
+ * What the log was trimmed of was stored before, so it counts for nothing.
+ */
+async function unstoredOf(
+  nc: NatsConnection,
+  { partition, last, storedSeq }: Unstored,
+): Promise<number> {
+  if (last === undefined || last.seq <= storedSeq) return 0
+  const subject = readingsSubject(partition)
+  const next = await nextMessage(nc, readingsStream, subject, storedSeq + 1)
+  if (next === undefined) return 0
+  const { nLast, readings } = decodeReadings(readHeader(next.subject, next.headers), next.data)
+  return Math.max(0, readHeader(last.subject, last.headers).nLast - (nLast - readings.length))
 }
 
 /** KV `leases`: who works on which partition now. */

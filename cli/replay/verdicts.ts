@@ -14,6 +14,8 @@ import { rawStream, readingsStream } from '../../schemas/subjects.ts'
 
 export type Verdicts = {
   readonly accepted: number
+  /** Of the accepted, those of which a value was beyond belief and was dropped. */
+  readonly partial: number
   readonly duplicate: number
   readonly conflict: number
   readonly refused: Readonly<Record<string, number>>
@@ -54,6 +56,7 @@ export function openTally(start: Start, isOurs: (sensor: string) => boolean): Ta
   }))
   const refused: Record<string, number> = {}
   let accepted = 0
+  let partial = 0
   let duplicate = 0
   let conflict = 0
 
@@ -63,8 +66,9 @@ export function openTally(start: Start, isOurs: (sensor: string) => boolean): Ta
     if (message.rawLast > before.seq)
       for (const [sensor, times] of message.duplicates) if (isOurs(sensor)) duplicate += times
     for (const { sensor, rawSeq, reason } of message.refused) {
-      if (reason === 'partial' || rawSeq <= before.seq || !isOurs(sensor)) continue
-      if (reason === 'conflict') conflict += 1
+      if (rawSeq <= before.seq || !isOurs(sensor)) continue
+      if (reason === 'partial') partial += 1
+      else if (reason === 'conflict') conflict += 1
       else refused[reason] = (refused[reason] ?? 0) + 1
     }
   }
@@ -88,7 +92,7 @@ export function openTally(start: Start, isOurs: (sensor: string) => boolean): Ta
           partition.lateTo >= partition.deferredAt
         )
       }),
-    verdicts: () => ({ accepted, duplicate, conflict, refused: { ...refused } }),
+    verdicts: () => ({ accepted, partial, duplicate, conflict, refused: { ...refused } }),
   }
 }
 

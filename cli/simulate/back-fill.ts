@@ -1,4 +1,3 @@
-import { minuteMs } from '../../core/time.ts'
 import { maxRawItems } from '../../schemas/raw-reading.ts'
 import type { Draw } from './chance.ts'
 import type { CitySensor } from './city.ts'
@@ -6,17 +5,21 @@ import type { RawMessage } from './dirt.ts'
 import { measure } from './measure.ts'
 import { rawReading } from './raw-reading.ts'
 
-const spacingMs = 5 * minuteMs
+type Span = {
+  readonly fromMs: number
+  readonly toMs: number
+  /** The sensor's own: with another one the areas would seem to lack readings. */
+  readonly cadenceMs: number
+  readonly draw: Draw
+}
 
-type Span = { readonly fromMs: number; readonly toMs: number; readonly draw: Draw }
-
-/** What a sensor measured every five minutes of [from, to), as messages of up to 500 readings. */
+/** What a sensor measured in [from, to), as messages of up to 500 readings. */
 export function* backFill(
   sensor: CitySensor,
-  { fromMs, toMs, draw }: Span,
+  { fromMs, toMs, cadenceMs, draw }: Span,
 ): Generator<RawMessage, void, undefined> {
   let items: string[] = []
-  for (let timeMs = fromMs; timeMs < toMs; timeMs += spacingMs) {
+  for (let timeMs = fromMs; timeMs < toMs; timeMs += cadenceMs) {
     items.push(rawReading(sensor, timeMs, measure(sensor, timeMs, draw)))
     if (items.length < maxRawItems) continue
     yield { sensor: sensor.id, body: `[${items.join(',')}]` }

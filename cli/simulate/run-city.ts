@@ -108,9 +108,9 @@ async function sendPast(
   sensors: readonly CitySensor[],
   publisher: Fleet,
   startMs: number,
-  { seed }: CityOptions,
+  { seed, cadenceMs }: CityOptions,
 ): Promise<void> {
-  const span = { fromMs: startMs - pastMs, toMs: startMs, draw: chanceOf(seed) }
+  const span = { fromMs: startMs - pastMs, toMs: startMs, cadenceMs, draw: chanceOf(seed) }
   for (const sensor of sensors)
     for (const { sensor: id, body } of backFill(sensor, span)) await publisher.publish(id, body)
 }

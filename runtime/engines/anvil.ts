@@ -64,6 +64,7 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
       ...(state === undefined ? [] : ['--load-state', state]),
     ],
     env,
+    isGuarded: true,
     onLine: (line) => {
       lastWords.push(line)
       if (lastWords.length > 5) lastWords.shift()

@@ -39,6 +39,7 @@ export async function startInfluxd({ path, folder, port, env }: StartOptions): P
       '--reporting-disabled',
     ],
     env,
+    isGuarded: true,
     onLine: (line) => {
       lastWords.push(line)
       if (lastWords.length > 5) lastWords.shift()

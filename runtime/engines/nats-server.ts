@@ -74,6 +74,7 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
   const child = await startChild({
     ...commandFor(engine, { folder, host, ports: portsOf(options), configFile, pidFile }),
     env,
+    isGuarded: true,
     onLine: (line) => {
       lastWords.push(line)
       if (lastWords.length > 5) lastWords.shift()
@@ -197,10 +198,13 @@ const greets = ({ host, port }: Address): Promise<boolean> =>
     socket.once('close', () => done(false))
   })
 
+/** Its warning about passwords in a file: they are ours, made at random, and the file is 0600. */
+const isHarmless = (text: string): boolean => text.startsWith('Plaintext passwords detected')
+
 /** `[123] 2026/11/21 08:00:00.000000 [WRN] text` at our level of the same weight. */
 function logLine(line: string, log: Logger | undefined): void {
   const [, level = 'INF', text = line] = /\[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/.exec(line) ?? []
   const weights = { INF: 'debug', DBG: 'debug', TRC: 'debug', WRN: 'warn' } as const
   const weight = Object.entries(weights).find(([name]) => name === level)?.[1] ?? 'error'
-  log?.[weight](text)
+  log?.[isHarmless(text) ? 'debug' : weight](text)
 }

@@ -5,6 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ReplayOptions, replayArchive } from '../../cli/replay/replay-archive.ts'
+import { replayLines } from '../../cli/replay.ts'
 import { importInto } from '../../cli/sensors-import.ts'
 import { sensorIdRules } from '../../core/sensor-id.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
@@ -45,7 +46,7 @@ const replay = (options: Partial<ReplayOptions> & Pick<ReplayOptions, 'paths' | 
   })
 
 const importArchive = async (path: string, format: string, code = 'ARC'): Promise<unknown> => {
-  const { imported } = await importInto(await openRegistry(nc, sensorIdRules()), {
+  const { imported } = await importInto(nc, await openRegistry(nc, sensorIdRules()), {
     paths: [path],
     format,
     code,
@@ -86,6 +87,7 @@ describe('replay', () => {
     expect(first).toEqual({
       sent: 15,
       accepted: 13,
+      partial: 1,
       duplicate: 1,
       conflict: 1,
       refused: {},
@@ -97,6 +99,24 @@ describe('replay', () => {
     expect(again).toMatchObject({ sent: 15, accepted: 0, duplicate: 14, conflict: 1, refused: {} })
   })
 
+  it('replays the archive that comes with the project, and counts what was accepted in part', async () => {
+    await using _pipeline = await playPipeline(nc)
+    const archive = 'examples/archive'
+    expect(await importArchive(archive, 'sensors-africa')).toMatchObject({ created: 4 })
+    const replayed = await replay({ paths: [archive], format: 'sensors-africa' })
+    expect(replayed).toMatchObject({
+      sent: 49,
+      accepted: 48,
+      partial: 1,
+      duplicate: 1,
+      refused: {},
+      counts: { rows: 122, values: 98, unmapped: 24 },
+    })
+    expect(replayLines(replayed, { asJson: false, isWhole: false })).toContain(
+      '  partial 1: a value was beyond belief and is left out (airproof rejected list)',
+    )
+  })
+
   it('replays a folder of wide files, whose sensor gets a second site where it moved', async () => {
     await using _pipeline = await playPipeline(nc)
     const folder = join(fixtures, 'sensor-community')
@@ -104,6 +124,7 @@ describe('replay', () => {
       created: 2,
       changed: 0,
       unchanged: 0,
+      what: {},
     })
     expect(await importArchive(folder, 'sensor-community', 'STK')).toMatchObject({ unchanged: 2 })
     const { kv } = await openRegistry(nc, sensorIdRules())

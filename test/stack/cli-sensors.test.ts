@@ -160,6 +160,7 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       created: 2,
       changed: 0,
       unchanged: 0,
+      what: {},
       keys: expect.stringContaining(folder),
     })
     expect(await runJson('show NGR-LOS-IKJ-101')).toMatchObject({
@@ -167,7 +168,12 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       sites: [{ address: '1 Palm Avenue, "Ikeja"', lat: 6.6 }],
     })
     expect(await runJson('show NGR-LOS-YAB-102')).toMatchObject({ cadence_seconds: 300 })
-    expect(await runJson(`import ${csv}`)).toEqual({ created: 0, changed: 0, unchanged: 2 })
+    expect(await runJson(`import ${csv}`)).toEqual({
+      created: 0,
+      changed: 0,
+      unchanged: 2,
+      what: {},
+    })
   })
 
   it('reads GeoJSON points, longitude first', async () => {
@@ -196,12 +202,137 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       'id,area,lat,lon,address\nNGR-LOS-IKJ-301,Ikeja,6.6,3.3,\nNGR-LOS-IKJ-302,Ikeja,six,3.3,\n',
     )
     await expect(run(sensors, `import ${csv}`)).rejects.toThrow(
-      /wrong\.csv: row 3: "six" is no lat/,
+      /wrong\.csv: line 3: "six" is not a lat/,
     )
     const ids = file('ids.csv', 'id,area,lat,lon\nNGR-LOS-IKJ-303,I,6.6,3.3\nIKJ-304,I,6.6,3.3\n')
-    await expect(run(sensors, `import ${ids}`)).rejects.toThrow(/IKJ-304/)
+    await expect(run(sensors, `import ${ids}`)).rejects.toThrow(
+      /ids\.csv: line 3: the id is not NGR-LOS.*IKJ-304/,
+    )
     for (const id of ['NGR-LOS-IKJ-301', 'NGR-LOS-IKJ-303'])
       await expect(run(sensors, `show ${id}`)).rejects.toThrow(MustAct)
+  })
+
+  it('says what each device is, and an import again changes what the list says differently', async () => {
+    const list = (cadence: string, device: string): string =>
+      file(
+        'devices.csv',
+        `id,area,lat,lon,device,device_options,receipts,cadence
+NGR-LOS-IKJ-401,Ikeja,6.6,3.3,${device},client_id=ESP32_ddEEFF; indoor=true,yes,${cadence}
+NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
+`,
+      )
+    const device = { kind: 'airgradient', serial: 'aabbccddeeff' }
+    const options = { client_id: 'ESP32_ddEEFF', indoor: true }
+    await run(sensors, `import ${list('60', 'airgradient:aabbccddeeff')}`)
+    expect(await runJson('show NGR-LOS-IKJ-401')).toMatchObject({
+      cadence_seconds: 60,
+      device: { ...device, options },
+      receipts: true,
+    })
+    expect(await run(sensors, 'show NGR-LOS-IKJ-401')).toContain(
+      'device airgradient:aabbccddeeff client_id=ESP32_ddEEFF indoor=true',
+    )
+    await run(sensors, 'set NGR-LOS-IKJ-402', { cadence: '2m' })
+    expect(await run(sensors, `import ${list('30s', 'airgradient:aabbccddee00')}`)).toBe(
+      '0 sensors added, 1 changed (1 cadence, 1 device), 1 as they were',
+    )
+    expect(await runJson('show NGR-LOS-IKJ-401')).toMatchObject({
+      cadence_seconds: 30,
+      device: { serial: 'aabbccddee00', options },
+      receipts: true,
+    })
+    // an empty cell changes nothing
+    expect(await runJson('show NGR-LOS-IKJ-402')).toMatchObject({ cadence_seconds: 120 })
+  })
+
+  it('takes a line for each site of a sensor, and its settings from any of them', async () => {
+    const header = 'id,area,lat,lon,from,cadence,receipts\n'
+    const first = 'NGR-LOS-TWO-001,A,6.1,3.1,2025-01-01T00:00:00Z,,yes\n'
+    const second = 'NGR-LOS-TWO-001,B,6.2,3.2,2025-06-01T00:00:00Z,1m,\n'
+    expect(await runJson(`import ${file('two.csv', header + second + first)}`)).toMatchObject({
+      created: 1,
+      changed: 0,
+    })
+    expect(await runJson('show NGR-LOS-TWO-001')).toMatchObject({
+      cadence_seconds: 60,
+      receipts: true,
+      sites: [{ area: 'A' }, { area: 'B' }],
+    })
+    const third = 'NGR-LOS-TWO-001,C,6.3,3.3,2025-07-01T00:00:00Z,2m,\n'
+    await expect(
+      run(sensors, `import ${file('three.csv', header + second + third)}`),
+    ).rejects.toThrow(/NGR-LOS-TWO-001 is named twice with another cadence:/)
+  })
+
+  it.each([
+    ['id,area,lat,lon,devise\n', /there is no column "devise": did you mean "device"\?/],
+    ['id,area,lat,lon,owner\n', /there is no column "owner": leave it out\. The columns are id,/],
+    ['id,area,lat,lat\n', /there are two columns "lat"/],
+    [
+      'id,area,lat,lon,device\n\n\nNGR-LOS-BAD-001,A,6,3,toaster:1\n',
+      /line 4: a device must be KIND:SERIAL/,
+    ],
+    [
+      'id,area,lat,lon,device\nNGR-LOS-BAD-001,A,6,3,airgradient:XYZ\n',
+      /line 2: .*12 lower-case hex/,
+    ],
+    [
+      'id,area,lat,lon,device_options\nNGR-LOS-BAD-001,A,6,3,a=b\n',
+      /line 2: device options say more about a device/,
+    ],
+    [
+      'id,area,lat,lon,receipts\nNGR-LOS-BAD-001,A,6,3,perhaps\n',
+      /line 2: receipts must be yes or no, and is "perhaps"/,
+    ],
+    ['id,area,lat,lon,cadence\nNGR-LOS-BAD-001,A,6,3,often\n', /line 2: "often" is not a cadence/],
+    [
+      'id,area,lat,lon,cadence\nNGR-LOS-BAD-001,A,6,3,2d\n',
+      /line 2: .*cadence_seconds must be <= 86400/,
+    ],
+    ['id,area,lat,lon\nNGR-LOS-BAD-001,"A\nB",6,3\nNGR-LOS-BAD-002,A,91,3\n', /line [24]: /],
+    [
+      'id,area,lat,lon\nNGR-LOS-BAD-001,A,6,3,Palm Avenue\n',
+      /line 2 has more values .*"Palm Avenue"/,
+    ],
+    [
+      'id,area,lat,lon\nNGR-LOS-BAD-001,A,6,3\nNGR-LOS-BAD-001,A,6,4\n',
+      /NGR-LOS-BAD-001 is named twice for the same time/,
+    ],
+    ['id,area,lat,lon\n,A,6,3\n', /line 2 names no id/],
+    [
+      'id,area,lat,lon,device\nNGR-LOS-BAD-001,A,6,3,ttn:1\nNGR-LOS-BAD-002,A,6,3,ttn:1\n',
+      /ttn:1, which NGR-LOS-BAD-002 should have, is the device of NGR-LOS-BAD-001/,
+    ],
+  ])('refuses the list %j, naming what is wrong, and writes nothing', async (content, words) => {
+    await expect(run(sensors, `import ${file('bad.csv', content)}`)).rejects.toThrow(words)
+    await expect(run(sensors, 'show NGR-LOS-BAD-001')).rejects.toThrow(/no sensor/)
+  })
+
+  it('changes a sensor with set, which keeps its sites and its key', async () => {
+    const id = 'NGR-LOS-SET-001'
+    await run(sensors, 'add', { id, ...place, from: '2025-01-01T00:00:00Z' })
+    await run(sensors, `move ${id}`, { lat: '6.5', lon: '3.37' })
+    type Shown = SensorEntry & { readonly state: { readonly key_at: string } }
+    const before = (await runJson(`show ${id}`)) as Shown
+    const set = (flags: Flags): Promise<string> => run(sensors, `set ${id}`, flags)
+    expect(await set({ cadence: '1m', device: 'ttn:70B3D57ED0000099', receipts: true })).toBe(
+      `${id} has another cadence, device, receipts`,
+    )
+    expect(await set({ cadence: '60s' })).toBe(`${id} is as it was`)
+    await set({ 'device-option': ['pm25=pm2_5'] })
+    const after = (await runJson(`show ${id}`)) as Shown
+    expect(after).toMatchObject({
+      cadence_seconds: 60,
+      receipts: true,
+      device: { kind: 'ttn', serial: '70B3D57ED0000099', options: { pm25: 'pm2_5' } },
+      sites: before.sites,
+    })
+    expect(after.state.key_at).toBe(before.state.key_at)
+    await set({ device: 'none', 'no-receipts': true })
+    const { device, receipts } = (await runJson(`show ${id}`)) as SensorEntry
+    expect([device, receipts]).toEqual([undefined, undefined])
+    await expect(set({})).rejects.toThrow(/nothing to set/)
+    await expect(set({ device: 'ttn:70B3D57ED0000001' })).rejects.toThrow(/NGR-LOS-IKJ-041 already/)
   })
 
   it('registers ten thousand at once, and again without a change', async () => {
@@ -220,7 +351,9 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       }),
     )
     const seen: number[] = []
-    const imported = await importSensors(registry, entries, (done) => seen.push(done))
+    const imported = await importSensors(registry, entries, {
+      onProgress: (done) => seen.push(done),
+    })
     expect(imported).toMatchObject({ created: 10_000, changed: 0, unchanged: 0 })
     expect(seen.at(-1)).toBe(10_000)
     const listed = (await runJson('list', { area: 'big' })) as SensorEntry[]

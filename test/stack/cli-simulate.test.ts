@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRawPublisher } from '../../cli/raw-publisher.ts'
 import { type CityOptions, runCity } from '../../cli/simulate/run-city.ts'
 import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { hourMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { createSensor, listSensors, newEntry, openRegistry } from '../../runtime/sensor-registry.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
@@ -69,25 +70,32 @@ async function untilSilent(): Promise<void> {
 }
 
 describe('the simulated city on a real NATS', () => {
-  it('registers its sensors, gives them a past once, and publishes for each', async () => {
-    const first = await run({ isDemonstration: true })
+  it('registers its sensors, gives them a past without a gap, once, and publishes for each', async () => {
+    const cadenceMs = 120_000
+    const realMs = Date.now()
+    // a clock that runs 240 times as fast: each sensor has its turn within half a second
+    const nowMs = (): number => realMs + (Date.now() - realMs) * 240
+    const city = { isDemonstration: true, cadenceMs, forMs: cadenceMs, nowMs }
+    const first = await run(city)
     expect(first.registered).toBe(10)
     const sensors = await listSensors(nc, sensorIdRules())
     expect(sensors).toHaveLength(10)
     const messages = await rawReadings()
     for (const { id } of sensors) {
-      const [past, now] = messages.get(id) ?? []
-      expect(past).toHaveLength(72)
+      const all = messages.get(id) ?? []
+      const past = all.slice(0, -1).flat()
+      const now = all.at(-1)
+      expect(past).toHaveLength((6 * hourMs) / cadenceMs)
       expect(now).toHaveLength(1)
       expect(Date.parse(now?.[0]?.timestamp ?? '')).toBeGreaterThan(
-        Date.parse(past?.at(-1)?.timestamp ?? ''),
+        Date.parse(past.at(-1)?.timestamp ?? ''),
       )
     }
     expect(first.messages).toBe([...messages.values()].flat().length)
 
-    expect((await run({ isDemonstration: true })).registered).toBe(0)
+    expect((await run(city)).registered).toBe(0)
     const arrays = [...(await rawReadings()).values()].flat().filter(({ length }) => length > 1)
-    expect(arrays).toHaveLength(10)
+    expect(arrays).toHaveLength(10 * Math.ceil((6 * hourMs) / cadenceMs / 500))
   })
 
   it('publishes for no sensor that stands elsewhere', async () => {

@@ -30,11 +30,11 @@ afterAll(async () => {
 const sensor = 'NGR-LOS-IKJ-017'
 const partition = partitionOf(sensor)
 
-const publish = async (count: number): Promise<void> => {
+const publish = async (count: number, id = sensor, fromMinute = 0): Promise<void> => {
   await using publisher = openRawPublisher(nc)
   for (let i = 0; i < count; i++) {
-    const timestamp = new Date(Date.UTC(2026, 0, 1, 0, i)).toISOString()
-    await publisher.publish(sensor, JSON.stringify({ timestamp, pm25: i }))
+    const timestamp = new Date(Date.UTC(2026, 0, 1, 0, fromMinute + i)).toISOString()
+    await publisher.publish(id, JSON.stringify({ timestamp, pm25: i }))
   }
   await publisher.drain()
 }
@@ -73,6 +73,29 @@ it('shows what waits in each stage, and what does not any more', async () => {
   })
   expect(judged.readings).toMatchObject({ last_seq: 3, messages: 3 })
   expect(judged.partitions.filter(({ raw }) => raw === 0)).toHaveLength(15)
+})
+
+it('counts what is not stored in readings of the partition, whatever other partitions do', async () => {
+  const other = 'NGR-LOS-IKJ-018'
+  expect(partitionOf(other)).not.toBe(partition)
+  await using _pipeline = await playPipeline(nc)
+  const judged = (p: number, readings: number) =>
+    eventually('the played pipeline has judged them', async () => {
+      const { partitions } = await readStatus(nc, { lookMs: 1 })
+      return partitions[p]?.accepted === readings
+    })
+  const kv = await new Kvm(nc).open(buckets.system)
+  const { partitions: before } = await readStatus(nc, { lookMs: 1 })
+  await publish(40, other)
+  await judged(partitionOf(other), 40)
+  await kv.put('stored.one', JSON.stringify({ [partition]: before[partition]?.log_seq ?? 0 }))
+  expect((await readStatus(nc, { lookMs: 1 })).partitions[partition]?.unstored).toBe(0)
+  await publish(2, sensor, 100)
+  await judged(partition, 5)
+  const { partitions } = await readStatus(nc, { lookMs: 1 })
+  expect(partitions[partition]).toMatchObject({ unstored: 2 })
+  expect(partitions[partition]?.log_seq).toBeGreaterThan(40)
+  expect(partitions[partitionOf(other)]).toMatchObject({ unstored: 40 })
 })
 
 it('says how fast readings come in while it looks', async () => {
@@ -116,7 +139,7 @@ it('says which batch is anchored for good, and how many readings are in none', a
     last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
     not_anchored: accepted - 2,
   })
-  expect(statusLines(report, undefined, 301_000)).toContain(
+  expect(statusLines(report, [], 301_000)).toContain(
     `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet`,
   )
 })
@@ -124,7 +147,7 @@ it('says which batch is anchored for good, and how many readings are in none', a
 it('says that nobody answers for deliveries, or what waits', async () => {
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.webhooks).toMatchObject({ shards: shardCount, silent: shardCount })
-  expect(statusLines(report, undefined, 0)).toContain('webhooks   unknown: no notifier answers')
+  expect(statusLines(report, [], 0)).toContain('webhooks   unknown: no notifier answers')
   using folder = temporaryFolder()
   await using _ = await startNotifier(nats.url, folder.path)
   await putWebhook(nc, { paused: true })
@@ -134,13 +157,13 @@ it('says that nobody answers for deliveries, or what waits', async () => {
     return status.webhooks.pending === 1 && status
   })
   expect(told.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
-  expect(statusLines(told, undefined, 0)).toContain(
+  expect(statusLines(told, [], 0)).toContain(
     'webhooks   1 deliveries wait, none due; 0 given up, 0 endpoints in breaker',
   )
 })
 
 it('fits one screen, and says where nobody works', async () => {
-  const lines = statusLines(await readStatus(nc, { lookMs: 1 }), { up: 7 }, 0)
+  const lines = statusLines(await readStatus(nc, { lookMs: 1 }), ['processes  up 7'], 0)
   expect(lines.length).toBeLessThanOrEqual(30)
   expect(lines[0]).toBe('processes  up 7')
   expect(lines.join('\n')).toContain('nobody works on 16 of 16 partitions')

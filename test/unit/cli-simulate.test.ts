@@ -219,10 +219,10 @@ describe('the demonstration', () => {
     expect(Math.min(...indices)).toBeLessThan(200)
   })
 
-  it('has a past at five minutes each, in arrays of at most 500', () => {
+  it('has a past at its own cadence, in arrays of at most 500', () => {
     const [sensor] = city
     if (sensor === undefined) throw new Error('no sensor')
-    const span = { fromMs: startMs - 2 * dayMs, toMs: startMs, draw }
+    const span = { fromMs: startMs - 2 * dayMs, toMs: startMs, cadenceMs: 5 * minuteMs, draw }
     const messages = [...backFill(sensor, span)].map(
       ({ body }) => (JSON.parse(body) as RawReading[]).length,
     )

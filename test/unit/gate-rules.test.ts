@@ -123,7 +123,7 @@ describe('a device at the command line', () => {
     ['toaster:1', [], /KIND one of airgradient/],
     ['tasmota', [], /KIND:SERIAL/],
     ['airgradient:XYZ', [], /12 lower-case hex digits/],
-    [undefined, ['a=b'], /--device-option says more/],
+    [undefined, ['a=b'], /options say more about a device/],
     ['ttn:1', ['nonsense'], /NAME=VALUE/],
   ])('%s with %j is refused in words', (text, options, why) => {
     expect(() => deviceOf(text, options)).toThrow(why)

@@ -1,8 +1,9 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TimeoutError } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { editsBetween, nearest } from '../../cli/nearest.ts'
-import { openAdmin } from '../../runtime/admin.ts'
+import { openAdmin, openDoor } from '../../runtime/admin.ts'
 import { openDataFolder } from '../../runtime/data-folder.ts'
 import { exitCodeOf, inWords, MustAct, TryAgain, WrongUsage } from '../../runtime/exit.ts'
 import { openInstance } from '../../runtime/instance-id.ts'
@@ -130,4 +131,53 @@ test('a slip of the finger finds its command, another word finds none', () => {
   const names = ['sensors', 'simulate', 'status', 'up']
   expect([nearest('sensor', names), nearest('statsu', names)]).toEqual(['sensors', 'status'])
   expect(nearest('deploy', names)).toBeUndefined()
+})
+
+test('a server that is away is logged in words, anything else with where it happened', () => {
+  const lines: string[] = []
+  const log = openLog({ name: 'x', level: 'warn', to: { write: (line) => void lines.push(line) } })
+  log.warn({ err: new TimeoutError() }, 'leases: trying again')
+  log.warn({ err: new TryAgain('the store is away') }, 'rows wait')
+  log.warn({ err: new TypeError('odd') }, 'a mistake')
+  const [away, known, mistake] = lines.map((line) => JSON.parse(line) as { err: unknown })
+  expect(away?.err).toBe('TimeoutError: timeout')
+  expect(known?.err).toBe('TryAgain: the store is away')
+  expect(mistake?.err).toMatchObject({ type: 'TypeError', stack: expect.stringContaining(' at ') })
+})
+
+test('each line of a log has one name', () => {
+  const lines: string[] = []
+  openLog({
+    name: 'nats-server',
+    level: 'warn',
+    to: { write: (line) => void lines.push(line) },
+  }).warn('x')
+  expect(lines[0]?.match(/"name"/g)).toHaveLength(1)
+})
+
+test('before a process serves, /ready says what it waits for, and /metrics is empty', async () => {
+  await using door = await openDoor({ host: '127.0.0.1', port: 0 })
+  const ask = async (path: string) => {
+    const response = await fetch(door.url + path, { headers: { connection: 'close' } })
+    return { status: response.status, body: await response.text() }
+  }
+  expect(await ask('/health')).toMatchObject({ status: 200 })
+  expect(await ask('/metrics')).toEqual({ status: 200, body: '' })
+  door.waitsFor('NATS refuses us')
+  expect(await ask('/ready')).toEqual({
+    status: 503,
+    body: '{"ready":false,"checks":{"start":"NATS refuses us"}}\n',
+  })
+  {
+    await using _ = await openAdmin({
+      door,
+      host: '',
+      port: 0,
+      ready: [],
+      metrics: openMetrics('x'),
+    })
+    expect(await ask('/ready')).toMatchObject({ status: 200 })
+    expect(await door.whyNotReady()).toBeUndefined()
+  }
+  expect(await door.whyNotReady()).toBe('stopping')
 })

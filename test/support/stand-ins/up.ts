@@ -3,6 +3,7 @@
  * Usage: up.ts DATA_FOLDER JOURNAL API_PORT NAME...
  */
 import { openCity } from '../../../cli/up-city.ts'
+import { openUpOutput } from '../../../cli/up-output.ts'
 import { environment } from '../../../runtime/config.ts'
 import { exitCodeOf, inWords } from '../../../runtime/exit.ts'
 import { openLog } from '../../../runtime/log.ts'
@@ -10,6 +11,11 @@ import { stopSignal } from '../../../runtime/stop-signal.ts'
 import { standIn } from './spec.ts'
 
 const [dataFolder = '', journal = '', apiPort = '0', ...names] = process.argv.slice(2)
+const output = openUpOutput({
+  isTerminal: false,
+  write: (text) => void process.stdout.write(text),
+  holdsBack: true,
+})
 try {
   await using city = await openCity({
     dataFolder,
@@ -19,8 +25,8 @@ try {
     processes: names.map((name) => standIn(name, journal)),
     identify: async () => ({ account: { email: 'a@b.example', password: 'p' }, key: 'k' }),
     env: environment(),
-    log: openLog({ name: 'up', level: 'warn' }),
-    note: (line) => console.error(line),
+    log: openLog({ name: 'up', level: 'warn', to: output.log }),
+    output,
     stop: stopSignal(),
   })
   await city.untilStop()

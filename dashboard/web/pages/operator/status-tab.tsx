@@ -79,7 +79,7 @@ function Shown({ status }: { readonly status: Status }) {
           raw messages that wait for the pipeline
         </Figure>
         <Figure name="Not stored yet" value={many(sum('unstored'))}>
-          log entries that wait for the database
+          readings that wait for the database
         </Figure>
         <Figure name="Statistics behind" value={orNever(lags.statistics)}>
           log entries

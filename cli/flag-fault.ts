@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util'
+import type { FlagOptions } from './command.ts'
+import { nearest } from './nearest.ts'
+
+/** What is wrong with the flags of a call, in a sentence; undefined: nothing is. */
+export function flagFault(args: readonly string[], options: FlagOptions): string | undefined {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    const known = Object.hasOwn(options, name) ? options[name] : undefined
+    if (known === undefined) return unknownFlag(rawName, name, Object.keys(options))
+    if (known.type === 'boolean' && value !== undefined)
+      return `${rawName} takes no value, and is given "${value}"`
+    if (known.type === 'string' && value === undefined) return `${rawName} needs a value`
+    // `--nats-url --json`: the value was forgotten
+    if (known.type === 'string' && inlineValue === false && /^-./.test(value ?? ''))
+      return `${rawName} needs a value, and "${value}" comes next: if that is the value, write ${rawName}=${value}`
+  }
+  return undefined
+}
+
+function unknownFlag(rawName: string, name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  return meant === undefined
+    ? `there is no flag ${rawName}`
+    : `there is no flag ${rawName}: did you mean --${meant}?`
+}
+
+/** `--lat -3.2` as `--lat=-3.2`: Node takes the number for a flag. */
+export function joinNegatives(args: readonly string[], options: FlagOptions): string[] {
+  const joined: string[] = []
+  for (const [place, arg] of args.entries()) {
+    const before = joined.at(-1) ?? ''
+    const takesText = options[before.replace(/^--/, '')]?.type === 'string'
+    if (
+      /^-\d/.test(arg) &&
+      before.startsWith('--') &&
+      takesText &&
+      !args.slice(0, place).includes('--')
+    )
+      joined[joined.length - 1] = `${before}=${arg}`
+    else joined.push(arg)
+  }
+  return joined
+}

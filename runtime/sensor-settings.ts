@@ -1,0 +1,53 @@
+/** What an operator may change of a registered sensor without touching its sites or its key. */
+import type { Device, SensorEntry } from '../schemas/sensor.ts'
+
+/** Absent: it stays as it is. */
+export type SensorSettings = {
+  readonly cadenceSeconds?: number | undefined
+  /** null: it has none any more. Without options, those of the same device stay. */
+  readonly device?: Device | null | undefined
+  readonly receipts?: boolean | undefined
+}
+
+export const settingNames = ['cadence', 'device', 'receipts'] as const
+export type SettingName = (typeof settingNames)[number]
+
+export function withSettings(entry: SensorEntry, settings: SensorSettings): SensorEntry {
+  const { device: _, receipts: __, ...bare } = entry
+  const device = settings.device === null ? undefined : deviceAfter(entry.device, settings.device)
+  const receipts = settings.receipts ?? entry.receipts
+  return {
+    ...bare,
+    cadence_seconds: settings.cadenceSeconds ?? entry.cadence_seconds,
+    ...(device && { device }),
+    ...(receipts === true ? { receipts } : {}),
+  }
+}
+
+function deviceAfter(known: Device | undefined, wanted: Device | undefined): Device | undefined {
+  if (wanted === undefined) return known
+  const isSame = known?.kind === wanted.kind && known.serial === wanted.serial
+  return isSame && wanted.options === undefined ? known : wanted
+}
+
+/** Which settings differ between two states of an entry. */
+export const changedSettings = (before: SensorEntry, after: SensorEntry): readonly SettingName[] =>
+  settingNames.filter((name) => textOf(before, name) !== textOf(after, name))
+
+function textOf(entry: SensorEntry, name: SettingName): string {
+  switch (name) {
+    case 'cadence':
+      return String(entry.cadence_seconds)
+    case 'device':
+      return deviceText(entry.device)
+    case 'receipts':
+      return String(entry.receipts ?? false)
+  }
+}
+
+/** The same for the same device, in whatever order its options are. */
+function deviceText(device: Device | undefined): string {
+  if (device === undefined) return ''
+  const options = Object.entries(device.options ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify([device.kind, device.serial, options])
+}

@@ -1,0 +1,313 @@
+/** A process that cannot get into NATS says why: in its log, on its admin port and in `status`. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Command } from '../../cli/command.ts'
+import { command as replay } from '../../cli/replay.ts'
+import { command as sensors } from '../../cli/sensors.ts'
+import { command as status } from '../../cli/status.ts'
+import { lookAround } from '../../cli/status-local.ts'
+import { type Child, startChild } from '../../runtime/child.ts'
+import { environment } from '../../runtime/config.ts'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { freePort } from '../../runtime/free-port.ts'
+import { connectNats } from '../../runtime/nats.ts'
+import type { Environment, Flags } from '../../runtime/settings.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { testAuthority } from '../support/certificates.ts'
+import { eventually } from '../support/eventually.ts'
+import { runCommand } from '../support/run-command.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const env = environment()
+const login = { NATS_USER: 'somebody', NATS_PASSWORD: 'wrong' }
+/** It is promised within 5 s of the process's own time; it may need some to start on a busy machine. */
+const patience = { withinMs: 50_000 }
+
+const resources = new AsyncDisposableStack()
+let servers: {
+  readonly plain: string
+  readonly tls: string
+  readonly silent: string
+  readonly nowhere: string
+  readonly pin: string
+  readonly wrongPin: string
+}
+
+beforeAll(async () => {
+  const folder = resources.use(temporaryFolder())
+  const engine = await findNatsServer({ env })
+  const authority = testAuthority(folder.path)
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(folder.path, name), content)
+    return join(folder.path, name)
+  }
+  const { cert, key } = authority.issue({ name: 'air.example' })
+  const stranger = testAuthority(resources.use(temporaryFolder()).path)
+  const [pin, wrongPin] = [file('pin.pem', cert), file('other.pem', stranger.ca)]
+  const serve = async (name: string, more: string): Promise<string> => {
+    const port = await freePort()
+    const config = `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(join(folder.path, name))} }\n${more}`
+    const server = await startNatsServer({
+      engine,
+      folder: join(folder.path, name),
+      port,
+      env,
+      config,
+    })
+    resources.use(server)
+    if (name === 'silent') {
+      resources.defer(() => server.kill('SIGCONT'))
+      server.kill('SIGSTOP')
+    }
+    return `127.0.0.1:${port}`
+  }
+  servers = {
+    plain: await serve(
+      'plain',
+      'authorization { users = [ { user: somebody, password: right } ] }',
+    ),
+    tls: await serve(
+      'tls',
+      `tls { cert_file: ${JSON.stringify(pin)}, key_file: ${JSON.stringify(file('key.pem', key))} }`,
+    ),
+    silent: await serve('silent', ''),
+    nowhere: `127.0.0.1:${await freePort()}`,
+    pin,
+    wrongPin,
+  }
+})
+afterAll(() => resources.disposeAsync())
+
+type Started = {
+  readonly child: Child
+  readonly said: readonly string[]
+  readonly admin: string
+  readonly data: string
+}
+
+async function start(
+  name: string,
+  more: Environment,
+  into: AsyncDisposableStack,
+): Promise<Started> {
+  const folder = into.use(temporaryFolder())
+  const said: string[] = []
+  const port = await freePort()
+  const child = into.use(
+    await startChild({
+      command: process.execPath,
+      args: ['bin/airproof.mjs', name],
+      env: { ...env, AIRPROOF_DATA: folder.path, AIRPROOF_ADMIN_PORT: String(port), ...more },
+      onLine: (line) => said.push(line),
+    }),
+  )
+  return { child, said, admin: `http://127.0.0.1:${port}`, data: folder.path }
+}
+
+const ask = async (url: string): Promise<{ status: number; body: string } | undefined> => {
+  try {
+    const response = await fetch(url, { headers: { connection: 'close' } })
+    return { status: response.status, body: await response.text() }
+  } catch {
+    return undefined
+  }
+}
+
+const causes: readonly (readonly [string, () => Environment, RegExp])[] = [
+  [
+    'a wrong password',
+    () => ({ NATS_URL: `nats://${servers.plain}`, ...login }),
+    /refuses the user .*somebody.*check NATS_USER/,
+  ],
+  [
+    'no user at all',
+    () => ({ NATS_URL: `nats://${servers.plain}` }),
+    /lets nobody in without a user/,
+  ],
+  [
+    'a certificate that is not trusted',
+    () => ({ NATS_URL: `tls://${servers.tls}` }),
+    /not trusted here .*NATS_PIN_FILE/,
+  ],
+  [
+    'a plain address of a server with TLS',
+    () => ({ NATS_URL: `nats://${servers.tls}` }),
+    /not trusted here .*NATS_PIN_FILE/,
+  ],
+  [
+    'another certificate than the pinned one',
+    () => ({ NATS_URL: `tls://${servers.tls}`, NATS_PIN_FILE: servers.wrongPin }),
+    /not the one in NATS_PIN_FILE/,
+  ],
+  [
+    'TLS of a server without it',
+    () => ({ NATS_URL: `tls://${servers.plain}`, ...login }),
+    /speaks no TLS, and TLS was asked for/,
+  ],
+  [
+    'a port where nothing listens',
+    () => ({ NATS_URL: `nats://${servers.nowhere}` }),
+    /connection refused/,
+  ],
+  [
+    'a server that is silent',
+    () => ({ NATS_URL: `nats://${servers.silent}` }),
+    /does not answer in time/,
+  ],
+]
+
+test.each(causes)(
+  '%s: the log, /ready and status say so, and /health is well',
+  async (_name, more, words) => {
+    await using opened = new AsyncDisposableStack()
+    const { child, said, admin, data } = await start('pipeline', more(), opened)
+    const ready = await eventually(
+      '/ready gives the reason',
+      async () => {
+        if (!child.isAlive()) throw new Error(`it ended: ${said.join(' | ')}`)
+        const answer = await ask(`${admin}/ready`)
+        return answer !== undefined && words.test(answer.body) && answer
+      },
+      patience,
+    )
+    expect(ready.status).toBe(503)
+    expect((await ask(`${admin}/health`))?.status).toBe(200)
+    expect(said.filter((line) => words.test(line))).toHaveLength(1)
+    expect((await lookAround(data, undefined)).join('\n')).toMatch(words)
+  },
+)
+
+test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s says so too', async (name) => {
+  await using opened = new AsyncDisposableStack()
+  const key = opened.use(temporaryFolder())
+  const keyFile = join(key.path, 'anchor.key')
+  writeFileSync(keyFile, `${'1'.repeat(64)}\n`, { mode: 0o600 })
+  writeFileSync(join(key.path, 'index.html'), '<!doctype html>')
+  const more = {
+    NATS_URL: `nats://${servers.plain}`,
+    ...login,
+    ANCHOR_KEY_FILE: keyFile,
+    CHAIN_RPC_URL: `http://${servers.nowhere}`,
+    AIRPROOF_DASHBOARD_PAGES: key.path,
+  }
+  const { child, said, admin } = await start(name, more, opened)
+  const refusal = 'refuses the user'
+  const ready = await eventually(
+    'the log says so',
+    async () => {
+      if (!child.isAlive()) throw new Error(`it ended: ${said.join(' | ')}`)
+      return said.some((line) => line.includes(refusal)) && (await ask(`${admin}/ready`))
+    },
+    patience,
+  )
+  expect(ready.status).toBe(503)
+  expect(ready.body).toContain(refusal)
+})
+
+test('it says once that it is ready, when what it waited for is there', async () => {
+  await using opened = new AsyncDisposableStack()
+  const port = await freePort()
+  const folder = opened.use(temporaryFolder())
+  const { said, admin } = await start('pipeline', { NATS_URL: `nats://127.0.0.1:${port}` }, opened)
+  await eventually(
+    'it waits',
+    () => said.some((line) => line.includes('connection refused')),
+    patience,
+  )
+  const engine = await findNatsServer({ env })
+  opened.use(await startNatsServer({ engine, folder: folder.path, port, env }))
+  await eventually(
+    '/ready is 200',
+    async () => (await ask(`${admin}/ready`))?.status === 200,
+    patience,
+  )
+  await eventually('it says so', () => said.some((line) => line.includes('"msg":"ready"')))
+  expect(said.filter((line) => line.includes('"msg":"ready"'))).toHaveLength(1)
+})
+
+describe('the command line', () => {
+  const id = 'NGR-LOS-IKJ-001'
+  let url = ''
+  let folder = ''
+
+  beforeAll(async () => {
+    const engine = await findNatsServer({ env })
+    folder = resources.use(temporaryFolder()).path
+    const port = await freePort()
+    const may = (deny: string): string => `permissions { publish { deny: [ ${deny} ] } }`
+    const config = `listen: "127.0.0.1:${port}"
+jetstream { store_dir: ${JSON.stringify(join(folder, 'streams'))} }
+authorization { users = [
+  { user: operator, password: right }
+  { user: api, password: right, ${may('"$KV.credentials.>", "$JS.API.STREAM.MSG.GET.KV_credentials", "$JS.API.DIRECT.GET.KV_credentials.>", "air.raw.>"')} }
+] }`
+    resources.use(await startNatsServer({ engine, folder, port, env, config }))
+    url = `nats://127.0.0.1:${port}`
+    const nc = await connectNats(
+      { natsUrl: url, natsLogin: { user: 'operator', password: 'right' } },
+      { name: 'test' },
+    )
+    await ensureStreams(nc)
+    await nc.close()
+  })
+
+  const run = (
+    command: Command,
+    line: string,
+    { user, password = 'right' }: { user: string; password?: string },
+    flags: Flags = {},
+  ) => {
+    const data = { AIRPROOF_DATA: folder, NATS_URL: url, NATS_USER: user, NATS_PASSWORD: password }
+    return runCommand(command, { words: line === '' ? [] : line.split(' '), flags, env: data })
+  }
+  const operator = { user: 'operator' }
+  const api = { user: 'api' }
+
+  test('tells a server that refuses (1) from one that is silent (75)', async () => {
+    const refused = await run(status, '', { user: 'operator', password: 'wrong' })
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('refuses the user "operator": check NATS_USER'),
+    })
+    const nowhere = { NATS_URL: `nats://${servers.nowhere}`, AIRPROOF_DATA: folder }
+    expect(await runCommand(status, { env: nowhere })).toMatchObject({
+      code: 75,
+      err: expect.stringContaining('is it running?'),
+    })
+  })
+
+  test('names what is denied, and the user that may', async () => {
+    const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
+    const added = await run(sensors, 'add', api, { id, ...place })
+    expect(added.code).toBe(1)
+    expect(added.err).toMatch(
+      /the NATS user "api" may not publish to .*credentials.*NATS_USER=operator/,
+    )
+  })
+
+  test('a denied publish of readings is no silence', async () => {
+    const archive = { format: 'sensors-africa' }
+    expect((await run(sensors, 'import examples/archive', operator, archive)).code).toBe(0)
+    expect(await run(replay, 'examples/archive', api, archive)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /the NATS user "api" may not publish to air\.raw\..*NATS_USER=operator/,
+      ),
+    })
+  })
+
+  test('a removal that is denied removes nothing, and is done by the one that may', async () => {
+    const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
+    const other = 'NGR-LOS-IKJ-002'
+    expect((await run(sensors, 'add', operator, { id: other, ...place })).code).toBe(0)
+    expect(await run(sensors, `remove ${other}`, api)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the NATS user "api" may not'),
+    })
+    expect((await run(sensors, `show ${other}`, operator)).out).toContain('key        good')
+    expect((await run(sensors, `remove ${other}`, operator)).code).toBe(0)
+    expect((await run(sensors, `show ${other}`, operator)).err).toContain('there is no sensor')
+  })
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { commands } from '../../cli/commands.ts'
+import { flagFault, joinNegatives } from '../../cli/flag-fault.ts'
+import { sharedFlags } from '../../cli/shared-flags.ts'
+
+const options = {
+  area: { type: 'string' },
+  json: { type: 'boolean' },
+  lat: { type: 'string' },
+} as const
+
+test.each([
+  [['--aria', 'Ikeja'], 'there is no flag --aria: did you mean --area?'],
+  [['--frobnicate'], 'there is no flag --frobnicate'],
+  [['-x'], 'there is no flag -x'],
+  [['--json=yes'], '--json takes no value, and is given "yes"'],
+  [['--area'], '--area needs a value'],
+  [
+    ['--area', '--json'],
+    '--area needs a value, and "--json" comes next: if that is the value, write --area=--json',
+  ],
+  [['--area', 'Ikeja', '--json', 'word'], undefined],
+  [['--', '--aera'], undefined],
+])('%j', (args, fault) => {
+  expect(flagFault(args, options)).toBe(fault)
+})
+
+test.each(Object.entries(commands))(
+  '%s has a sentence of ours for what Node refuses',
+  async (_name, load) => {
+    const all = { ...sharedFlags, ...(await load()).options }
+    expect(flagFault(['--no-such-flag-anywhere'], all)).toContain('there is no flag')
+    for (const [name, { type }] of Object.entries(all))
+      expect(flagFault([`--${name}${type === 'boolean' ? '=1' : ''}`], all)).toContain(`--${name} `)
+  },
+)
+
+test('a negative number after a flag is its value', () => {
+  const args = ['--lat', '-3.2', '--json', '-1', '--area', '-x', '--', '--lat', '-4']
+  expect(joinNegatives(args, options)).toEqual([
+    '--lat=-3.2',
+    '--json',
+    '-1',
+    '--area',
+    '-x',
+    '--',
+    '--lat',
+    '-4',
+  ])
+})

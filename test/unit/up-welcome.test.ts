@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { printWelcome } from '../../cli/up-welcome.ts'
+
+const instance = {
+  api: 'http://127.0.0.1:8080',
+  nats: 'tls://127.0.0.1:4222',
+  key: 'aqk_x',
+  account: { email: 'a@b.example', password: 'p' },
+  pids: {},
+}
+
+const welcome = (listen: string | undefined, env = {}): string => {
+  const lines: string[] = []
+  printWelcome(instance, { dataFolder: '/data', listen, env }, (line) => lines.push(line))
+  return lines.join('\n')
+}
+
+test('on this machine alone it says how sensors are let in', () => {
+  expect(welcome(undefined)).toContain('listens on this machine alone; --listen ADDRESS')
+  expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
+})
+
+test('where others reach it, it says at which address, and that links need a name', () => {
+  expect(welcome('192.0.2.7')).toContain('All of it listens on 192.0.2.7')
+  expect(welcome('192.0.2.7')).toContain('set AIRPROOF_PUBLIC_URL')
+  const named = { AIRPROOF_PUBLIC_URL: 'https://air.example' }
+  expect(welcome('0.0.0.0', named)).not.toContain('AIRPROOF_PUBLIC_URL')
+  expect(welcome('0.0.0.0')).not.toContain('listens on 0.0.0.0 ')
+})
