@@ -1,8 +1,10 @@
 /** Bucket `batches` in memory: what is sealed, and how it stands on the chain. */
+
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { BatchEnd } from '../core/batch.ts'
 import type { Hex } from '../core/hex.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import {
@@ -67,7 +69,7 @@ export async function openSealedBatches(
   }
   let last = 0
   const readBoundary = async (index: number): Promise<Boundary | undefined> =>
-    parseBoundary(await json(kv, batchKey(index)))
+    parseBoundary(await readEntry(kv, batchKey(index)))
 
   return {
     last: () => {
@@ -92,15 +94,10 @@ export async function openSealedBatches(
     putAnchored: async (anchored) =>
       void (await kv.put(anchoredKey(anchored.index), JSON.stringify(anchored))),
     putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),
-    readOpen: async () => parseOpen(await json(kv, openKey)),
+    readOpen: async () => parseOpen(await readEntry(kv, openKey)),
     putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
     [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
   }
-}
-
-async function json(kv: KV, key: string): Promise<unknown> {
-  const entry = await kv.get(key)
-  return entry?.operation === 'PUT' ? entry.json() : undefined
 }
 
 /** Whoever comes second finds it done. */

@@ -8,7 +8,7 @@ import { openSecretBox } from '../runtime/secret-key.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { watchChecked } from '../runtime/watched-bucket.ts'
 import type { Account } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readDashboardConfig } from './config.ts'
@@ -40,7 +40,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   opened.defer(() => nc.close())
   await ensureStreams(nc, config)
   const book = await openAccountBook(nc)
-  const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
+  const accounts = opened.use(await watchChecked<Account>(nc, buckets.accounts))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
   const internalKey = opened.use(await openInternalKey({ nc, keys: book.keys, nowMs, onFailure }))
   const audit = openAudit(nc, { proxies, nowMs })
@@ -120,7 +120,3 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   log.info({ url: server.url, people: publicUrl }, 'answering')
   await stopped(stop)
 })
-
-/** Written by our own commands and this process alone, so taken as it is. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const asAccount = (value: unknown): Account => value as Account

@@ -1,3 +1,4 @@
+import { logBroken } from './broken.ts'
 import { readSharedConfig, type SharedConfig } from './config.ts'
 import { exitCodeOf, exitCodes, inWords } from './exit.ts'
 import { type Logger, openLog } from './log.ts'
@@ -33,6 +34,7 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
   const config = readSharedConfig(source)
   const log = openLog({ name, level: config.logLevel })
   using strays = watchStrayErrors()
+  logBroken(log)
   try {
     await Promise.race([main({ config, ...source, log, stop }), strays.first])
     log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')

@@ -4,6 +4,9 @@
  */
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { faultOfEntry } from '../schemas/bucket-entries.ts'
+import { reportBroken, whyOf } from './broken.ts'
+import { jsonOf } from './read-entry.ts'
 
 export type Change<T> = {
   readonly key: string
@@ -27,7 +30,8 @@ export type WatchedBucket<T> = AsyncDisposable & {
 
 /**
  * Resolves when the whole bucket is in memory.
- * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted
+ * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. What is
+ * not as the bucket's schema says is reported, once.
  */
 export async function watchBucket<T>(
   nc: NatsConnection,
@@ -84,13 +88,27 @@ export async function watchBucket<T>(
   }
 }
 
+/** The same of a bucket whose entries are taken as its schema has them; others are left out. */
+export const watchChecked = async <T>(
+  nc: NatsConnection,
+  bucket: string,
+): Promise<WatchedBucket<T>> =>
+  await watchBucket(nc, bucket, (value, key) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bucket's own schema
+    faultOfEntry(bucket, key, JSON.stringify(value)) === undefined ? (value as T) : undefined,
+  )
+
 function parseEntry<T>(
   entry: KvWatchEntry,
   parse: (value: unknown, key: string) => T | undefined,
 ): T | undefined {
+  const value = jsonOf(entry, undefined)
+  if (value === undefined) return undefined
   try {
-    return parse(JSON.parse(entry.string()), entry.key)
-  } catch {
+    return parse(value, entry.key)
+  } catch (error) {
+    const { bucket, key, revision } = entry
+    reportBroken({ stream: `KV_${bucket}`, seq: revision, subject: key, why: whyOf(error) })
     return undefined
   }
 }

@@ -5,7 +5,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import type { MailQueue } from '../../runtime/mail-queue.ts'
-import { watchBucket } from '../../runtime/watched-bucket.ts'
+import { watchChecked } from '../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import type { Mail } from '../../schemas/mail.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -49,7 +49,7 @@ export async function openKeyReminders(options: Options): Promise<AsyncDisposabl
   const { nc, mails, nowMs, onFailure, everyMs = minuteMs } = options
   // written by our own processes alone, so taken as it is
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const keys = await watchBucket(nc, buckets.keys, (value) => value as KeyRecord)
+  const keys = await watchChecked<KeyRecord>(nc, buckets.keys)
   let told = new Set<string>()
   const look = async (): Promise<void> => {
     const due = [...keys.entries()]

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../../core/sensor-id.ts'
 import type { AccountBook } from '../../../runtime/account-book.ts'
 import { openRegistry } from '../../../runtime/sensor-registry.ts'
-import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'
+import { type WatchedBucket, watchBucket, watchChecked } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
 import { entryFault } from '../../../schemas/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/sensor.ts'
@@ -42,7 +42,7 @@ export async function openAccountApi({
   await using opened = new AsyncDisposableStack()
   // written by our own commands and processes alone, so taken as it is
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const keys = opened.use(await watchBucket(nc, buckets.keys, (value) => value as KeyRecord))
+  const keys = opened.use(await watchChecked<KeyRecord>(nc, buckets.keys))
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what entryFault has just found

@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { removeAccount } from '../../../runtime/account-book.ts'
-import { watchBucket } from '../../../runtime/watched-bucket.ts'
+import { watchBucket, watchChecked } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
 import { parseWebhook } from '../../../schemas/webhook.ts'
@@ -71,8 +71,6 @@ async function entriesOf<T>(
   bucket: string,
   isWanted: (value: T, key: string) => boolean,
 ): Promise<readonly [string, T][]> {
-  // written by our own processes alone, so taken as it is
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  await using found = await watchBucket(nc, bucket, (value) => value as T)
+  await using found = await watchChecked<T>(nc, bucket)
   return [...found.entries()].filter(([key, value]) => isWanted(value, key))
 }
