@@ -277,8 +277,8 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     wantsReadings: index.wantsReadings,
     readersSinceMs: () => oldestReader(book, shard),
     onItem: (item) => {
-      if (item.stream === 'events') context.sources.remember(item.sequence, item.event)
-      else context.sources.rememberReadings(item.sequence, item.readings)
+      if (item.stream === 'readings') context.sources.rememberReadings(item.sequence, item.readings)
+      else if (item.event !== undefined) context.sources.remember(item.sequence, item.event)
     },
     room: async () => {
       while (wal.waiting() > mostUnwritten && !stop.aborted) await pause(5)
@@ -378,7 +378,8 @@ function neededReadings(ledger: Ledger, matched: number): number | undefined {
   for (const { behind } of ledger.hooks.values())
     if (behind.readings > 0) oldest = Math.min(oldest, behind.readings)
   for (let slot = 0; slot < ledger.top; slot++) {
-    if (stateOf(ledger, slot) === slotStates.free) continue
+    // what is given up is listed for as long as it is kept, and keeps nothing
+    if (stateOf(ledger, slot) !== slotStates.pending) continue
     if (kindOfBits(ledger.bits[slot] ?? 0) !== 'reading.new') continue
     oldest = Math.min(oldest, sequenceOf(ledger, slot))
   }

@@ -1,14 +1,14 @@
 /**
  * The commit: one publish to the log, accepted only if the partition's last message is the one we
- * built on. Whoever is not the partition's worker any more learns it here, before anything else of
- * his was written.
+ * built on. A process that is not the partition's worker any more learns it here, before anything
+ * else of it was written.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
 import { TryAgain } from '../runtime/exit.ts'
-import { readHeader } from '../runtime/follow-log.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { logReader } from '../runtime/log-messages.ts'
+import { isWrongLastSequence, nextMessage } from '../runtime/stored-message.ts'
 import { encodeReadings } from '../schemas/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
@@ -30,25 +30,30 @@ const retryMs = 250
 
 /**
  * Durable when resolved. Waits through outages of the server.
- * @param lastSeq sequence of the partition's last message in READINGS, 0 if there is none
+ * @param lastSeq sequence of the partition's last message of the log, 0 if there is none
  * @returns the sequence of the new message  @throws Fenced
  */
 export async function commit(log: Log, message: LogMessage, lastSeq: number): Promise<number> {
   const subject = readingsSubject(message.partition)
   const body = encodeReadings(message)
-  const header = headersOf(message)
+  const header = headersOf(message, lastSeq)
+  let expected = lastSeq
   for (;;) {
     try {
       const { seq } = await log.js.publish(subject, body, {
         headers: header,
-        expect: { lastSubjectSequence: lastSeq },
+        expect: { lastSubjectSequence: expected },
         timeout: publishTimeoutMs,
       })
       return seq
     } catch (error) {
       if (isWrongLastSequence(error)) {
-        const settled = await ownSequence(log, message, lastSeq)
-        if (settled !== undefined) return settled
+        const after = await lookAfter(log, message, expected)
+        if (after !== undefined && 'own' in after) return after.own
+        if (after !== undefined) {
+          expected = after.end
+          continue
+        }
       } else log.onRetry(error)
       // A time-out says nothing: the message may be stored, and the next try will tell.
       if (log.stop.aborted) throw new TryAgain('stopped before NATS took the commit')
@@ -57,32 +62,43 @@ export async function commit(log: Log, message: LogMessage, lastSeq: number): Pr
   }
 }
 
-/** After "wrong last sequence": our own publish that timed out and landed, or somebody else's. */
-async function ownSequence(
+/**
+ * After "wrong last sequence": our own publish that timed out and landed, another worker's message,
+ * or foreign ones, which change nothing but the sequence to publish against.
+ * @returns undefined: the server did not answer  @throws Fenced
+ */
+async function lookAfter(
   log: Log,
   message: LogMessage,
-  lastSeq: number,
-): Promise<number | undefined> {
-  const last = await lastMessage(log.nc, readingsStream, readingsSubject(message.partition)).catch(
-    (error: unknown) => {
-      log.onRetry(error)
-      return 'unknown' as const
-    },
-  )
-  if (last === 'unknown') return undefined
-  const header = last && readHeader(last.subject, last.headers)
-  const isOurs =
-    last !== undefined &&
-    last.seq > lastSeq &&
-    header?.worker === message.worker &&
-    header.rawLast === message.rawLast
-  if (isOurs) return last.seq
-  throw new Fenced(
-    `partition ${message.partition} has another worker now (${header?.worker ?? 'its log is gone'}): giving it up`,
-  )
+  expected: number,
+): Promise<{ readonly own: number } | { readonly end: number } | undefined> {
+  const read = logReader(log.nc)
+  const subject = readingsSubject(message.partition)
+  let end = expected
+  try {
+    for (;;) {
+      const stored = await nextMessage(log.nc, readingsStream, subject, end + 1)
+      if (stored === undefined) break
+      end = stored.seq
+      const found = await read(stored)
+      if (found === undefined) continue
+      if (found.worker === message.worker && found.rawLast === message.rawLast) return { own: end }
+      throw new Fenced(
+        `partition ${message.partition} has another worker now (${found.worker}): giving it up`,
+      )
+    }
+  } catch (error) {
+    if (error instanceof Fenced) throw error
+    log.onRetry(error)
+    return undefined
+  }
+  // nothing is after it: the server has lost what we built on
+  if (end === expected)
+    throw new Fenced(`partition ${message.partition} has lost its log: giving it up`)
+  return { end }
 }
 
-function headersOf(message: LogMessage) {
+function headersOf(message: LogMessage, former: number) {
   const header = headers()
   header.set(logHeaders.worker, message.worker)
   header.set(logHeaders.rawLast, String(message.rawLast))
@@ -90,5 +106,6 @@ function headersOf(message: LogMessage) {
   header.set(logHeaders.nLast, String(message.nLast))
   header.set(logHeaders.count, String(message.readings.length))
   header.set(logHeaders.lateTo, String(message.lateTo))
+  header.set(logHeaders.former, String(former))
   return header
 }

@@ -1,4 +1,5 @@
 /** Creates, or finds as they should be, the streams and buckets every process meets on. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   DiscardPolicy,
   type JetStreamManager,
@@ -25,6 +26,7 @@ import {
   mailStream,
   rawStream,
   readingsStream,
+  readingsSubjects,
   rejectedStream,
   stateStream,
   topicsStream,
@@ -82,7 +84,8 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     },
     {
       name: readingsStream,
-      subjects: ['air.readings.*'],
+      // these and no others: a message elsewhere would be foreign to every reader
+      subjects: [...readingsSubjects],
       discard: DiscardPolicy.New,
       deny_delete: true,
       allow_direct: true,
@@ -147,11 +150,14 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   ]
 }
 
-type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>
+type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
 
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
-    await manager.streams.info(config.name)
+    const { subjects } = (await manager.streams.info(config.name)).config
+    const isSame = isDeepStrictEqual(new Set(subjects), new Set(config.subjects))
+    // a folder of an older version; what the stream holds of other subjects stays
+    if (!isSame) await manager.streams.update(config.name, { subjects: [...config.subjects] })
   } catch (error) {
     if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op
