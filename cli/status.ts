@@ -1,6 +1,6 @@
 import { minuteMs } from '../core/time.ts'
 import { exitCodes } from '../runtime/exit.ts'
-import { readRunningInstance } from '../runtime/running-instance.ts'
+import { type RunningInstance, readRunningInstance } from '../runtime/running-instance.ts'
 import { readStatus, type StatusReport } from '../runtime/status-report.ts'
 import type { Command } from './command.ts'
 import { withInstance } from './instance.ts'
@@ -31,13 +31,23 @@ examples:
     return await withInstance(context, async (nc, config) => {
       const report = await readStatus(nc, { lookMs })
       const instance = readRunningInstance(config.dataFolder)
-      const pids = instance?.nats === config.natsUrl ? instance?.pids : undefined
-      if (context.flags['json'] === true) context.print(JSON.stringify({ ...report, pids }))
-      else for (const line of statusLines(report, pids, Date.now())) context.print(line)
+      const isMeant = instance?.nats === config.natsUrl
+      const pids = isMeant ? instance?.pids : undefined
+      const degraded = isMeant ? instance?.degraded : undefined
+      if (context.flags['json'] === true)
+        context.print(JSON.stringify({ ...report, pids, degraded }))
+      else {
+        for (const line of degradedLines(degraded)) context.print(line)
+        for (const line of statusLines(report, pids, Date.now())) context.print(line)
+      }
       return exitCodes.done
     })
   },
 }
+
+/** What keeps ending under the supervisor, while the rest goes on without it. */
+export const degradedLines = (degraded: RunningInstance['degraded'] = {}): readonly string[] =>
+  Object.entries(degraded).map(([name, why]) => `degraded   ${name}: ${why}`)
 
 export function statusLines(
   report: StatusReport,
