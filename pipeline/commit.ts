@@ -8,7 +8,8 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { logReader } from '../runtime/log-messages.ts'
-import { isWrongLastSequence, nextMessage } from '../runtime/stored-message.ts'
+import { lookAfter } from '../runtime/look-after.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { encodeReadings } from '../schemas/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
@@ -48,10 +49,10 @@ export async function commit(log: Log, message: LogMessage, lastSeq: number): Pr
       return seq
     } catch (error) {
       if (isWrongLastSequence(error)) {
-        const after = await lookAfter(log, message, expected)
-        if (after !== undefined && 'own' in after) return after.own
-        if (after !== undefined) {
-          expected = after.end
+        const settled = await settle(log, message, expected)
+        if ('own' in settled) return settled.own
+        if (settled.expected > expected) {
+          expected = settled.expected
           continue
         }
       } else log.onRetry(error)
@@ -62,40 +63,25 @@ export async function commit(log: Log, message: LogMessage, lastSeq: number): Pr
   }
 }
 
-/**
- * After "wrong last sequence": our own publish that timed out and landed, another worker's message,
- * or foreign ones, which change nothing but the sequence to publish against.
- * @returns undefined: the server did not answer  @throws Fenced
- */
-async function lookAfter(
+/** @returns the sequence of our own message, or that to publish against now  @throws Fenced */
+async function settle(
   log: Log,
-  message: LogMessage,
+  { partition, worker, rawLast }: LogMessage,
   expected: number,
-): Promise<{ readonly own: number } | { readonly end: number } | undefined> {
-  const read = logReader(log.nc)
-  const subject = readingsSubject(message.partition)
-  let end = expected
-  try {
-    for (;;) {
-      const stored = await nextMessage(log.nc, readingsStream, subject, end + 1)
-      if (stored === undefined) break
-      end = stored.seq
-      const found = await read(stored)
-      if (found === undefined) continue
-      if (found.worker === message.worker && found.rawLast === message.rawLast) return { own: end }
-      throw new Fenced(
-        `partition ${message.partition} has another worker now (${found.worker}): giving it up`,
-      )
-    }
-  } catch (error) {
-    if (error instanceof Fenced) throw error
+): Promise<{ readonly own: number } | { readonly expected: number }> {
+  const place = { stream: readingsStream, subject: readingsSubject(partition), expected }
+  const after = await lookAfter(log.nc, place, logReader(log.nc)).catch((error: unknown) => {
     log.onRetry(error)
     return undefined
-  }
-  // nothing is after it: the server has lost what we built on
-  if (end === expected)
-    throw new Fenced(`partition ${message.partition} has lost its log: giving it up`)
-  return { end }
+  })
+  if (after === undefined) return { expected }
+  if (after.kind === 'foreign') return { expected: after.end }
+  const found = after.kind === 'found' ? after.value : undefined
+  const isOurs = found?.worker === worker && found.rawLast === rawLast
+  if (after.kind === 'found' && isOurs) return { own: after.seq }
+  throw new Fenced(
+    `partition ${partition} has another worker now (${found?.worker ?? 'its log is gone'}): giving it up`,
+  )
 }
 
 function headersOf(message: LogMessage, former: number) {

@@ -19,7 +19,7 @@ import { partitionCount } from '../core/sensor-id.ts'
 import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
 import { logHeaders, partitionOfReadings, readingsStream } from '../schemas/subjects.ts'
 import { reportBroken, whyOf } from './broken.ts'
-import { messageAt } from './stored-message.ts'
+import { fenceOf, messageAt } from './stored-message.ts'
 
 export type StoredLogMessage = {
   readonly seq: number
@@ -30,9 +30,6 @@ export type StoredLogMessage = {
 
 /** undefined: foreign, and reported. Rejects where the server does not answer. */
 export type LogReader = (stored: StoredLogMessage) => Promise<LogMessage | undefined>
-
-/** What the server writes down of the sequence that a publish expected. */
-const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
 
 /** The numbers in a message's headers as they stand there; `readHeader` is for those of the log. */
 export function readHeader(subject: string, headers: MsgHdrs | undefined): LogHeader {
@@ -57,13 +54,13 @@ function headerFault(header: LogHeader, headers: MsgHdrs | undefined): string | 
   if (worker === '') return `it has no header ${logHeaders.worker}`
   if (![rawLast, rawLastTimeMs, nLast, lateTo].every(isCount))
     return 'a number in its headers is not a number'
-  if (!headers?.has(fenceHeader)) return 'it was published without the fence'
+  if (fenceOf(headers) === undefined) return 'it was published without the fence'
   return undefined
 }
 
 /** The sequence of the partition's message of the log before this one; 0: it is the first. */
 const formerOf = (headers: MsgHdrs | undefined): number =>
-  Number(headers?.get(logHeaders.former) || headers?.get(fenceHeader))
+  Number(headers?.get(logHeaders.former) || fenceOf(headers))
 
 /** One for each reading of the log from a sequence on: it knows where each partition's log ends. */
 export function logReader(nc: NatsConnection): LogReader {

@@ -14,10 +14,13 @@ import { encodeReadings } from '../../schemas/readings-message.ts'
 import {
   buckets,
   eventsStream,
+  ledgerStream,
   logHeaders,
+  manifestSubject,
   presenceSubject,
   readingsStream,
   readingsSubject,
+  walSubject,
 } from '../../schemas/subjects.ts'
 import { testApi } from '../support/api.ts'
 import { faultsOf, readLog } from '../support/chaos/read-log.ts'
@@ -265,4 +268,42 @@ test('an event is copied once to a subject of EVENTS that ends with a foreign me
   const [event = '', ...rest] = await copies()
   expect(JSON.parse(event)).toMatchObject({ kind: 'online', sensor_id: sensor })
   expect(rest).toEqual(['foreign'])
+})
+
+test('foreign messages in a shard’s ledger change nothing: no delivery is lost, none made twice', async () => {
+  await using nats = await testNats()
+  using folder = temporaryFolder()
+  await using receiver = await startReceiver()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  await putWebhook(nc, { url: receiver.url, events: ['aqi.high'], shard: 0 })
+  const js = jetstream(nc)
+  const breakAll = async (): Promise<void> => {
+    for (const body of ['', 'x', new Uint8Array(24), '{"v":1}']) {
+      await js.publish(walSubject(0), body)
+      await js.publish(manifestSubject(0), body)
+    }
+  }
+  const deliver = async (count: number): Promise<void> => {
+    await publishEvent(nc, rise(100, 180))
+    await eventually(`${count} are delivered`, () => receiver.received.length >= count)
+  }
+  {
+    await using _ = await startNotifier(nats.url, folder.path)
+    await deliver(1)
+    await breakAll()
+    await deliver(2)
+  }
+  // it left a snapshot when it stopped
+  await breakAll()
+  const { state } = await (await jetstreamManager(nc)).streams.info(ledgerStream(0), {
+    subjects_filter: 'dw.0.snap.>',
+  })
+  for (const chunk of Object.keys(state.subjects ?? {})) await js.publish(chunk, 'x')
+  await using _ = await startNotifier(nats.url, folder.path)
+  await deliver(3)
+  const ids = receiver.received.map(({ headers: fields }) => fields['webhook-id'])
+  expect(new Set(ids).size).toBe(3)
+  expect(ids).toHaveLength(3)
+  await nc.close()
 })
