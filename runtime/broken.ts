@@ -23,25 +23,29 @@ const longestWhy = 200
 
 const known = new Map<string, true>()
 const totals = new Map<string, number>()
-const listeners = new Set<(broken: Broken) => void>()
+type Listener = { readonly hear: (broken: Broken) => void; readonly isEach: boolean }
+const listeners = new Set<Listener>()
 
-/** Called by a reader; never throws, and what was reported before is not reported again. */
+/** Called by a reader; never throws, and what was reported before does not count again. */
 export function reportBroken(broken: Broken): void {
   const { stream, seq, subject } = broken
   const place = `${stream} ${seq} ${subject}`
   const isNew = !known.has(place)
   remember(known, place, true, mostRemembered)
-  if (!isNew) return
-  totals.set(stream, (totals.get(stream) ?? 0) + 1)
-  for (const listener of listeners) listener(broken)
+  if (isNew) totals.set(stream, (totals.get(stream) ?? 0) + 1)
+  for (const { hear, isEach } of listeners) if (isNew || isEach) hear(broken)
 }
 
 /** How many this process has met, by stream. */
 export const brokenTotals = (): IterableIterator<[stream: string, total: number]> =>
   totals.entries()
 
-/** Calls back for each that is met from now on. Returns the way to stop. */
-export function onBroken(listener: (broken: Broken) => void): () => void {
+/**
+ * Calls back for what is met from now on. Returns the way to stop.
+ * @param isEach also for what was met before
+ */
+export function onBroken(hear: Listener['hear'], isEach = false): () => void {
+  const listener = { hear, isEach }
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
