@@ -16,6 +16,8 @@ export type Change<T> = {
 
 export type WatchedBucket<T> = AsyncDisposable & {
   readonly get: (key: string) => T | undefined
+  /** The key has an entry, and it cannot be read: what must not be taken for a deletion asks this. */
+  readonly isBroken: (key: string) => boolean
   readonly entries: () => IterableIterator<[string, T]>
   readonly size: () => number
   /** The revision of the last change seen. */
@@ -40,6 +42,7 @@ export async function watchBucket<T>(
 ): Promise<WatchedBucket<T>> {
   const kv = await new Kvm(nc).open(bucket)
   const values = new Map<string, T>()
+  const broken = new Set<string>()
   const listeners = new Set<(change: Change<T>) => void>()
   const waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
   let revision = 0
@@ -48,6 +51,8 @@ export async function watchBucket<T>(
     const value = entry.operation === 'PUT' ? parseEntry(entry, parse) : undefined
     if (value === undefined) values.delete(entry.key)
     else values.set(entry.key, value)
+    if (value === undefined && entry.operation === 'PUT') broken.add(entry.key)
+    else broken.delete(entry.key)
     revision = entry.revision
     for (const listener of listeners) listener({ key: entry.key, value })
     for (const waiter of waiting) {
@@ -72,6 +77,7 @@ export async function watchBucket<T>(
 
   return {
     get: (key) => values.get(key),
+    isBroken: (key) => broken.has(key),
     entries: () => values.entries(),
     size: () => values.size,
     revision: () => revision,

@@ -307,3 +307,40 @@ test('foreign messages in a shard’s ledger change nothing: no delivery is lost
   expect(ids).toHaveLength(3)
   await nc.close()
 })
+
+test('a webhook whose entry is broken sends nothing, and loses nothing that waits for it', async () => {
+  await using nats = await testNats()
+  using folder = temporaryFolder()
+  let isOpen = false
+  await using receiver = await startReceiver({
+    answer: (response) => void response.writeHead(isOpen ? 200 : 500).end(),
+  })
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  const webhook = await putWebhook(nc, { url: receiver.url, events: ['aqi.high'] })
+  const kv = await new Kvm(nc).open(buckets.webhooks)
+  {
+    await using notifier = await startNotifier(nats.url, folder.path)
+    await publishEvent(nc, rise(100, 180))
+    await eventually('it was tried', () => receiver.received.length > 0)
+    await kv.put(webhook.id, '{"id":')
+    await eventually('it is known to be broken', async () => {
+      return (await notifier.metric('airproof_webhooks')) === 0
+    })
+  }
+  isOpen = true
+  // it recovers without the entry, too
+  await using notifier = await startNotifier(nats.url, folder.path)
+  await eventually('it waits', async () => {
+    return (await notifier.metric('airproof_webhook_pending')) === 1
+  })
+  await kv.put(webhook.id, JSON.stringify(webhook))
+  await eventually(
+    'it is delivered',
+    async () => {
+      return (await notifier.metric('airproof_webhook_pending')) === 0
+    },
+    { withinMs: 60_000 },
+  )
+  await nc.close()
+}, 120_000)
