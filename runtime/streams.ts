@@ -133,7 +133,8 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: stateStream,
       subjects: ['air.state.>'],
-      max_msgs_per_subject: 1,
+      // the one before it, too: a foreign message must not be all that is there at a start
+      max_msgs_per_subject: 2,
       allow_atomic: true,
       allow_direct: true,
     },
@@ -154,10 +155,14 @@ type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects
 
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
   try {
-    const { subjects } = (await manager.streams.info(config.name)).config
-    const isSame = isDeepStrictEqual(new Set(subjects), new Set(config.subjects))
+    const found = (await manager.streams.info(config.name)).config
+    const { max_msgs_per_subject = found.max_msgs_per_subject } = config
+    const isSame =
+      max_msgs_per_subject === found.max_msgs_per_subject &&
+      isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
     // a folder of an older version; what the stream holds of other subjects stays
-    if (!isSame) await manager.streams.update(config.name, { subjects: [...config.subjects] })
+    const wanted = { subjects: [...config.subjects], max_msgs_per_subject }
+    if (!isSame) await manager.streams.update(config.name, wanted)
   } catch (error) {
     if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op

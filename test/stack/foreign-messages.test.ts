@@ -1,8 +1,10 @@
 /** Foreign and broken messages, written by something else: every reader passes over them. */
+import { dirname } from 'node:path'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
+import { command as auditCommand } from '../../cli/audit.ts'
 import { seqOf } from '../../core/reading.ts'
 import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
 import { minuteMs } from '../../core/time.ts'
@@ -20,8 +22,10 @@ import {
   presenceSubject,
   readingsStream,
   readingsSubject,
+  stateSubject,
   walSubject,
 } from '../../schemas/subjects.ts'
+import { anchoredApi } from '../support/anchored-api.ts'
 import { testApi } from '../support/api.ts'
 import { faultsOf, readLog } from '../support/chaos/read-log.ts'
 import { commitMessage } from '../support/commit-message.ts'
@@ -31,6 +35,7 @@ import { testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { entryOf, testPipeline } from '../support/pipeline.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sensor = 'NGR-LOS-IKJ-017' as SensorId
@@ -343,4 +348,53 @@ test('a webhook whose entry is broken sends nothing, and loses nothing that wait
     { withinMs: 60_000 },
   )
   await nc.close()
+}, 120_000)
+
+test('a foreign message over a snapshot costs no start: the one before it is there', async () => {
+  await using pipeline = await testPipeline()
+  const { nc } = pipeline
+  await pipeline.register(entryOf(sensor))
+  await pipeline.publish(sensor, reading(30))
+  await pipeline.judged()
+  await pipeline.stop()
+  await jetstream(nc).publish(stateSubject(partition, 0), 'foreign')
+  // trimmed, the log alone does not say what was before
+  const manager = await jetstreamManager(nc)
+  await pipeline.start()
+  await pipeline.publish(sensor, reading(20))
+  await pipeline.judged()
+  await pipeline.stop()
+  const last = await lastMessage(nc, readingsStream, subject)
+  await manager.streams.purge(readingsStream, { filter: subject, seq: last?.seq ?? 0 })
+  await jetstream(nc).publish(stateSubject(partition, 0), 'foreign')
+  await pipeline.start()
+  await pipeline.publish(sensor, reading(10))
+  const log = await pipeline.judged()
+  const numbers = log.flatMap(({ readings }) => readings.map(({ seq }) => seq))
+  expect(numbers).toEqual([1, 2, 3].map((n) => seqOf(partition, n)))
+})
+
+test('the audit is green over a log with foreign messages', async () => {
+  await using api = await anchoredApi()
+  await api.register({ id: sensor })
+  const told = (minutesAgo: number) => ({
+    sensor,
+    timeMs: Date.now() - minutesAgo * minuteMs,
+    pm25: 1_000,
+  })
+  await api.commit([told(5)])
+  for (const kind of kinds) await publishForeign(api.nc, kind)
+  await api.commit([told(4)])
+  await api.sealed()
+  for (const kind of kinds) await publishForeign(api.nc, kind)
+  await api.commit([told(3)])
+  await api.sealed()
+  await api.anchored()
+  const env = {
+    ...api.anchorEnv,
+    AIRPROOF_DATA: dirname(api.storeFile),
+    AIRPROOF_API_KEY: api.key,
+  }
+  const { code, out } = await runCommand(auditCommand, { flags: { json: true }, env })
+  expect(code, out).toBe(0)
 }, 120_000)
