@@ -11,9 +11,17 @@ import { type Hex, zeroHash } from '../../core/hex.ts'
 import { createState } from '../../core/partition-state.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { openBatchBlobs } from '../../runtime/batch-blobs.ts'
+import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { encodeSnapshot } from '../../schemas/snapshot.ts'
-import { buckets, readingsStream, readingsSubject, stateSubject } from '../../schemas/subjects.ts'
+import {
+  blobsStream,
+  blobTopSubject,
+  buckets,
+  readingsStream,
+  readingsSubject,
+  stateSubject,
+} from '../../schemas/subjects.ts'
 import type { AnchorNetwork } from '../support/chain/anchor-network.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
 import { sealing } from '../support/chain/sealing.ts'
@@ -238,6 +246,21 @@ test('a partition whose last message is foreign keeps its last one of the log', 
   expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
   await putSnapshot(nc, { partition: 0, seq: 4 })
   expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
+})
+
+test('a foreign message where a blob is to be is named, and the next batches are sealed', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const met: string[] = []
+  const stop = onBroken(({ stream, subject }) => met.push(`${stream} ${subject}`))
+  const log = logWriter(nc)
+  await jetstream(nc).publish(blobTopSubject(1), 'foreign')
+  await using _ = sealing(network)
+  await sealedTo(network, await log.write())
+  await sealedTo(network, await log.write())
+  stop()
+  expect(met).toEqual([`${blobsStream} ${blobTopSubject(1)}`])
+  expect((await (await openBatchBlobs(nc)).top(2))?.leaves).toBe(1)
 })
 
 test('foreign messages are in the range of a batch and bring it nothing', async () => {
