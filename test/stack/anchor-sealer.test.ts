@@ -13,6 +13,7 @@ import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { openBatchBlobs } from '../../runtime/batch-blobs.ts'
 import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { batchKey, headerKey } from '../../schemas/batch-record.ts'
 import { encodeSnapshot } from '../../schemas/snapshot.ts'
 import {
   blobsStream,
@@ -261,6 +262,19 @@ test('a foreign message where a blob is to be is named, and the next batches are
   stop()
   expect(met).toEqual([`${blobsStream} ${blobTopSubject(1)}`])
   expect((await (await openBatchBlobs(nc)).top(2))?.leaves).toBe(1)
+})
+
+test('entries of a batch that cannot be read decide nothing and are written over', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  const kv = await new Kvm(nc).open(buckets.batches)
+  for (const key of [batchKey(1), headerKey(2), 'open']) await kv.put(key, '{"first":')
+  await using _ = sealing(network)
+  await sealedTo(network, await log.write())
+  await sealedTo(network, await log.write())
+  expect(faultsOf(headersOf(network))).toEqual([])
+  expect(headersOf(network)).toHaveLength(2)
 })
 
 test('foreign messages are in the range of a batch and bring it nothing', async () => {
