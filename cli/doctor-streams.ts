@@ -84,7 +84,7 @@ const checkLedger =
 
 /**
  * RAW and TOPICS hold what devices send: whatever it is, it is judged and, if refused, kept in
- * REJECTED. What MAIL holds is sealed, and whoever opens it says what does not open.
+ * REJECTED. What MAIL holds is sealed, and its sender logs what does not open.
  */
 const looking = (nc: NatsConnection): readonly Looking[] => {
   const read = logReader(nc)

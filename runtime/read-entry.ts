@@ -4,7 +4,7 @@ import { reportBroken } from './broken.ts'
 
 /**
  * The JSON of an entry; undefined where there is none. What is not as its bucket wants it is
- * reported; whoever asked decides what it stands for, and never takes it for a permission.
+ * reported; the caller decides what it stands for, and never takes it for a permission.
  * @param broken what stands for an entry that is not JSON
  */
 export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {

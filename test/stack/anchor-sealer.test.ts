@@ -214,7 +214,7 @@ test('what is anchored and read by all is trimmed, each partition keeps its last
   await system.purge('needed.notifier.1')
 })
 
-test('what only others need goes after seven days: paused, retired or unreadable, whoever said so', async () => {
+test('what only others need goes after seven days: of a paused, a retired or an unreadable one', async () => {
   await using network = await chain.network()
   const { nc } = network
   const log = logWriter(nc)

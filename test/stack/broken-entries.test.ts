@@ -108,7 +108,7 @@ test('a deployment that cannot be read stops the anchor, so that no other contra
   }
 })
 
-test('statistics whose record cannot be read are made anew', async () => {
+test('statistics whose record cannot be read are computed again', async () => {
   await using pipeline = await testPipeline()
   await pipeline.register(entryOf('NGR-LOS-IKJ-017'))
   await pipeline.stop()

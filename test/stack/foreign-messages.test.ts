@@ -339,6 +339,7 @@ test('a webhook whose entry is broken sends nothing, and loses nothing that wait
   await eventually('it waits', async () => {
     return (await notifier.metric('airproof_webhook_pending')) === 1
   })
+  const before = receiver.received.length
   await kv.put(webhook.id, JSON.stringify(webhook))
   await eventually(
     'it is delivered',
@@ -347,6 +348,7 @@ test('a webhook whose entry is broken sends nothing, and loses nothing that wait
     },
     { withinMs: 60_000 },
   )
+  expect(receiver.received.length).toBe(before + 1)
   await nc.close()
 }, 120_000)
 
@@ -396,5 +398,5 @@ test('the audit is green over a log with foreign messages', async () => {
     AIRPROOF_API_KEY: api.key,
   }
   const { code, out } = await runCommand(auditCommand, { flags: { json: true }, env })
-  expect(code, out).toBe(0)
+  expect([code, JSON.parse(out)]).toMatchObject([0, { ok: true, leaves: 3 }])
 }, 120_000)
