@@ -91,7 +91,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       const finalLast = batches.get(final)?.header.last ?? 0
       try {
         if (finalLast > 0 && !stop.aborted)
-          metrics.keptFrom.set(await trimLog(nc, system, finalLast))
+          metrics.keptFrom.set(await trimLog(nc, system, { finalLast, nowMs: options.nowMs() }))
       } catch (error) {
         log.debug({ err: error }, 'READINGS was not trimmed this time')
       }

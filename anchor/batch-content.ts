@@ -15,8 +15,11 @@ export type BatchContent = {
   readonly count: () => number
   /** Broker time of the earliest and of the latest reading so far; undefined: none. */
   readonly arrived: () => { readonly firstMs: number; readonly lastMs: number } | undefined
-  /** Each message of the log, in order. @throws MustAct where one is missing */
-  readonly add: (seq: number, message: LogMessage) => void
+  /**
+   * Each message that READINGS holds, in order; undefined: a foreign one, whose sequence is part of
+   * the range and which brings nothing. @throws MustAct where one is missing
+   */
+  readonly add: (seq: number, message: LogMessage | undefined) => void
   /** What is left is to sort and to hash. Gives way now and then; call it once, at the end. */
   readonly build: () => Promise<BuiltContent>
 }
@@ -59,11 +62,14 @@ export function batchContent(end: Start, keccak: Keccak): BatchContent {
     last: () => last,
     count: () => count,
     arrived: () => (count === 0 ? undefined : { firstMs, lastMs }),
-    add: (seq, { partition, nLast, readings }) => {
+    add: (seq, message) => {
       if (seq !== last + 1)
         throw new MustAct(
           `READINGS goes from ${last} to ${seq}: messages are missing that were never anchored; restore them, or begin a new deployment`,
         )
+      last = seq
+      if (message === undefined) return
+      const { partition, nLast, readings } = message
       const brought = (counts[partition] ?? 0) + readings.length
       const expected = (end.nLast[partition] ?? 0) + brought
       if (nLast !== expected)
@@ -72,7 +78,6 @@ export function batchContent(end: Start, keccak: Keccak): BatchContent {
         )
       readings.forEach(addReading)
       counts[partition] = brought
-      last = seq
     },
     build: async () => {
       if (count === 0) return { leaves: [], roots: [], readings: undefined }

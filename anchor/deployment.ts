@@ -1,16 +1,24 @@
 /** Which contract all of this is about: bucket `anchoring`, key `deployment`, written once. */
+
 import type { KV } from '@nats-io/kv'
 import { type Hex, isHash } from '../core/hex.ts'
 import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import { type Deployment, deploymentKey, parseDeployment } from '../schemas/batch-record.ts'
 import type { ChainSettings } from './config.ts'
 import { isRegistryCode } from './contract/registry.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from './rpc.ts'
 
 export async function readDeployment(kv: KV): Promise<Deployment | undefined> {
-  const entry = await kv.get(deploymentKey)
-  return entry?.operation === 'PUT' ? parseDeployment(entry.json()) : undefined
+  const value = await readEntry(kv, deploymentKey, null)
+  const deployment = parseDeployment(value)
+  // taken for missing, it would lead to another contract
+  if (value !== undefined && deployment === undefined)
+    throw new MustAct(
+      `the entry \`${deploymentKey}\` of bucket \`anchoring\` cannot be read: restore it from a backup`,
+    )
+  return deployment
 }
 
 /** @returns the deployment that counts: another process may have been quicker */

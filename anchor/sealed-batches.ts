@@ -1,8 +1,10 @@
 /** Bucket `batches` in memory: what is sealed, and how it stands on the chain. */
+
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { BatchEnd } from '../core/batch.ts'
 import type { Hex } from '../core/hex.ts'
+import { jsonOf, readEntry } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import {
@@ -67,7 +69,7 @@ export async function openSealedBatches(
   }
   let last = 0
   const readBoundary = async (index: number): Promise<Boundary | undefined> =>
-    parseBoundary(await json(kv, batchKey(index)))
+    parseBoundary(await readEntry(kv, batchKey(index)))
 
   return {
     last: () => {
@@ -83,32 +85,40 @@ export async function openSealedBatches(
     barrier: watched.barrier,
     readBoundary,
     decideBoundary: async (index, boundary) => {
-      await createOnce(kv, batchKey(index), boundary)
+      await createOnce(kv, batchKey(index), { value: boundary, parse: parseBoundary })
       const decided = await readBoundary(index)
       if (decided === undefined) throw new Error(`batch ${index}: its boundary cannot be read`)
       return decided
     },
-    putSealed: (sealed) => createOnce(kv, headerKey(sealed.header.index), sealed),
+    putSealed: (sealed) =>
+      createOnce(kv, headerKey(sealed.header.index), { value: sealed, parse: parseSealed }),
     putAnchored: async (anchored) =>
       void (await kv.put(anchoredKey(anchored.index), JSON.stringify(anchored))),
     putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),
-    readOpen: async () => parseOpen(await json(kv, openKey)),
+    readOpen: async () => parseOpen(await readEntry(kv, openKey)),
     putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
     [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
   }
 }
 
-async function json(kv: KV, key: string): Promise<unknown> {
-  const entry = await kv.get(key)
-  return entry?.operation === 'PUT' ? entry.json() : undefined
+type Once<T> = {
+  readonly value: T
+  readonly parse: (value: unknown) => T | undefined
 }
 
-/** Whoever comes second finds it done. */
-async function createOnce(kv: KV, key: string, value: unknown): Promise<void> {
+/** A second one finds it done. What cannot be read decides nothing, and is written over. */
+async function createOnce<T>(kv: KV, key: string, { value, parse }: Once<T>): Promise<void> {
+  const text = JSON.stringify(value)
   try {
-    await kv.create(key, JSON.stringify(value))
+    await kv.create(key, text)
   } catch (error) {
-    const isThere = isWrongLastSequence(error) || (await kv.get(key))?.operation === 'PUT'
+    const entry = await kv.get(key)
+    const isThere = isWrongLastSequence(error) || entry?.operation === 'PUT'
     if (!isThere) throw error
+    if (entry === null || parse(jsonOf(entry)) !== undefined) return
+    // one that another process has written over meanwhile counts
+    await kv.update(key, text, entry.revision).catch((changed: unknown) => {
+      if (!isWrongLastSequence(changed)) throw changed
+    })
   }
 }

@@ -1,22 +1,25 @@
 /**
- * READINGS is cut off behind what nobody needs any more. Kept is everything that is not in a final
- * anchor, what some projection has still to read, and in any case each partition's last message:
+ * READINGS is cut off before what is still needed. Kept is everything that is not in a final anchor,
+ * what some projection has still to read, and in any case each partition's last message of the log:
  * without it the partition's fence would be gone and its numbers would begin again.
  *
- * Whoever else reads the log late (the notifier) says so in bucket `system`, key `needed.<who>`:
- * `{"readings": n}`, the oldest sequence it still reads, null where it reads none; at most seven
- * days back.
+ * A process that reads the log late (the notifier) says so in bucket `system`, key `needed.<name>`:
+ * `{"readings": n}`, the oldest sequence that it still reads, or null. That holds a message back for
+ * seven days and no longer, whatever the key says and whether or not its process still runs.
  */
-import { jetstreamManager } from '@nats-io/jetstream'
+import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/sensor-id.ts'
+import { dayMs } from '../core/time.ts'
+import { logReader } from '../runtime/log-messages.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import { readSnapshot } from '../runtime/read-snapshot.ts'
-import { lastMessage } from '../runtime/stored-message.ts'
+import { lastMessage, nextMessage } from '../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 export type PartitionPosition = {
-  /** Sequence of its last message; undefined: it never had one. */
+  /** Sequence of its last message of the log; undefined: it never had one. */
   readonly last: number | undefined
   /** What the next worker starts from; undefined: it reads the whole log. */
   readonly snapshot:
@@ -32,21 +35,31 @@ export type TrimBounds = {
   readonly rollUp: number
   /** Oldest sequences that others still read. */
   readonly needs: readonly number[]
+  /** The first message that is young enough to be kept for others. */
+  readonly needsFrom: number
 }
 
+/** How long a message is kept for `needed.*`. */
+export const neededForMs = 7 * dayMs
+
 /** @returns the oldest sequence to keep */
-export function keepFrom({ finalLast, partitions, rollUp, needs }: TrimBounds): number {
+export function keepFrom({ finalLast, partitions, rollUp, needs, needsFrom }: TrimBounds): number {
   const perPartition = partitions.flatMap(({ last, snapshot }) => {
     if (last === undefined) return []
     if (snapshot === undefined) return [1]
     const done = Math.min(snapshot.seq, snapshot.store, snapshot.lateTo)
     return [last, done + 1]
   })
-  return Math.min(finalLast + 1, rollUp + 1, ...needs, ...perPartition)
+  const needed = needs.map((need) => Math.max(need, needsFrom))
+  return Math.min(finalLast + 1, rollUp + 1, ...needed, ...perPartition)
 }
 
 /** @returns the oldest sequence that is kept now */
-export async function trimLog(nc: NatsConnection, system: KV, finalLast: number): Promise<number> {
+export async function trimLog(
+  nc: NatsConnection,
+  system: KV,
+  { finalLast, nowMs }: { readonly finalLast: number; readonly nowMs: number },
+): Promise<number> {
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const { state } = await manager.streams.info(readingsStream)
   if (finalLast < state.first_seq) return state.first_seq
@@ -56,8 +69,9 @@ export async function trimLog(nc: NatsConnection, system: KV, finalLast: number)
   const from = keepFrom({
     finalLast,
     partitions,
-    rollUp: numberIn(await json(system, 'rollup'), 'position') ?? 0,
+    rollUp: numberIn(await readEntry(system, 'rollup'), 'position') ?? 0,
     needs: await readNeeds(system),
+    needsFrom: (await firstSince(manager, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
   if (from <= state.first_seq) return state.first_seq
   await manager.streams.purge(readingsStream, { seq: from })
@@ -67,9 +81,8 @@ export async function trimLog(nc: NatsConnection, system: KV, finalLast: number)
 async function positionOf(nc: NatsConnection, partition: number): Promise<PartitionPosition> {
   // the snapshot first: a message that comes meanwhile only makes us keep more
   const snapshot = await readSnapshot(nc, partition)
-  const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
   return {
-    last: last?.seq,
+    last: await lastOfLog(nc, partition, snapshot?.state.readingsSeq ?? 0),
     snapshot: snapshot && {
       seq: snapshot.state.readingsSeq,
       store: snapshot.positions.store,
@@ -78,21 +91,51 @@ async function positionOf(nc: NatsConnection, partition: number): Promise<Partit
   }
 }
 
+/** The partition's last message that is not foreign. @param known one of the log, 0: none is known */
+async function lastOfLog(
+  nc: NatsConnection,
+  partition: number,
+  known: number,
+): Promise<number | undefined> {
+  const read = logReader(nc)
+  const subject = readingsSubject(partition)
+  const last = await lastMessage(nc, readingsStream, subject)
+  if (last === undefined) return undefined
+  if ((await read(last)) !== undefined) return last.seq
+  let found = known
+  for (let seq = known + 1; seq < last.seq; ) {
+    const stored = await nextMessage(nc, readingsStream, subject, seq)
+    if (stored === undefined) break
+    if ((await read(stored)) !== undefined) found = stored.seq
+    seq = stored.seq + 1
+  }
+  return found === 0 ? undefined : found
+}
+
+/** undefined: nothing is so young. */
+async function firstSince(
+  { direct }: JetStreamManager,
+  sinceMs: number,
+): Promise<number | undefined> {
+  try {
+    const found = await direct.getMessage(readingsStream, { start_time: new Date(sinceMs) })
+    return found?.seq
+  } catch (error) {
+    if (error instanceof JetStreamApiError) return undefined
+    throw error
+  }
+}
+
 async function readNeeds(system: KV): Promise<number[]> {
   const needs: number[] = []
   for await (const key of await system.keys('needed.>')) {
-    const said = await json(system, key)
+    const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)
     // what we cannot read may need everything
     else if (!isNothing(said)) needs.push(1)
   }
   return needs
-}
-
-async function json(kv: KV, key: string): Promise<unknown> {
-  const entry = await kv.get(key)
-  return entry?.operation === 'PUT' ? entry.json() : undefined
 }
 
 const isNothing = (said: unknown): boolean =>

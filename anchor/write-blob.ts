@@ -1,8 +1,9 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { tileLeaves } from '../core/tiles.ts'
+import { reportBroken } from '../runtime/broken.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/batch-blob.ts'
-import { blobTileSubject, blobTopSubject } from '../schemas/subjects.ts'
+import { blobsStream, blobTileSubject, blobTopSubject } from '../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
 
 /** Publishes waiting for the server at once: 8 KiB each. */
@@ -10,7 +11,8 @@ const atOnce = 32
 
 /**
  * Puts a batch's blob where it stays. Its content follows from the batch's range, so a blob that
- * is there already, whole or in part, is the same one. The top goes last: where it is, all is.
+ * is there already, whole or in part, is the same one; a foreign one is reported. The top goes last:
+ * where it is, all is.
  */
 export async function writeBlob(
   js: JetStreamClient,
@@ -36,5 +38,15 @@ async function putOnce(js: JetStreamClient, subject: string, bytes: Uint8Array):
     await js.publish(subject, bytes, { expect: { lastSubjectSequence: 0 }, timeout: 5_000 })
   } catch (error) {
     if (!isWrongLastSequence(error)) throw error
+    await reportOther(js, subject, bytes)
   }
+}
+
+/** The stream takes nothing back: where something else is, the batch is anchored without proofs. */
+async function reportOther(js: JetStreamClient, subject: string, bytes: Uint8Array): Promise<void> {
+  const { direct } = await js.jetstreamManager(false)
+  const found = await direct.getMessage(blobsStream, { last_by_subj: subject })
+  if (found === null || Buffer.compare(found.data, bytes) === 0) return
+  const why = 'it is not what the anchor puts there, so its batch has no proofs'
+  reportBroken({ stream: blobsStream, seq: found.seq, subject, why })
 }

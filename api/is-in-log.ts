@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PartitionState } from '../core/partition-state.ts'
 import { nOfSeq, partitionOfSeq } from '../core/reading.ts'
-import { readHeader } from '../runtime/follow-log.ts'
+import { logReader } from '../runtime/log-messages.ts'
 import { lastMessage } from '../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
@@ -15,5 +15,8 @@ export const isInLog =
     const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
     if (n <= (states()[partition]?.n ?? 0)) return true
     const last = await lastMessage(nc, readingsStream, readingsSubject(partition))
-    return last !== undefined && n <= readHeader(last.subject, last.headers).nLast
+    if (last === undefined) return false
+    const message = await logReader(nc)(last)
+    // after a foreign message memory is all that is known; what is newer may still be of the log
+    return message === undefined || n <= message.nLast
   }

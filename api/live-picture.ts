@@ -48,7 +48,11 @@ export function openLivePicture({ nc, newest, progress, log }: Options): LivePic
   let position = 0
   let presentSeq = Number.POSITIVE_INFINITY
 
-  const fold = (seq: number, message: LogMessage): void => {
+  const fold = (seq: number, message: LogMessage | undefined): void => {
+    if (message === undefined) {
+      position = seq
+      return
+    }
     const state = states[message.partition]
     if (state === undefined) throw new Error(`READINGS holds a partition ${message.partition}`)
     if (seq > state.readingsSeq && message.nLast - message.readings.length !== state.n) {

@@ -5,6 +5,7 @@ import type { Keccak } from '../core/leaf.ts'
 import type { PartitionState } from '../core/partition-state.ts'
 import { openBatchBlobs } from '../runtime/batch-blobs.ts'
 import type { Logger } from '../runtime/log.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import { parseChainProof } from '../schemas/chain-proof.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Route } from './answer.ts'
@@ -45,10 +46,8 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     isInLog: isInLog(nc, states),
   })
   const proofs = await new Kvm(nc).open(buckets.proofs)
-  const chainProofOf = async (batch: number) => {
-    const entry = await proofs.get(String(batch))
-    return entry?.operation === 'PUT' ? parseChainProof(entry.json()) : undefined
-  }
+  const chainProofOf = async (batch: number) =>
+    parseChainProof(await readEntry(proofs, String(batch)))
   const shared = {
     ...sources,
     prove,

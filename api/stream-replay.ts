@@ -60,6 +60,7 @@ export function createReplay({ nc, textOf, position }: Options): (replay: Replay
 
   const send = async ({ seq, message }: LogEntry, replay: Replay): Promise<void> => {
     const { cursor, out, wants, gone } = replay
+    if (message === undefined) return
     const from = seq === cursor.seq && cursor.place !== undefined ? cursor.place + 1 : 0
     let bytes: Buffer[] = []
     const write = async (): Promise<void> => {

@@ -82,8 +82,12 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
   },
 })
 
-/** To the minute; null where the key was never used. */
+/** To the minute; null where the key was never used, or its entry cannot be read. */
 function lastUsed(text: string | undefined): string | null {
-  const value: unknown = text === undefined ? null : JSON.parse(text)
-  return typeof value === 'string' ? value : null
+  try {
+    const value: unknown = text === undefined ? null : JSON.parse(text)
+    return typeof value === 'string' ? value : null
+  } catch {
+    return null
+  }
 }

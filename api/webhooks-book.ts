@@ -2,10 +2,12 @@
  * The accounts' webhooks: asked from memory, written by compare and swap, and read back into memory
  * before a request is answered, so that whoever wrote reads what they wrote.
  */
+
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
 import { webhookNumberOf } from '../core/webhook-id.ts'
+import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
@@ -144,7 +146,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
       for (let tries = 0; tries < mostTries; tries++) {
         await need(account, id)
         const entry = await kv.get(id)
-        const before = entry?.operation === 'PUT' ? parseWebhook(entry.json()) : undefined
+        const before = parseWebhook(jsonOf(entry))
         if (entry === null || before?.account !== account) {
           await caughtUp()
           continue

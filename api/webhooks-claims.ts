@@ -6,6 +6,7 @@
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../core/time.ts'
+import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhooks-error.ts'
 
@@ -30,6 +31,12 @@ export type WebhookClaims = {
 const claimLifeMs = minuteMs
 const mostTries = 50
 
+/** What is not a time claims nothing. */
+const claimsIn = (value: unknown): Claims =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).filter(([, atMs]) => Number.isFinite(atMs)))
+    : {}
+
 const keyOf = (account: string): string => `webhooks.${account}`
 
 export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaims {
@@ -40,7 +47,7 @@ export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaim
   ): Promise<void> => {
     for (let tries = 0; tries < mostTries; tries++) {
       const entry = await kv.get(keyOf(account))
-      const before = entry?.operation === 'PUT' ? entry.json<Claims>() : {}
+      const before = claimsIn(jsonOf(entry))
       const claims = await change(before)
       if (claims === undefined) return
       try {

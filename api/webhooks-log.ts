@@ -5,7 +5,7 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { lastMessage } from '../runtime/stored-message.ts'
-import type { Attempt } from '../schemas/attempt.ts'
+import { type Attempt, isAttempt } from '../schemas/attempt.ts'
 import { attemptSubject, attemptsStream } from '../schemas/subjects.ts'
 import { unavailable } from './api-error.ts'
 
@@ -114,8 +114,8 @@ async function findWindow(
 
 function parse(text: string): Attempt | undefined {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the notifier alone
-    return JSON.parse(text) as Attempt
+    const value: unknown = JSON.parse(text)
+    return isAttempt(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -42,7 +42,7 @@ function next(): void {
 await using feed = await openFeed(nc, 'events', { sequence: 1 })
 process.send?.('ready')
 for await (const item of feed) {
-  if (item.stream !== 'events') continue
+  if (item.stream !== 'events' || item.event === undefined) continue
   const { event } = item
   const happening = happeningOfEvent(event, 'aqi.high', 150)
   if (happening === undefined) continue

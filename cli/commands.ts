@@ -6,6 +6,7 @@ import { storeFlags } from './shared-flags.ts'
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up.ts')).command,
   status: async () => (await import('./status.ts')).command,
+  doctor: async () => (await import('./doctor.ts')).command,
   sensors: async () => (await import('./sensors.ts')).command,
   applications: async () => (await import('./applications.ts')).command,
   access: async () => (await import('./access.ts')).command,

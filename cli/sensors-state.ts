@@ -3,6 +3,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import { listRejected } from '../runtime/rejected-messages.ts'
 import { parseCredential } from '../schemas/credential.ts'
 import type { OpenConnection } from '../schemas/open-connection.ts'
@@ -27,10 +28,8 @@ const gateAnswersWithinMs = 3_000
 
 export async function readSensorState(nc: NatsConnection, id: string): Promise<SensorState> {
   const kvm = new Kvm(nc)
-  const read = async <T>(bucket: string, parse: (value: unknown) => T | undefined) => {
-    const found = await (await kvm.open(bucket)).get(id)
-    return found?.operation === 'PUT' ? parse(found.json()) : undefined
-  }
+  const read = async <T>(bucket: string, parse: (value: unknown) => T | undefined) =>
+    parse(await readEntry(await kvm.open(bucket), id))
   const [credential, seen, connections, items] = await Promise.all([
     read(buckets.credentials, parseCredential),
     read(buckets.seen, parseSeen),

@@ -1,7 +1,7 @@
 import { minuteMs } from '../core/time.ts'
 import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
-import { readRunningInstance } from '../runtime/running-instance.ts'
+import { type RunningInstance, readRunningInstance } from '../runtime/running-instance.ts'
 import { readStatus, type StatusReport } from '../runtime/status-report.ts'
 import type { Command } from './command.ts'
 import { withInstance } from './instance.ts'
@@ -33,11 +33,12 @@ examples:
     const config = readSharedConfig(context)
     const found = readRunningInstance(config.dataFolder)
     const instance = found?.nats === config.natsUrl ? found : undefined
-    const local = await lookAround(config.dataFolder, instance)
+    const degraded = instance?.degraded
+    const local = [...degradedLines(degraded), ...(await lookAround(config.dataFolder, instance))]
     try {
       const report = await withInstance(context, (nc) => readStatus(nc, { lookMs }))
       if (context.flags['json'] === true)
-        context.print(JSON.stringify({ ...report, pids: instance?.pids, local }))
+        context.print(JSON.stringify({ ...report, pids: instance?.pids, degraded, local }))
       else for (const line of statusLines(report, local, Date.now())) context.print(line)
       return exitCodes.done
     } catch (cause) {
@@ -49,6 +50,10 @@ examples:
     }
   },
 }
+
+/** What keeps ending under the supervisor, while the rest goes on without it. */
+export const degradedLines = (degraded: RunningInstance['degraded'] = {}): readonly string[] =>
+  Object.entries(degraded).map(([name, why]) => `degraded   ${name}: ${why}`)
 
 export function statusLines(
   report: StatusReport,

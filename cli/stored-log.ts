@@ -1,19 +1,20 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { followLog, type LogEntry } from '../runtime/follow-log.ts'
+import type { LogMessage } from '../core/log-message.ts'
+import { followLog } from '../runtime/follow-log.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 
-/** The log from a sequence on, to where it ended when it was asked. */
+/** The messages of the log from a sequence on, to where it ended when it was asked. */
 export async function* storedLog(
   nc: NatsConnection,
   fromSeq: number,
-): AsyncGenerator<Pick<LogEntry, 'seq' | 'message'>> {
+): AsyncGenerator<{ readonly seq: number; readonly message: LogMessage }> {
   const manager = await jetstreamManager(nc)
   const { last_seq: lastSeq, messages } = (await manager.streams.info(readingsStream)).state
   if (lastSeq < fromSeq || messages === 0) return
   await using follower = await followLog(nc, { fromSeq })
   for await (const { seq, message } of follower) {
-    yield { seq, message }
+    if (message !== undefined) yield { seq, message }
     if (seq >= lastSeq) return
   }
 }

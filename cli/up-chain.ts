@@ -29,7 +29,7 @@ type Options = {
 
 type UpChainOptions = Options & {
   readonly nats: NatsConnection
-  readonly keep: (service: Service) => Promise<void>
+  readonly keep: (service: Service) => Promise<unknown>
   /** Somebody else's chain; undefined: our own anvil. */
   readonly rpcUrl: string | undefined
   readonly demoSensors: number

@@ -46,7 +46,7 @@ export type CityChain = {
 type ChainOpening = {
   readonly nats: NatsConnection
   /** Keeps a chain of our own alive. */
-  readonly keep: (service: Service) => Promise<void>
+  readonly keep: (service: Service) => Promise<unknown>
 }
 
 export type CityOptions = {
@@ -91,6 +91,8 @@ export type City = AsyncDisposable & {
   readonly untilStop: () => Promise<void>
 }
 
+/** What taking readings needs: nothing else that keeps ending ends the others. */
+const vital: ReadonlySet<string> = new Set(['nats-server', 'pipeline'])
 const loopback = '127.0.0.1'
 /** A process that is not ready by then never will be without a person. */
 const readyWithinMs = 120_000
@@ -114,10 +116,13 @@ export async function openCity(options: CityOptions): Promise<City> {
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   let announce = (): void => undefined
-  const keep = async (service: Service): Promise<void> => {
-    const one = opened.use(await keepAlive(service, { log, onRestart: () => announce() }))
+  const keep = async (service: Service): Promise<Kept> => {
+    const isVital = vital.has(service.name)
+    const onRestart = (): void => announce()
+    const one = opened.use(await keepAlive(service, { log, isVital, onRestart }))
     one.failed.catch(failed.reject)
     kept.push(one)
+    return one
   }
   const restartNats = async (): Promise<void> =>
     await kept.find(({ name }) => name === 'nats-server')?.restart()
@@ -174,9 +179,12 @@ export async function openCity(options: CityOptions): Promise<City> {
     const service = processService({ ...spec, env: { ...childEnv, ...login }, ...to })
     onTrouble(undefined)
     progress.starts(spec.name, because)
-    await keep(service)
-    await Promise.race([untilReady(service, stop, onTrouble), failed.promise])
-    progress.isUp(spec.name)
+    const kept = await keep(service)
+    const isReady = await Promise.race([
+      untilReady(service, kept, { log, stop, onWait: onTrouble }),
+      failed.promise,
+    ])
+    if (isReady) progress.isUp(spec.name)
   }
   const instance = (): RunningInstance => ({
     api: `http://${reachedAt(host)}:${port}`,
@@ -189,6 +197,7 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
     pids: { up: process.pid, ...pids() },
+    ...degradedOf(kept),
   })
   opened.defer(() => {
     announce = () => undefined
@@ -274,18 +283,41 @@ function settingsOf(
   return { natsUrl: own.url, natsLogin: operatorOf(own), natsPinFile: own.pinFile }
 }
 
+type Watching = {
+  readonly log: Logger
+  readonly stop: AbortSignal
+  readonly onWait: (why: string) => void
+}
+
+/**
+ * The others are not kept waiting by one that is not vital and keeps ending, or is never ready.
+ * @returns whether it is ready
+ */
 async function untilReady(
   { name, whyNotReady }: ProcessService,
-  stop: AbortSignal,
-  onWait: (why: string) => void,
-): Promise<void> {
+  { degraded }: Pick<Kept, 'degraded'>,
+  { log, stop, onWait }: Watching,
+): Promise<boolean> {
   const deadlineMs = performance.now() + readyWithinMs
   for (;;) {
     const why = await whyNotReady()
-    if (why === undefined) return
+    if (why === undefined) return true
+    if (degraded() !== undefined) return false
     onWait(why)
-    if (performance.now() > deadlineMs)
-      throw new MustAct(`${name} is not ready after ${readyWithinMs / 1_000} s: ${why}`)
+    if (performance.now() > deadlineMs) {
+      const late = `${name} is not ready after ${readyWithinMs / 1_000} s: ${why}`
+      if (vital.has(name)) throw new MustAct(late)
+      log.error({ service: name }, `${late}. The rest goes on without it`)
+      return false
+    }
     await wait(100, undefined, { signal: stop })
   }
+}
+
+function degradedOf(kept: readonly Kept[]): Pick<RunningInstance, 'degraded'> {
+  const found = kept.flatMap(({ name, degraded }) => {
+    const why = degraded()
+    return why === undefined ? [] : [[name, why] as const]
+  })
+  return found.length === 0 ? {} : { degraded: Object.fromEntries(found) }
 }

@@ -1,9 +1,11 @@
 /** Webhooks as the operator sees them: everybody's, and never a secret. */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { webhookNumberOf } from '../core/webhook-id.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -38,7 +40,7 @@ export async function needWebhook(nc: NatsConnection, id: string): Promise<Webho
 
 async function read(kv: KV, id: string): Promise<{ webhook: Webhook; revision: number }> {
   const entry = webhookNumberOf(id) === undefined ? null : await kv.get(id)
-  const webhook = entry?.operation === 'PUT' ? parseWebhook(entry.json()) : undefined
+  const webhook = parseWebhook(jsonOf(entry))
   if (entry === null || webhook === undefined)
     throw new MustAct(`there is no webhook ${id}: \`airproof webhooks list\` shows them`)
   return { webhook, revision: entry.revision }

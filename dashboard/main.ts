@@ -10,7 +10,7 @@ import { openSecretBox } from '../runtime/secret-key.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { ensureStreams } from '../runtime/streams.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { watchBucket, watchChecked } from '../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhook.ts'
@@ -44,10 +44,10 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   opened.defer(() => nc.close())
   await ensureStreams(nc, config)
   const book = await openAccountBook(nc)
-  const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
+  const accounts = opened.use(await watchChecked<Account>(nc, buckets.accounts))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))
   const internalKey = opened.use(await openInternalKey({ nc, keys: book.keys, nowMs, onFailure }))
-  const keys = opened.use(await watchBucket(nc, buckets.keys, asKey))
+  const keys = opened.use(await watchChecked<KeyRecord>(nc, buckets.keys))
   const hashesOf = indexByAccount(keys)
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, ownerOf))
   const audit = openAudit(nc, { proxies, nowMs })
@@ -142,12 +142,6 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   log.info({ url: server.url, people: publicUrl }, 'answering')
   await stopped(stop)
 })
-
-/** Written by our own commands and this process alone, so taken as it is. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const asAccount = (value: unknown): Account => value as Account
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-const asKey = (value: unknown): KeyRecord => value as KeyRecord
 
 /** Of a webhook, all that this process keeps in memory. */
 function ownerOf(value: unknown): { readonly account: string } | undefined {

@@ -3,10 +3,12 @@
  * at most so many entries a second, so that a storm of sign-ins does not become one of writes. Two
  * gates may note the same sensor: counts are added by CAS.
  */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { putUnlessChanged } from '../runtime/put-unless-changed.ts'
+import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { parseSeen, type Seen } from '../schemas/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -116,7 +118,7 @@ const merged = (was: Seen, now: Seen): Seen => ({
 /** @returns false where somebody else was faster: the next round adds it to theirs */
 async function add(kv: KV, id: string, what: Seen): Promise<boolean> {
   const found = await kv.get(id)
-  const was = (found?.operation === 'PUT' ? parseSeen(found.json()) : undefined) ?? {}
+  const was = parseSeen(jsonOf(found)) ?? {}
   try {
     await putUnlessChanged(kv, id, JSON.stringify(merged(was, what)), found)
     return true

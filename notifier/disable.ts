@@ -1,6 +1,8 @@
 /** Ends a webhook in its bucket, where everybody sees it; its owner enables it again by the API. */
+
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../core/iso-time.ts'
+import { jsonOf } from '../runtime/read-entry.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
 
 type Reason = NonNullable<Webhook['disabled']>['reason']
@@ -26,9 +28,8 @@ export async function disableWebhook(
 ): Promise<boolean> {
   for (let i = 0; i < tries; i++) {
     const entry = await kv.get(id)
-    if (entry === null || entry.operation !== 'PUT') return false
-    const webhook = parseWebhook(JSON.parse(entry.string()))
-    if (webhook === undefined || !webhook.active) return false
+    const webhook = parseWebhook(jsonOf(entry))
+    if (entry === null || webhook === undefined || !webhook.active) return false
     await tell(webhook)
     const at = formatIso(atMs)
     const disabled = { reason, at, detail: detail.slice(0, 300) }

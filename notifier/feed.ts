@@ -10,12 +10,11 @@ import type { SourceStream } from '../core/ledger-record.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
 import { isFresh } from '../core/presence.ts'
 import { createWebhookIndex, type Matched, type WebhookIndex } from '../core/webhook-match.ts'
-import { readHeader } from '../runtime/follow-log.ts'
+import { type LogReader, logReader } from '../runtime/log-messages.ts'
 import { audibly, untilSilent } from '../runtime/until-silent.ts'
 import type { AirEvent } from '../schemas/event.ts'
-import { decodeReadings } from '../schemas/readings-message.ts'
-import { eventsStream, readingsStream } from '../schemas/subjects.ts'
-import { parseEvent } from './sources.ts'
+import { eventsStream, readingsStream, readingsSubjects } from '../schemas/subjects.ts'
+import { readEvent } from './sources.ts'
 
 export type FeedItem = {
   readonly sequence: number
@@ -24,7 +23,11 @@ export type FeedItem = {
   /** Messages that the server holds behind this one. */
   readonly pending: number
 } & (
-  | { readonly stream: 'events'; readonly event: AirEvent }
+  | {
+      readonly stream: 'events'
+      /** undefined: what is there is not an event; it is reported, and passed over. */
+      readonly event: AirEvent | undefined
+    }
   | { readonly stream: 'readings'; readonly readings: readonly ArrivedReading[] }
 )
 
@@ -41,7 +44,7 @@ const names = { events: eventsStream, readings: readingsStream } as const
 /** Presence and rises; the anchor's own events concern no webhook. */
 const subjects = {
   events: ['air.events.rise.*', 'air.events.presence.*'],
-  readings: ['air.readings.*'],
+  readings: readingsSubjects,
 }
 /** Read ahead: an event is a kilobyte, a message of READINGS up to 512. */
 const readAhead = { events: 200, readings: 4 } as const
@@ -52,7 +55,7 @@ export async function openFeed(
   start: FeedStart,
 ): Promise<Feed> {
   const consumer = await jetstream(nc).consumers.get(names[stream], {
-    filter_subjects: subjects[stream],
+    filter_subjects: [...subjects[stream]],
     ...('sequence' in start
       ? {
           deliver_policy: DeliverPolicy.StartSequence,
@@ -73,7 +76,8 @@ export async function openFeed(
     pending,
     async *[Symbol.asyncIterator]() {
       isIterated = true
-      for await (const raw of untilSilent(messages)) yield itemOf(raw, stream)
+      const read = logReader(nc)
+      for await (const raw of untilSilent(messages)) yield await itemOf(raw, stream, read)
     },
     [Symbol.asyncDispose]: async () => {
       const closed = messages.close()
@@ -83,15 +87,14 @@ export async function openFeed(
   }
 }
 
-function itemOf(raw: JsMsg, stream: SourceStream): FeedItem {
+async function itemOf(raw: JsMsg, stream: SourceStream, read: LogReader): Promise<FeedItem> {
   const common = {
     sequence: raw.seq,
     storedMs: raw.info.timestampNanos / 1_000_000,
     pending: raw.info.pending,
   }
-  if (stream === 'events') return { ...common, stream, event: parseEvent(raw.data) }
-  const { readings } = decodeReadings(readHeader(raw.subject, raw.headers), raw.data)
-  return { ...common, stream, readings }
+  if (stream === 'events') return { ...common, stream, event: readEvent(raw) }
+  return { ...common, stream, readings: (await read(raw))?.readings ?? [] }
 }
 
 /** Tells whom an item concerns. Back-fill is history when it arrives, and fires nothing. */
@@ -103,6 +106,7 @@ export function matchItem(index: WebhookIndex, item: FeedItem, on: Matched): voi
     return
   }
   const { event } = item
+  if (event === undefined) return
   const place = { sensor: event.sensor_id, area: event.area }
   if (event.kind === 'rise') index.rise({ ...place, from: event.from, to: event.to }, on)
   else index.presence({ ...place, isOnline: event.kind === 'online' }, on)

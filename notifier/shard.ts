@@ -17,9 +17,6 @@ import {
   clearMark,
   deliveryAt,
   hasMark,
-  kindOfBits,
-  type Ledger,
-  sequenceOf,
   slotMarks,
   slotStates,
   slotsOf,
@@ -40,6 +37,7 @@ import { openFeed } from './feed.ts'
 import { followStreams } from './follow.ts'
 import type { Limits } from './limits.ts'
 import { createMatcher } from './matcher.ts'
+import { neededReadings } from './needed-readings.ts'
 import { recoverLedger } from './recover.ts'
 import { createScheduler, type Receiver } from './scheduler.ts'
 import { ledgerSnapshotWriter } from './snapshot.ts'
@@ -167,7 +165,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
       // cancelled: the slot stays as it is, and is dropped or tried again
       endpoint.inFlight.delete(slot)
       clearMark(ledger, slot, slotMarks.active)
-      if (!ending.signal.aborted && entryOf(endpoint.number) !== undefined) scheduler.schedule(slot)
+      if (!ending.signal.aborted && !book.isGone(endpoint.number)) scheduler.schedule(slot)
       else dropIfDeleted(endpoint.number)
     }
     limits.give(account, isProven)
@@ -245,7 +243,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
   const dropping = new Set<WebhookNumber>()
   /** One record frees all that waits, once nothing of it is under way. */
   function dropIfDeleted(webhook: WebhookNumber): void {
-    if (entryOf(webhook) !== undefined || dropping.has(webhook) || stop.aborted) return
+    if (!book.isGone(webhook) || dropping.has(webhook) || stop.aborted) return
     const endpoint = scheduler.endpointOf(webhook)
     if (endpoint.inFlight.size > 0) return
     dropping.add(webhook)
@@ -257,7 +255,10 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     if (entryOf(webhook) !== undefined) {
       scheduler.look(webhook)
       catchUp.look(webhook)
-    } else if (ledger.hooks.has(webhook) || scheduler.endpointOf(webhook).inFlight.size > 0) {
+    } else if (
+      book.isGone(webhook) &&
+      (ledger.hooks.has(webhook) || scheduler.endpointOf(webhook).inFlight.size > 0)
+    ) {
       for (const { abort } of scheduler.endpointOf(webhook).inFlight.values()) abort.abort()
       dropIfDeleted(webhook)
     }
@@ -277,8 +278,8 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     wantsReadings: index.wantsReadings,
     readersSinceMs: () => oldestReader(book, shard),
     onItem: (item) => {
-      if (item.stream === 'events') context.sources.remember(item.sequence, item.event)
-      else context.sources.rememberReadings(item.sequence, item.readings)
+      if (item.stream === 'readings') context.sources.rememberReadings(item.sequence, item.readings)
+      else if (item.event !== undefined) context.sources.remember(item.sequence, item.event)
     },
     room: async () => {
       while (wal.waiting() > mostUnwritten && !stop.aborted) await pause(5)
@@ -369,18 +370,4 @@ function oldestReader(book: WebhookBook, shard: number): number {
     .filter(({ webhook }) => webhook.active && webhook.events.includes('reading.new'))
     .map(({ updatedMs }) => updatedMs)
   return Math.min(...since)
-}
-
-/** @param matched how far readings have become records; 0: nobody wants any */
-function neededReadings(ledger: Ledger, matched: number): number | undefined {
-  // what is not matched yet is needed too, also while we are away
-  let oldest = matched > 0 ? matched + 1 : Number.POSITIVE_INFINITY
-  for (const { behind } of ledger.hooks.values())
-    if (behind.readings > 0) oldest = Math.min(oldest, behind.readings)
-  for (let slot = 0; slot < ledger.top; slot++) {
-    if (stateOf(ledger, slot) === slotStates.free) continue
-    if (kindOfBits(ledger.bits[slot] ?? 0) !== 'reading.new') continue
-    oldest = Math.min(oldest, sequenceOf(ledger, slot))
-  }
-  return Number.isFinite(oldest) ? oldest : undefined
 }

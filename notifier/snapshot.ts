@@ -4,13 +4,14 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
-import { type LedgerSnapshot, type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
+import type { LedgerSnapshot, Manifest } from '../schemas/ledger-snapshot.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
   manifestSubject,
   walSubject,
 } from '../schemas/subjects.ts'
+import { lastManifest } from './manifest.ts'
 import type { Cursors, WalContext } from './wal.ts'
 
 export type SnapshotWriter = (
@@ -27,7 +28,7 @@ export function ledgerSnapshotWriter(
   /** A stale owner must not put an old snapshot over a newer one. */
   const putManifest = async (manifest: Manifest): Promise<boolean> => {
     const last = await lastMessage(nc, stream, manifestSubject(shard))
-    const found = last && parseManifest(last.data)
+    const found = await lastManifest(nc, shard)
     if (found !== undefined && found.walSeq > manifest.walSeq) return false
     try {
       await js.publish(manifestSubject(shard), JSON.stringify(manifest), {

@@ -4,9 +4,9 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeliveryKey } from '../core/delivery.ts'
 import type { Keccak } from '../core/leaf.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
-import { readHeader } from '../runtime/follow-log.ts'
-import type { AirEvent } from '../schemas/event.ts'
-import { decodeReadings } from '../schemas/readings-message.ts'
+import { reportBroken } from '../runtime/broken.ts'
+import { logReader } from '../runtime/log-messages.ts'
+import { type AirEvent, parseEvent } from '../schemas/event.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
 import { eventsStream, readingsStream } from '../schemas/subjects.ts'
 import { type Happening, happeningOfEvent, happeningOfReading } from './payload.ts'
@@ -30,14 +30,15 @@ const readingMessagesKept = 8
 
 export async function openSources({ nc, keccak, sensorOf }: Options): Promise<Sources> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  const readLog = logReader(nc)
   const events = recent<AirEvent>(eventsKept, async (seq) => {
     const found = await direct.getMessage(eventsStream, { seq })
-    return found === null ? undefined : parseEvent(found.data)
+    return found === null ? undefined : readEvent(found)
   })
   const readings = recent<readonly ArrivedReading[]>(readingMessagesKept, async (seq) => {
     const found = await direct.getMessage(readingsStream, { seq })
     if (found === null) return undefined
-    return decodeReadings(readHeader(found.subject, found.header), found.data).readings
+    return (await readLog({ ...found, headers: found.header }))?.readings
   })
   return {
     happening: async ({ kind, sequence, detail }) => {
@@ -53,12 +54,15 @@ export async function openSources({ nc, keccak, sensorOf }: Options): Promise<So
   }
 }
 
-const decoder = new TextDecoder()
+type StoredEvent = { readonly seq: number; readonly subject: string; readonly data: Uint8Array }
 
-/** Only the pipeline and the anchor may write to EVENTS, and what they write is valid. */
-export const parseEvent = (data: Uint8Array): AirEvent =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  JSON.parse(decoder.decode(data)) as AirEvent
+/** undefined: what is there is not an event, which is reported. */
+export function readEvent({ seq, subject, data }: StoredEvent): AirEvent | undefined {
+  const event = parseEvent(data)
+  if (typeof event !== 'string') return event
+  reportBroken({ stream: eventsStream, seq, subject, why: event })
+  return undefined
+}
 
 /** The last `size` things asked for; two who ask for the same at once wait for one answer. */
 function recent<T>(size: number, read: (seq: number) => Promise<T | undefined>) {

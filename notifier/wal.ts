@@ -10,9 +10,11 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LedgerRecord, SourceStream } from '../core/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { lookAfter } from '../runtime/look-after.ts'
+import { isWrongLastSequence, type Stored } from '../runtime/stored-message.ts'
 import { encodeRecords } from '../schemas/ledger-records.ts'
 import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
+import { readWal, type WalMessage } from './wal-message.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}
@@ -135,18 +137,23 @@ export function openWal(options: Options): Wal {
     header.set(walHeaders.write, String(++write))
     header.set(walHeaders.events, String(message.cursors.events))
     header.set(walHeaders.readings, String(message.cursors.readings))
+    let expected = lastSeq
     for (;;) {
       try {
         const ack = await js.publish(subject, body, {
           headers: header,
-          expect: { lastSubjectSequence: lastSeq },
+          expect: { lastSubjectSequence: expected },
           timeout: publishTimeoutMs,
         })
         return ack.seq
       } catch (error) {
         if (isWrongLastSequence(error)) {
-          const settled = await ownSequence(write)
-          if (settled !== undefined) return settled
+          const settled = await settle(write, expected)
+          if ('own' in settled) return settled.own
+          if (settled.expected > expected) {
+            expected = settled.expected
+            continue
+          }
         } else options.onRetry(error)
         // a time-out says nothing: the message may be stored, and the next try will tell
         if (options.stop.aborted) throw new TryAgain('stopped before NATS took the ledger')
@@ -155,24 +162,25 @@ export function openWal(options: Options): Wal {
     }
   }
 
-  /** After "wrong last sequence": our own publish that timed out and landed, or somebody else's. */
-  async function ownSequence(number: number): Promise<number | undefined> {
-    try {
-      const last = await lastMessage(options.nc, ledgerStream(shard), subject)
-      const isOurs =
-        last !== undefined &&
-        last.seq > lastSeq &&
-        last.headers?.get(walHeaders.worker) === worker &&
-        last.headers.get(walHeaders.write) === String(number)
-      if (isOurs) return last.seq
-      throw new Fenced(
-        `shard ${shard} has another owner now (${last?.headers?.get(walHeaders.worker) ?? 'its log is gone'}): giving it up`,
-      )
-    } catch (error) {
-      if (error instanceof Fenced) throw error
+  /** @returns the sequence of our own message, or that to publish against now  @throws Fenced */
+  async function settle(
+    number: number,
+    expected: number,
+  ): Promise<{ readonly own: number } | { readonly expected: number }> {
+    const stream = ledgerStream(shard)
+    const place = { stream, subject, expected }
+    const read = (stored: Stored): WalMessage | undefined => readWal(stream, stored)
+    const after = await lookAfter(options.nc, place, read).catch((error: unknown) => {
       options.onRetry(error)
       return undefined
-    }
+    })
+    if (after === undefined) return { expected }
+    if (after.kind === 'foreign') return { expected: after.end }
+    const found = after.kind === 'found' ? after.value : undefined
+    if (found?.worker === worker && found.write === number) return { own: found.seq }
+    throw new Fenced(
+      `shard ${shard} has another owner now (${found?.worker ?? 'its log is gone'}): giving it up`,
+    )
   }
 
   return {

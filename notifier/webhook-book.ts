@@ -2,7 +2,13 @@
 import type { EventKind } from '../core/delivery.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { SecretsInForce } from '../core/signature.ts'
-import { shardCount, shardOf, type WebhookNumber, webhookNumberOf } from '../core/webhook-id.ts'
+import {
+  shardCount,
+  shardOf,
+  type WebhookNumber,
+  webhookIdOf,
+  webhookNumberOf,
+} from '../core/webhook-id.ts'
 import { createWebhookIndex, type Subscription, type WebhookIndex } from '../core/webhook-match.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
@@ -22,6 +28,8 @@ export type BookEntry = {
 
 export type WebhookBook = Disposable & {
   readonly get: (number: WebhookNumber) => BookEntry | undefined
+  /** Deleted; one whose entry cannot be read is not, and waits closed until it can. */
+  readonly isGone: (number: WebhookNumber) => boolean
   readonly index: (shard: number) => WebhookIndex
   /** @throws MustAct where the secret does not open with our key */
   readonly secretsOf: (entry: BookEntry, nowMs: number) => SecretsInForce
@@ -99,6 +107,7 @@ export function openWebhookBook(
 
   return {
     get: (number) => entries.get(number),
+    isGone: (number) => !entries.has(number) && !bucket.isBroken(webhookIdOf(number)),
     index: indexOf,
     secretsOf: ({ webhook }, nowMs) => {
       const { current, previous } = open(webhook)

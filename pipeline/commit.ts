@@ -1,14 +1,15 @@
 /**
  * The commit: one publish to the log, accepted only if the partition's last message is the one we
- * built on. Whoever is not the partition's worker any more learns it here, before anything else of
- * his was written.
+ * built on. A process that is not the partition's worker any more learns it here, before anything
+ * else of it was written.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
 import { TryAgain } from '../runtime/exit.ts'
-import { readHeader } from '../runtime/follow-log.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { logReader } from '../runtime/log-messages.ts'
+import { lookAfter } from '../runtime/look-after.ts'
+import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { encodeReadings } from '../schemas/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
@@ -30,25 +31,30 @@ const retryMs = 250
 
 /**
  * Durable when resolved. Waits through outages of the server.
- * @param lastSeq sequence of the partition's last message in READINGS, 0 if there is none
+ * @param lastSeq sequence of the partition's last message of the log, 0 if there is none
  * @returns the sequence of the new message  @throws Fenced
  */
 export async function commit(log: Log, message: LogMessage, lastSeq: number): Promise<number> {
   const subject = readingsSubject(message.partition)
   const body = encodeReadings(message)
-  const header = headersOf(message)
+  const header = headersOf(message, lastSeq)
+  let expected = lastSeq
   for (;;) {
     try {
       const { seq } = await log.js.publish(subject, body, {
         headers: header,
-        expect: { lastSubjectSequence: lastSeq },
+        expect: { lastSubjectSequence: expected },
         timeout: publishTimeoutMs,
       })
       return seq
     } catch (error) {
       if (isWrongLastSequence(error)) {
-        const settled = await ownSequence(log, message, lastSeq)
-        if (settled !== undefined) return settled
+        const settled = await settle(log, message, expected)
+        if ('own' in settled) return settled.own
+        if (settled.expected > expected) {
+          expected = settled.expected
+          continue
+        }
       } else log.onRetry(error)
       // A time-out says nothing: the message may be stored, and the next try will tell.
       if (log.stop.aborted) throw new TryAgain('stopped before NATS took the commit')
@@ -57,32 +63,28 @@ export async function commit(log: Log, message: LogMessage, lastSeq: number): Pr
   }
 }
 
-/** After "wrong last sequence": our own publish that timed out and landed, or somebody else's. */
-async function ownSequence(
+/** @returns the sequence of our own message, or that to publish against now  @throws Fenced */
+async function settle(
   log: Log,
-  message: LogMessage,
-  lastSeq: number,
-): Promise<number | undefined> {
-  const last = await lastMessage(log.nc, readingsStream, readingsSubject(message.partition)).catch(
-    (error: unknown) => {
-      log.onRetry(error)
-      return 'unknown' as const
-    },
-  )
-  if (last === 'unknown') return undefined
-  const header = last && readHeader(last.subject, last.headers)
-  const isOurs =
-    last !== undefined &&
-    last.seq > lastSeq &&
-    header?.worker === message.worker &&
-    header.rawLast === message.rawLast
-  if (isOurs) return last.seq
+  { partition, worker, rawLast }: LogMessage,
+  expected: number,
+): Promise<{ readonly own: number } | { readonly expected: number }> {
+  const place = { stream: readingsStream, subject: readingsSubject(partition), expected }
+  const after = await lookAfter(log.nc, place, logReader(log.nc)).catch((error: unknown) => {
+    log.onRetry(error)
+    return undefined
+  })
+  if (after === undefined) return { expected }
+  if (after.kind === 'foreign') return { expected: after.end }
+  const found = after.kind === 'found' ? after.value : undefined
+  const isOurs = found?.worker === worker && found.rawLast === rawLast
+  if (after.kind === 'found' && isOurs) return { own: after.seq }
   throw new Fenced(
-    `partition ${message.partition} has another worker now (${header?.worker ?? 'its log is gone'}): giving it up`,
+    `partition ${partition} has another worker now (${found?.worker ?? 'its log is gone'}): giving it up`,
   )
 }
 
-function headersOf(message: LogMessage) {
+function headersOf(message: LogMessage, former: number) {
   const header = headers()
   header.set(logHeaders.worker, message.worker)
   header.set(logHeaders.rawLast, String(message.rawLast))
@@ -90,5 +92,6 @@ function headersOf(message: LogMessage) {
   header.set(logHeaders.nLast, String(message.nLast))
   header.set(logHeaders.count, String(message.readings.length))
   header.set(logHeaders.lateTo, String(message.lateTo))
+  header.set(logHeaders.former, String(former))
   return header
 }

@@ -3,6 +3,7 @@
  * are ordered by id, so a copy made twice (after a crash, after a time-out) is recognised by the
  * subject's last message and written once.
  */
+import type { NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../core/fixed.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/leaf.ts'
@@ -10,8 +11,14 @@ import type { ArrivedReading, LogEvent, LogMessage } from '../core/log-message.t
 import { namesOf } from '../core/quality.ts'
 import type { SensorId } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
-import type { AirEvent } from '../schemas/event.ts'
+import { reportBroken } from '../runtime/broken.ts'
+import {
+  isWrongLastSequence,
+  lastMessage,
+  nextMessage,
+  type Stored,
+} from '../runtime/stored-message.ts'
+import { type AirEvent, parseEvent } from '../schemas/event.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../schemas/subjects.ts'
 import type { Log } from './commit.ts'
@@ -122,7 +129,7 @@ export type EventCopier = (message: LogMessage, seq: number) => Promise<void>
 /** Resolves when every event of the message is in EVENTS; waits through outages. */
 export function eventCopier(log: Log, context: EventContext): EventCopier {
   /** Where each subject ends: what stands there already must not be told again. */
-  const ends = new Map<string, { readonly seq: number; readonly id: string }>()
+  const ends = new Map<string, SubjectEnd>()
   const encoder = new TextEncoder()
 
   const copy = async (subject: string, event: AirEvent): Promise<void> => {
@@ -139,10 +146,10 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
         return
       } catch (error) {
         if (isWrongLastSequence(error)) {
-          const last = await lastMessage(log.nc, eventsStream, subject).catch(() => undefined)
+          const end = await endOf(log.nc, subject).catch(() => undefined)
           // aged out: the server then expects 0
-          if (last === undefined) ends.delete(subject)
-          else ends.set(subject, { seq: last.seq, id: idOf(last.data) })
+          if (end === undefined) ends.delete(subject)
+          else ends.set(subject, end)
           continue
         }
         log.onRetry(error)
@@ -168,8 +175,26 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
   }
 }
 
-function idOf(data: Uint8Array): string {
-  const event: unknown = JSON.parse(new TextDecoder().decode(data))
-  if (typeof event === 'object' && event !== null && 'id' in event) return String(event.id)
-  return ''
+type SubjectEnd = { readonly seq: number; readonly id: string }
+
+/** Where a subject of EVENTS ends, and the last event in it: what comes after that is foreign. */
+async function endOf(nc: NatsConnection, subject: string): Promise<SubjectEnd | undefined> {
+  const last = await lastMessage(nc, eventsStream, subject)
+  if (last === undefined) return undefined
+  let id = idOf(last)
+  // a foreign message is last, which is rare: the events of one sensor are few, so all are looked at
+  for (let seq = id === undefined ? 1 : last.seq; seq < last.seq; ) {
+    const stored = await nextMessage(nc, eventsStream, subject, seq)
+    if (stored === undefined || stored.seq >= last.seq) break
+    id = idOf(stored) ?? id
+    seq = stored.seq + 1
+  }
+  return { seq: last.seq, id: id ?? '' }
+}
+
+function idOf({ seq, subject, data }: Stored): string | undefined {
+  const event = parseEvent(data)
+  if (typeof event !== 'string') return event.id
+  reportBroken({ stream: eventsStream, seq, subject, why: event })
+  return undefined
 }

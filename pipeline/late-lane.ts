@@ -11,9 +11,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Deferred } from '../core/log-message.ts'
 import type { Reading, ReadingKey } from '../core/reading.ts'
-import { readHeader } from '../runtime/follow-log.ts'
+import { logReader } from '../runtime/log-messages.ts'
 import { nextMessage } from '../runtime/stored-message.ts'
-import { decodeReadings } from '../schemas/readings-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { fitTogether, judgeLate, type LateVerdict } from './decide.ts'
 
@@ -50,6 +49,7 @@ const retryMs = 500
 
 export function startLateLane(options: LateLaneOptions): LateLane {
   const { nc, partition, existing, isRefusedKey, stored, submit, pause, stop } = options
+  const read = logReader(nc)
   let judgedTo = options.lateTo
   /** The cache is whole between `judgedTo` and here; what came later must be read. */
   let cachedTo = options.lateTo
@@ -71,9 +71,9 @@ export function startLateLane(options: LateLaneOptions): LateLane {
     }
     const found = await nextMessage(nc, readingsStream, readingsSubject(partition), cachedTo + 1)
     if (found === undefined) return undefined
+    const message = await read(found)
     cachedTo = found.seq
-    const message = decodeReadings(readHeader(found.subject, found.headers), found.data)
-    return { seq: found.seq, deferred: message.deferred }
+    return { seq: found.seq, deferred: message?.deferred ?? [] }
   }
 
   /** Whole messages, up to about a batch; ends early where nothing more is deferred. */

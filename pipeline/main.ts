@@ -17,6 +17,7 @@ import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
 import { sqliteHasRows } from '../store/sqlite-has-rows.ts'
+import { createClockWatch } from './clock-watch.ts'
 import type { Log } from './commit.ts'
 import { pipelineMetrics } from './metrics.ts'
 import { createPartitions } from './partitions.ts'
@@ -102,6 +103,22 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     batchRows: config.store.kind === 'sqlite' ? 5_000 : 2_000,
     lanes: config.store.kind === 'sqlite' ? 1 : 2,
   })
+  const clock = createClockWatch({
+    monotonicMs: () => performance.now(),
+    onChange: (isBehind, counts) => {
+      if (isBehind)
+        logger.error(
+          counts,
+          "nearly all readings are refused as `future`: is the clock of the NATS server's machine behind?",
+        )
+      else logger.info(counts, 'readings are no longer refused as `future`')
+    },
+  })
+  metrics.gauge(
+    'airproof_broker_clock_behind',
+    '1: more than nine of ten readings of the last minute were refused as future: a person should look',
+    () => Number(clock.isBehind()),
+  )
   const leaseKeys = await new Kvm(nc).open(buckets.leases)
   const isTaken = takenBySomeoneElse(leaseKeys, instance.id)
   const partitions = createPartitions(
@@ -129,7 +146,13 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
         logger.error({ silent }, 'most sensors fell silent at once: offline events are held 15 min')
       }),
       wantReceipts: watchReceipts(sensors),
-      metrics,
+      metrics: {
+        ...metrics,
+        count: (message) => {
+          metrics.count(message)
+          clock.note(message)
+        },
+      },
       earliestMs: config.earliestMs,
       nowMs: Date.now,
       monotonicMs: () => Math.floor(performance.now()),

@@ -17,6 +17,8 @@ export async function purgeRaw(
   const stream = rawStream(partition)
   const { state, config } = await manager.streams.info(stream)
   if (state.messages === 0 || state.first_seq >= rawLast) return
+  // it has come back older: its sequences are given out again, and are not those that were judged
+  if (state.last_seq < rawLast) return
   if (state.bytes * 2 > config.max_bytes) {
     await manager.streams.purge(stream, { seq: rawLast })
     return

@@ -10,6 +10,8 @@
  */
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { TryAgain } from '../runtime/exit.ts'
+import { messageAt } from '../runtime/stored-message.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
 
@@ -19,6 +21,7 @@ export type RawSource = AsyncDisposable & {
   /**
    * The next messages: waits for one, then takes what is there until the batch is full or nothing
    * more waits on the server, and the last one is a little while ago. undefined after dispose.
+   * @throws TryAgain when the stream has come back older; what was pulled of it before is taken first
    */
   readonly next: () => Promise<RawBatch | undefined>
   /** When everything the stream held had last been taken by `next`; a heartbeat ago at most, if that is so. */
@@ -73,6 +76,9 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   let atEndMs = -Infinity
   let lastCutMs = -Infinity
   let isClosed = false
+  /** The stream does not hold what we have pulled: it gives its sequences out again. */
+  let isOlder = false
+  let lastPulled: RawMessage | undefined
   let wake: () => void = () => undefined
 
   const inbox = createInbox()
@@ -97,6 +103,7 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
     const { raw } = delivered
     pendingOnServer = delivered.pending
     nextSeq = raw.seq + 1
+    lastPulled = raw
     held.push(raw)
     heldBytes += raw.data.length
     wake()
@@ -138,15 +145,25 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   }
 
   const restart = (why: string): void => {
-    if (isRestarting || isClosed) return
+    if (isRestarting || isClosed || isOlder) return
     isRestarting = true
     consumer = undefined
     onRestart(why)
     void openConsumer()
   }
 
+  /** A server that came back with an older copy would clamp our position, and say nothing. */
+  const hasComeBackOlder = async (): Promise<boolean> => {
+    const { state } = await manager.streams.info(stream)
+    if (state.last_seq < nextSeq - 1) return true
+    const stored = lastPulled && (await messageAt(nc, stream, lastPulled.seq))
+    return stored !== undefined && stored.timeMs !== lastPulled?.arrivedMs
+  }
+
   const openConsumer = async (): Promise<void> => {
     try {
+      isOlder ||= await hasComeBackOlder()
+      if (isOlder) return wake()
       const info = await manager.consumers.add(stream, {
         ack_policy: AckPolicy.None,
         deliver_policy: DeliverPolicy.StartSequence,
@@ -207,7 +224,11 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
 
   return {
     next: async () => {
-      while (held.length === 0 && !isClosed) await woken()
+      while (held.length === 0 && !isClosed && !isOlder) await woken()
+      if (held.length === 0 && isOlder && !isClosed)
+        throw new TryAgain(
+          `${stream} has come back older than what was judged of it: starting again from the log`,
+        )
       const fromMs = lastCutMs + spacingMs
       while (!isFull() && nowMs() < fromMs && !isClosed) await woken(fromMs - nowMs())
       const untilMs = nowMs() + lingerMs

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { followLog } from '../runtime/follow-log.ts'
 import type { ReadEntries } from './store-writer.ts'
 
-/** The rows of the log, message by message, from a sequence on until stopped. */
+/** The rows of the log, message by message, from a sequence on until stopped; foreign ones have none. */
 export const readEntriesOf = (nc: NatsConnection): ReadEntries =>
   async function* (fromSeq, stop) {
     const log = await followLog(nc, { fromSeq })
@@ -11,7 +11,8 @@ export const readEntriesOf = (nc: NatsConnection): ReadEntries =>
     try {
       if (stop.aborted) return
       for await (const { seq, message } of log) {
-        yield { partition: message.partition, seq, rows: message.readings }
+        if (message !== undefined)
+          yield { partition: message.partition, seq, rows: message.readings }
       }
     } finally {
       stop.removeEventListener('abort', close)

@@ -8,10 +8,10 @@ import { evolve } from '../core/evolve.ts'
 import type { LogMessage } from '../core/log-message.ts'
 import { createState, type PartitionState } from '../core/partition-state.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { followLog, readHeader } from '../runtime/follow-log.ts'
+import { followLog } from '../runtime/follow-log.ts'
+import { logReader } from '../runtime/log-messages.ts'
 import { readSnapshot } from '../runtime/read-snapshot.ts'
 import { lastMessage, messageAt, type Stored } from '../runtime/stored-message.ts'
-import { decodeReadings } from '../schemas/readings-message.ts'
 import type { RefusedKey } from '../schemas/snapshot.ts'
 import { rawStream, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
@@ -43,30 +43,41 @@ export async function recover(nc: NatsConnection, partition: number): Promise<Re
     )
   }
   if (lastSeq > state.readingsSeq) await foldLog(nc, state, lastSeq)
-  const last = stored && {
-    seq: stored.seq,
-    message: decodeReadings(readHeader(stored.subject, stored.headers), stored.data),
-  }
   return {
     state,
-    last,
+    last: await lastOfLog(nc, state),
     storePosition: snapshot?.positions.store ?? 0,
     refusedKeys: snapshot?.refusedKeys ?? [],
     ...(await rawPosition(nc, state)),
   }
 }
 
+/** The message that the state ends with; what comes after it is foreign. */
+async function lastOfLog(
+  nc: NatsConnection,
+  { partition, readingsSeq }: PartitionState,
+): Promise<Recovered['last']> {
+  if (readingsSeq === 0) return undefined
+  const stored = await messageAt(nc, readingsStream, readingsSeq)
+  const message = stored && (await logReader(nc)(stored))
+  if (message?.partition !== partition)
+    throw new MustAct(
+      `a snapshot of partition ${partition} knows message ${readingsSeq} of its log, and the log does not hold it: READINGS was purged or replaced; restore a backup`,
+    )
+  return { seq: readingsSeq, message }
+}
+
 async function foldLog(nc: NatsConnection, state: PartitionState, lastSeq: number): Promise<void> {
   const { partition } = state
   await using log = await followLog(nc, { fromSeq: state.readingsSeq + 1, partition })
   for await (const { seq, message } of log) {
-    const first = message.nLast - message.readings.length
+    const first = message === undefined ? state.n : message.nLast - message.readings.length
     if (first !== state.n) {
       throw new MustAct(
         `the log of partition ${partition} jumps from reading ${state.n} to ${first + 1} at message ${seq}: it was trimmed too far; restore a backup`,
       )
     }
-    evolve(state, message, seq)
+    if (message !== undefined) evolve(state, message, seq)
     if (seq >= lastSeq) return
   }
 }

@@ -7,9 +7,11 @@
  * the log was read and which hours were dirty then: after a crash the log is read from there, so an
  * hour may be computed twice and none is forgotten.
  */
+
 import type { KV } from '@nats-io/kv'
 import { wholeNetwork } from '../core/area.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import { readEntry } from '../runtime/read-entry.ts'
 import type { BucketSize, Store } from '../store/store.ts'
 import type { ReadEntries } from './store-writer.ts'
 
@@ -113,8 +115,7 @@ const isRecord = (value: unknown): value is RollUpRecord =>
 
 async function readRecord(kv: KV): Promise<RollUpRecord> {
   // deleted to have all statistics made anew: what then stands there is a mark without a value
-  const entry = await kv.get(rollUpKey)
-  const value: unknown = entry?.operation === 'PUT' ? entry.json() : undefined
+  const value = await readEntry(kv, rollUpKey)
   return isRecord(value) ? value : { position: 0, dirty: [], dirtyDays: [] }
 }
 

@@ -5,6 +5,7 @@
 
 import type { JetStreamClient } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { lastChunk } from '../runtime/read-snapshot.ts'
 import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
 import { readPrefix } from '../schemas/snapshot-chunks.ts'
 import { stateStream, stateSubject } from '../schemas/subjects.ts'
@@ -20,7 +21,8 @@ export function snapshotWriter(
   /** Sequence of the snapshot we may replace; undefined where a newer one than ours is there. */
   const replaceable = async (readingsSeq: number): Promise<number | undefined> => {
     const last = await lastMessage(nc, stateStream, stateSubject(partition, 0))
-    const found = last && readPrefix(last.data)
+    const chunk = await lastChunk(nc, partition, 0)
+    const found = chunk && readPrefix(chunk.data)
     if (found !== undefined && found.readingsSeq > readingsSeq) return undefined
     return last?.seq ?? 0
   }

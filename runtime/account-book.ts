@@ -9,8 +9,9 @@ import { dayMs } from '../core/time.ts'
 import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
+import { checkedEntry, jsonOf } from './read-entry.ts'
 import { isWrongLastSequence } from './stored-message.ts'
-import { watchBucket } from './watched-bucket.ts'
+import { watchChecked } from './watched-bucket.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8
@@ -102,7 +103,9 @@ async function takeAddress(emails: KV, email: string, id: string): Promise<strin
   if (await tryCreate(emails, emailKey(email), id)) return id
   const found = await emails.get(emailKey(email))
   if (found?.operation !== 'PUT') throw new TryAgain(`${email} is being removed: try again`)
-  return found.json<string>()
+  const owner = jsonOf(found)
+  if (typeof owner === 'string') return owner
+  throw new MustAct(`the entry of ${email} in bucket emails cannot be read: \`airproof doctor\``)
 }
 
 async function tryCreate(kv: KV, key: string, value: unknown): Promise<boolean> {
@@ -127,8 +130,7 @@ export async function findAccount(
 
 async function valueOf<T>(kv: KV, key: string): Promise<T | undefined> {
   if (!/^[\w=/-]+$/.test(key)) return undefined
-  const found = await kv.get(key)
-  return found?.operation === 'PUT' ? found.json<T>() : undefined
+  return checkedEntry<T>(await kv.get(key))
 }
 
 /** @throws MustAct */
@@ -152,8 +154,9 @@ export const changeAccount = async (
 async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const found = await kv.get(key)
-    if (found?.operation !== 'PUT') throw new MustAct(`${key} is gone`)
-    const changed = change(found.json<T>())
+    const value = checkedEntry<T>(found)
+    if (found === null || value === undefined) throw new MustAct(`${key} is gone`)
+    const changed = change(value)
     try {
       await kv.update(key, JSON.stringify(changed), found.revision)
       return changed
@@ -185,7 +188,7 @@ export async function moveAddress(
     return false
   }
   const former = await emails.get(emailKey(from))
-  if (former?.operation === 'PUT' && former.json<string>() === id && from !== to)
+  if (former !== null && jsonOf(former) === id && from !== to)
     await emails.delete(emailKey(from), { previousSeq: former.revision })
   return true
 }
@@ -197,7 +200,7 @@ export async function removeAccount(
 ): Promise<void> {
   await accounts.delete(account.id)
   const lock = await emails.get(emailKey(account.email))
-  if (lock?.operation === 'PUT' && lock.json<string>() === account.id)
+  if (lock?.operation === 'PUT' && jsonOf(lock) === account.id)
     await emails.delete(emailKey(account.email), { previousSeq: lock.revision })
 }
 
@@ -274,9 +277,7 @@ export const revokeKeyOfHash = (
 const byAge = (a: { created_at: string }, b: { created_at: string }): number =>
   a.created_at < b.created_at ? -1 : 1
 
-/** Written by our own commands and the dashboard alone, so taken as it is. */
 async function allOf<T>(nc: NatsConnection, bucket: string): Promise<[string, T][]> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  await using found = await watchBucket(nc, bucket, (value) => value as T)
+  await using found = await watchChecked<T>(nc, bucket)
   return [...found.entries()]
 }

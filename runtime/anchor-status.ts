@@ -1,4 +1,5 @@
 /** What is anchored for good, and what is not yet, as the anchor process keeps it. */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
@@ -12,6 +13,7 @@ import {
   parseSealed,
 } from '../schemas/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { readEntry } from './read-entry.ts'
 
 export type AnchorStatus = {
   /** The last batch that a finalized block holds; null: none does. */
@@ -50,6 +52,5 @@ async function valueOf<T>(
   key: string,
   parse: (value: unknown) => T | undefined,
 ): Promise<T | undefined> {
-  const entry = await kv.get(key)
-  return entry?.operation === 'PUT' ? parse(entry.json()) : undefined
+  return parse(await readEntry(kv, key))
 }

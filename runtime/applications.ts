@@ -1,10 +1,12 @@
 /** LoRaWAN applications: made, given a new secret, taken away, whoever asks for it. */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { type Application, applicationFault, parseApplication } from '../schemas/application.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
+import { jsonOf } from './read-entry.ts'
 import { hashOfSecret, newSecret } from './sensor-credentials.ts'
 import { isWrongLastSequence } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'
@@ -93,8 +95,7 @@ async function needApplication(
   id: string,
 ): Promise<{ readonly application: Application; readonly revision: number }> {
   const found = await kv.get(id)
-  const application =
-    found?.operation === 'PUT' ? parseApplication(found.json<unknown>(), id) : undefined
+  const application = parseApplication(jsonOf(found), id)
   if (found === null || application === undefined)
     throw new MustAct(
       `there is no application ${id}: \`airproof applications list\` shows those there are`,

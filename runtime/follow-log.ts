@@ -1,35 +1,19 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
-import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
-import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+import { type ConsumerMessages, DeliverPolicy, jetstream } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/log-message.ts'
-import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
-import {
-  logHeaders,
-  partitionOfReadings,
-  readingsStream,
-  readingsSubject,
-} from '../schemas/subjects.ts'
+import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { logReader } from './log-messages.ts'
 import { pause } from './pause.ts'
 import { audibly, untilSilent } from './until-silent.ts'
 
 export type LogEntry = {
   /** The message's sequence in READINGS. */
   readonly seq: number
-  readonly message: LogMessage
+  /** undefined: a foreign message, counted and reported already; its sequence is passed over. */
+  readonly message: LogMessage | undefined
   /** How many messages the server holds behind this one: 0 is the present. */
   readonly pending: number
-}
-
-export function readHeader(subject: string, headers: MsgHdrs | undefined): LogHeader {
-  const number = (name: string): number => Number(headers?.get(name) || 0)
-  return {
-    partition: partitionOfReadings(subject),
-    worker: headers?.get(logHeaders.worker) ?? '',
-    rawLast: number(logHeaders.rawLast),
-    rawLastTimeMs: number(logHeaders.rawLastTime),
-    nLast: number(logHeaders.nLast),
-    lateTo: number(logHeaders.lateTo),
-  }
 }
 
 export type LogFollower = AsyncDisposable & AsyncIterable<LogEntry>
@@ -47,7 +31,7 @@ type FollowOptions = {
 const againMs = 250
 
 /**
- * Survives reconnects: where the server was silent it is opened anew behind what was read last.
+ * Survives reconnects: when the server was silent it is opened again after what was read last.
  * Ends when it is disposed.
  */
 export async function followLog(
@@ -83,11 +67,14 @@ export async function followLog(
       const ended = Promise.withResolvers<void>()
       reading = ended.promise
       let nextSeq = fromSeq
+      const read = logReader(nc)
       try {
         for (;;) {
           for await (const raw of untilSilent(messages)) {
+            const message = await read(raw).catch(() => 'unanswered' as const)
+            if (message === 'unanswered') break
             nextSeq = raw.seq + 1
-            yield entryOf(raw)
+            yield { seq: raw.seq, message, pending: raw.info.pending }
           }
           const next = await openAgain(nextSeq)
           if (next === undefined) return
@@ -106,9 +93,3 @@ export async function followLog(
     },
   }
 }
-
-const entryOf = (raw: JsMsg): LogEntry => ({
-  seq: raw.seq,
-  message: decodeReadings(readHeader(raw.subject, raw.headers), raw.data),
-  pending: raw.info.pending,
-})

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { codeOf } from './exit.ts'
 import { writePrivateFile } from './private-file.ts'
 
@@ -20,10 +21,26 @@ export function openInstance(dataFolder: string, role: string): Instance {
   const folder = join(dataFolder, 'instances')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, role)
-  const [id = `${role}-${randomBytes(6).toString('hex')}`, starts = '0'] = readParts(file)
-  const start = Number(starts) + 1
-  writePrivateFile(file, `${id} ${start}\n`)
-  return { id, worker: `${id}-${start}` }
+  return underLock(join(folder, 'lock'), () => {
+    const [id = `${role}-${randomBytes(6).toString('hex')}`, starts = '0'] = readParts(file)
+    const start = Number(starts) + 1
+    writePrivateFile(file, `${id} ${start}\n`)
+    return { id, worker: `${id}-${start}` }
+  })
+}
+
+/** Another start takes milliseconds. */
+const lockWaitMs = 10_000
+
+/** One process at a time; the lock is the system's own and ends with its process, however it dies. */
+function underLock<T>(file: string, work: () => T): T {
+  const lock = new DatabaseSync(file, { timeout: lockWaitMs })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return work()
+  } finally {
+    lock.close()
+  }
 }
 
 /** Nothing where the file is missing or not of our making: the caller makes a new id. */

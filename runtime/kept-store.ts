@@ -10,7 +10,7 @@ import { partitionCount } from '../core/sensor-id.ts'
 import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { type SharedConfig, type StoreSettings, sqliteFileIn } from './config.ts'
 import { MustAct } from './exit.ts'
-import { readHeader } from './follow-log.ts'
+import { readHeader } from './log-messages.ts'
 import { lastMessage } from './stored-message.ts'
 
 export type StorePlace =

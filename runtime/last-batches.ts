@@ -1,4 +1,5 @@
 /** The newest batches and how each stands on the chain, read from what the anchor process keeps. */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
@@ -19,6 +20,7 @@ import {
   parseSealed,
 } from '../schemas/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { readEntry } from './read-entry.ts'
 
 export type BatchStatus = {
   readonly index: number
@@ -95,6 +97,5 @@ async function valueOf<T>(
   key: string,
   parse: (value: unknown) => T | undefined,
 ): Promise<T | undefined> {
-  const entry = await kv.get(key)
-  return entry?.operation === 'PUT' ? parse(entry.json()) : undefined
+  return parse(await readEntry(kv, key))
 }

@@ -1,10 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { brokenTotals } from './broken.ts'
 
 /** The metrics of one process, with Node's own (memory, event loop, collections) in it. */
 export function openMetrics(processName: string): Registry {
   const registry = new Registry()
   registry.setDefaultLabels({ process: processName })
   collectDefaultMetrics({ register: registry })
+  new Counter({
+    name: 'airproof_broken_messages_total',
+    help: 'Messages and entries that cannot be read and were passed over: see `airproof doctor`',
+    labelNames: ['stream'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [stream, total] of brokenTotals()) this.inc({ stream }, total)
+    },
+  })
   return registry
 }
 

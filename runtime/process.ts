@@ -1,4 +1,5 @@
 import type { Door } from './admin.ts'
+import { logBroken } from './broken.ts'
 import { readSharedConfig, type SharedConfig } from './config.ts'
 import { exitCodeOf, exitCodes, inWords } from './exit.ts'
 import { type Logger, openLog } from './log.ts'
@@ -40,6 +41,7 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
   const config = readSharedConfig(source)
   const log = openLog({ name, level: config.logLevel })
   using strays = watchStrayErrors()
+  logBroken(log)
   try {
     await using door = await openProcessDoor({ name, config, log, stop })
     const { waitsFor: onTrouble } = door

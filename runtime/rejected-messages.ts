@@ -19,6 +19,7 @@ import {
   rejectedHeaders,
   rejectedStream,
 } from '../schemas/subjects.ts'
+import { reportBroken } from './broken.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
 import { lastMessage, messageAt } from './stored-message.ts'
@@ -52,6 +53,16 @@ export const rejectedReasons: readonly Refused['reason'][] = [...refusalReasons,
 
 /** So long a consumer outlives us that we could not delete. */
 const askedOnceNanos = 5_000_000_000
+
+/** Why a message of REJECTED is not one that we kept there; undefined: it is. */
+export function rejectedFault(subject: string, headers: MsgHdrs | undefined): string | undefined {
+  if (!/^air\.rejected\.[a-z_]+\.\d+\.\d+\.\d+$/.test(subject))
+    return 'its subject is not one of ours'
+  const length = headers?.get(rejectedHeaders.length) ?? ''
+  const arrived = headers?.get(rejectedHeaders.arrived) || '0'
+  const areNumbers = [length, arrived].every((text) => /^\d{1,13}$/.test(text))
+  return areNumbers ? undefined : 'it does not have the headers of what is kept there'
+}
 
 export function readRejected(seq: number, subject: string, headers: MsgHdrs | undefined): Rejected {
   const id = subject.slice(prefix.length)
@@ -135,8 +146,13 @@ async function readSpan(
   const messages = await consumer.consume({ max_messages: 1_000 })
   for await (const message of messages) {
     if (message.seq <= end) {
-      const rejected = readRejected(message.seq, message.subject, message.headers)
-      if (sensor === undefined || rejected.sensor === sensor) found.push(rejected)
+      const { seq, subject, headers } = message
+      const why = rejectedFault(subject, headers)
+      if (why !== undefined) reportBroken({ stream: rejectedStream, seq, subject, why })
+      else {
+        const rejected = readRejected(seq, subject, headers)
+        if (sensor === undefined || rejected.sensor === sensor) found.push(rejected)
+      }
     }
     if (isLast(message, end)) break
   }
@@ -157,7 +173,7 @@ export async function needRejected(nc: NatsConnection, id: string): Promise<Reje
   const subject = id.startsWith(prefix) ? id : `${prefix}${id}`
   const isOne = /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/.test(subject)
   const found = isOne ? await lastMessage(nc, rejectedStream, subject) : undefined
-  if (found === undefined)
+  if (found === undefined || rejectedFault(found.subject, found.headers) !== undefined)
     throw new MustAct(`nothing is kept as ${id}: \`airproof rejected list\` shows the ids`)
   const rejected = readRejected(found.seq, found.subject, found.headers)
   return { ...rejected, bytes: found.data, isTruncated: rejected.length > found.data.length }

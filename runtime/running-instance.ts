@@ -28,6 +28,8 @@ export type RunningInstance = {
   readonly key: string
   readonly account: { readonly email: string; readonly password: string }
   readonly pids: Readonly<Record<string, number>>
+  /** Processes that keep ending, and why, while the rest goes on without them. */
+  readonly degraded?: Readonly<Record<string, string>>
 }
 
 const fileIn = (dataFolder: string): string => join(dataFolder, 'ready.json')

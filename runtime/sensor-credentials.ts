@@ -1,4 +1,5 @@
 /** The secrets that sensors sign in with: made, replaced and revoked, whoever asks for it. */
+
 import { createHash, randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
 import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/api-key.ts'
@@ -6,6 +7,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { Credential } from '../schemas/credential.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { putUnlessChanged } from './put-unless-changed.ts'
+import { checkedEntry } from './read-entry.ts'
 import { isWrongLastSequence } from './stored-message.ts'
 
 /**
@@ -65,8 +67,7 @@ async function changeCredential(
 ): Promise<void> {
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const found = await kv.get(id)
-    const isThere = found?.operation === 'PUT'
-    const changed = JSON.stringify(change(isThere ? found.json<Credential>() : undefined))
+    const changed = JSON.stringify(change(checkedEntry<Credential>(found)))
     try {
       await putUnlessChanged(kv, id, changed, found)
       return

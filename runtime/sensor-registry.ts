@@ -1,4 +1,5 @@
 /** Writes to the registry of sensors: every entry is checked first, every change is by CAS. */
+
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso, parseIso } from '../core/iso-time.ts'
@@ -9,6 +10,7 @@ import type { SensorEntry, Site } from '../schemas/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
+import { checkedEntry } from './read-entry.ts'
 import {
   changedSettings,
   type SensorSettings,
@@ -97,8 +99,8 @@ type Found = { readonly entry: SensorEntry; readonly revision: number }
 
 export async function findSensor({ kv }: Registry, id: SensorId): Promise<Found | undefined> {
   const found = await kv.get(id)
-  if (found === null || found.operation !== 'PUT') return undefined
-  return { entry: found.json<SensorEntry>(), revision: found.revision }
+  const entry = checkedEntry<SensorEntry>(found)
+  return found === null || entry === undefined ? undefined : { entry, revision: found.revision }
 }
 
 /** @throws MustAct */

@@ -1,4 +1,5 @@
 /** How far those who read the log's streams are behind, in sequences of the stream that they read. */
+
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -12,6 +13,7 @@ import {
   walHeaders,
   walSubject,
 } from '../schemas/subjects.ts'
+import { readEntry } from './read-entry.ts'
 import { lastMessage } from './stored-message.ts'
 
 export type StageLags = {
@@ -46,9 +48,7 @@ export async function readStageLags(nc: NatsConnection): Promise<StageLags> {
 
 async function readStatisticsPosition(nc: NatsConnection): Promise<number | undefined> {
   const kv = await new Kvm(nc).open(buckets.system)
-  const entry = await kv.get('rollup')
-  if (entry?.operation !== 'PUT') return undefined
-  const record: unknown = entry.json()
+  const record = await readEntry(kv, 'rollup')
   if (typeof record !== 'object' || record === null || !('position' in record)) return undefined
   return typeof record.position === 'number' ? record.position : undefined
 }

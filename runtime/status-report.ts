@@ -17,7 +17,7 @@ import {
   rejectedStream,
 } from '../schemas/subjects.ts'
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
-import { readHeader } from './follow-log.ts'
+import { readHeader } from './log-messages.ts'
 import { seedStates } from './seed-states.ts'
 import { lastMessage, nextMessage, type Stored } from './stored-message.ts'
 import { watchBucket } from './watched-bucket.ts'

@@ -31,6 +31,15 @@ export async function messageAt(
   return read(nc, stream, { seq })
 }
 
+/** What the server writes down of the sequence that a publish expected. */
+const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
+
+/** The message that a publish was made against, 0: the first; undefined: it passed no fence. */
+export function fenceOf(headers: MsgHdrs | undefined): number | undefined {
+  const text = headers?.get(fenceHeader)
+  return text === undefined || text === '' ? undefined : Number(text)
+}
+
 /** The first message of a subject at a sequence or behind it. */
 export async function nextMessage(
   nc: NatsConnection,

@@ -30,6 +30,7 @@ import {
   rawStream,
   rawSubject,
   readingsStream,
+  readingsSubjects,
   rejectedStream,
   stateStream,
   topicsStream,
@@ -91,7 +92,8 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     },
     {
       name: readingsStream,
-      subjects: ['air.readings.*'],
+      // these and no others: a message elsewhere would be foreign to every reader
+      subjects: [...readingsSubjects],
       discard: DiscardPolicy.New,
       deny_delete: true,
       allow_direct: true,
@@ -144,7 +146,8 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: stateStream,
       subjects: ['air.state.>'],
-      max_msgs_per_subject: 1,
+      // the one before it, too: a foreign message must not be all that is there at a start
+      max_msgs_per_subject: 2,
       allow_atomic: true,
       allow_direct: true,
     },

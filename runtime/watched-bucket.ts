@@ -4,6 +4,9 @@
  */
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { faultOfEntry } from '../schemas/bucket-entries.ts'
+import { reportBroken, whyOf } from './broken.ts'
+import { jsonOf } from './read-entry.ts'
 
 export type Change<T> = {
   readonly key: string
@@ -13,6 +16,8 @@ export type Change<T> = {
 
 export type WatchedBucket<T> = AsyncDisposable & {
   readonly get: (key: string) => T | undefined
+  /** The key has an entry, and it cannot be read: what must not be taken for a deletion asks this. */
+  readonly isBroken: (key: string) => boolean
   readonly entries: () => IterableIterator<[string, T]>
   readonly size: () => number
   /** The revision of the last change seen. */
@@ -27,7 +32,8 @@ export type WatchedBucket<T> = AsyncDisposable & {
 
 /**
  * Resolves when the whole bucket is in memory.
- * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted
+ * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. What is
+ * not as the bucket's schema says is reported, once.
  */
 export async function watchBucket<T>(
   nc: NatsConnection,
@@ -36,6 +42,7 @@ export async function watchBucket<T>(
 ): Promise<WatchedBucket<T>> {
   const kv = await new Kvm(nc).open(bucket)
   const values = new Map<string, T>()
+  const broken = new Set<string>()
   const listeners = new Set<(change: Change<T>) => void>()
   const waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
   let revision = 0
@@ -44,6 +51,8 @@ export async function watchBucket<T>(
     const value = entry.operation === 'PUT' ? parseEntry(entry, parse) : undefined
     if (value === undefined) values.delete(entry.key)
     else values.set(entry.key, value)
+    if (value === undefined && entry.operation === 'PUT') broken.add(entry.key)
+    else broken.delete(entry.key)
     revision = entry.revision
     for (const listener of listeners) listener({ key: entry.key, value })
     for (const waiter of waiting) {
@@ -68,6 +77,7 @@ export async function watchBucket<T>(
 
   return {
     get: (key) => values.get(key),
+    isBroken: (key) => broken.has(key),
     entries: () => values.entries(),
     size: () => values.size,
     revision: () => revision,
@@ -84,13 +94,27 @@ export async function watchBucket<T>(
   }
 }
 
+/** The same of a bucket whose entries are taken as its schema has them; others are left out. */
+export const watchChecked = async <T>(
+  nc: NatsConnection,
+  bucket: string,
+): Promise<WatchedBucket<T>> =>
+  await watchBucket(nc, bucket, (value, key) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bucket's own schema
+    faultOfEntry(bucket, key, JSON.stringify(value)) === undefined ? (value as T) : undefined,
+  )
+
 function parseEntry<T>(
   entry: KvWatchEntry,
   parse: (value: unknown, key: string) => T | undefined,
 ): T | undefined {
+  const value = jsonOf(entry, undefined)
+  if (value === undefined) return undefined
   try {
-    return parse(JSON.parse(entry.string()), entry.key)
-  } catch {
+    return parse(value, entry.key)
+  } catch (error) {
+    const { bucket, key, revision } = entry
+    reportBroken({ stream: `KV_${bucket}`, seq: revision, subject: key, why: whyOf(error) })
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { eventKinds, triggers } from '../core/delivery.ts'
 
@@ -103,3 +104,7 @@ export const attemptSchema = {
 } as const
 
 export type Attempt = FromSchema<typeof attemptSchema>
+
+export const isAttempt = new Ajv({ strict: true, allowUnionTypes: true }).compile<Attempt>(
+  attemptSchema,
+)

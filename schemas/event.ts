@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 
 const valueOrNull = { type: ['number', 'null'] } as const
@@ -87,3 +88,18 @@ export const eventSchema = {
 } as const
 
 export type AirEvent = FromSchema<typeof eventSchema>
+
+const isEvent = new Ajv({ strict: true, allowUnionTypes: true }).compile<AirEvent>(eventSchema)
+const decoder = new TextDecoder()
+
+/** The event, or in words why the bytes are not one. */
+export function parseEvent(data: Uint8Array): AirEvent | string {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(data))
+    if (isEvent(value)) return value
+    const [first] = isEvent.errors ?? []
+    return `it is not an event: ${first?.instancePath ?? ''} ${first?.message ?? ''}`
+  } catch {
+    return 'it is not JSON'
+  }
+}

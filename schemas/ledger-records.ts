@@ -144,6 +144,19 @@ function write48(view: DataView, at: number, value: number): void {
 const read48 = (view: DataView, at: number): number =>
   view.getUint16(at + 4, true) * half + view.getUint32(at, true)
 
+/** Every record is of a kind and says what we know. Asked before a whole message is folded. */
+export function areRecords(bytes: Uint8Array): boolean {
+  if (bytes.length % recordBytes !== 0) return false
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const ops: readonly number[] = Object.values(hookOps)
+  for (let at = 0; at < bytes.length; at += recordBytes) {
+    const type = types[view.getUint8(at)]
+    if (type === undefined || type === '') return false
+    if (type === 'hook' && !ops.includes(view.getUint8(at + 1))) return false
+  }
+  return true
+}
+
 /**
  * Folds the records into the ledger, as reading and applying each of them would, without making a
  * million objects on the way.

@@ -31,11 +31,22 @@ export type Manifest = FromSchema<typeof manifestSchema>
 
 const isManifest = new Ajv({ strict: true }).compile<Manifest>(manifestSchema)
 
-/** @returns undefined where the bytes are no manifest of this version */
-export function parseManifest(bytes: Uint8Array): Manifest | undefined {
-  const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-  return isManifest(value) ? value : undefined
+/** @returns undefined where the bytes are not a manifest, `newer` where a later version wrote them */
+export function parseManifest(bytes: Uint8Array): Manifest | 'newer' | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isManifest(value) ? value : isNewer(value) ? 'newer' : undefined
+  } catch {
+    return undefined
+  }
 }
+
+const isNewer = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'v' in value &&
+  typeof value.v === 'number' &&
+  value.v > manifestSchema.properties.v.const
 
 /** 480 KB. */
 const recordsAChunk = 20_000

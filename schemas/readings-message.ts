@@ -3,6 +3,7 @@
  * below 512 KB and any language can read the log. What the next worker needs without parsing is in
  * headers (`logHeaders`).
  */
+import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import type {
   ArrivedReading,
@@ -173,16 +174,32 @@ export function encodeReadings(message: LogMessage): Uint8Array {
   )
 }
 
-// only workers publish to READINGS, and they wrote a checked id and a reason of the list
+const isBody = new Ajv({ strict: true, allowUnionTypes: true }).compile<Body>(readingsMessageSchema)
+
+/** The body of a READINGS message. @throws SyntaxError where the bytes are something else */
+function parseBody(bytes: Uint8Array): Body {
+  const body: unknown = JSON.parse(decoder.decode(bytes))
+  if (!isBody(body)) {
+    const [first] = isBody.errors ?? []
+    throw new SyntaxError(
+      `it is not a READINGS message: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
+    )
+  }
+  return body
+}
+
+// of the log are messages of workers alone, and they wrote a checked id and a reason of the list
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const idOf = (sensor: string): SensorId => sensor as SensorId
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 
-/** Trusts its input: only workers may publish to READINGS, and the fence keeps it whole. */
+/**
+ * Whether the message follows from the one before is asked of `runtime/log-messages.ts`.
+ * @throws SyntaxError where the bytes are not the body of a READINGS message
+ */
 export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const body = JSON.parse(decoder.decode(bytes)) as Body
+  const body = parseBody(bytes)
   const { partition } = header
   return {
     ...header,

@@ -1,4 +1,5 @@
 /** Every subject, stream and bucket of the system, named once. */
+import { partitionCount } from '../core/sensor-id.ts'
 
 export const rawSubject = (partition: number, sensor: string): string =>
   `air.raw.${partition}.${sensor}`
@@ -15,6 +16,10 @@ export const rawStream = (partition: number): string => `RAW_${partition}`
 
 export const readingsStream = 'READINGS'
 export const readingsSubject = (partition: number): string => `air.readings.${partition}`
+/** All that READINGS takes. */
+export const readingsSubjects: readonly string[] = Array.from({ length: partitionCount }, (_, p) =>
+  readingsSubject(p),
+)
 export const partitionOfReadings = (subject: string): number =>
   Number(subject.slice('air.readings.'.length))
 
@@ -118,6 +123,8 @@ export const logHeaders = {
   nLast: 'Air-N-Last',
   count: 'Air-Count',
   lateTo: 'Air-Late-To',
+  /** Sequence of the partition's message before this one; the fence's may be a foreign message. */
+  former: 'Air-Former',
 } as const
 
 /** Headers of a REJECTED message; its body is the first 64 KiB of what came in. */

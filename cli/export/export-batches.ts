@@ -5,6 +5,7 @@ import type { ChainProof } from '../../core/bundle.ts'
 import type { BatchHeader } from '../../core/header.ts'
 import type { Keccak } from '../../core/leaf.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { readEntry } from '../../runtime/read-entry.ts'
 import { parseChainProof } from '../../schemas/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { needDeployment, readSealed } from '../sealed-headers.ts'
@@ -46,8 +47,7 @@ export async function readExportBatches(
       throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
     },
     chainProofOf: async (number) => {
-      const entry = await proofs.get(String(number))
-      const proof = entry?.operation === 'PUT' ? parseChainProof(entry.json()) : undefined
+      const proof = parseChainProof(await readEntry(proofs, String(number)))
       if (proof !== undefined) return proof
       throw new MustAct(`there is no proof of batch ${number} on the chain: is it final?`)
     },

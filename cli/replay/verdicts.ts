@@ -74,6 +74,7 @@ export function openTally(start: Start, isOurs: (sensor: string) => boolean): Ta
   }
   return {
     take({ seq, message }) {
+      if (message === undefined) return
       const partition = partitions[message.partition]
       const before = start.raw[message.partition]
       if (partition === undefined || before === undefined) return

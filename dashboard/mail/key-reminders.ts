@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import type { MailQueue } from '../../runtime/mail-queue.ts'
 import { isWrongLastSequence } from '../../runtime/stored-message.ts'
-import { watchBucket } from '../../runtime/watched-bucket.ts'
+import { watchChecked } from '../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import type { Mail } from '../../schemas/mail.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -45,9 +45,7 @@ type Options = {
 
 export async function openKeyReminders(options: Options): Promise<AsyncDisposable> {
   const { nc, mails, nowMs, onFailure, everyMs = minuteMs } = options
-  // written by our own processes alone, so taken as it is
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const keys = await watchBucket(nc, buckets.keys, (value) => value as KeyRecord)
+  const keys = await watchChecked<KeyRecord>(nc, buckets.keys)
   const look = async (): Promise<void> => {
     for (const hash of [...keys.entries()].map(([key]) => key)) await remind(hash)
   }

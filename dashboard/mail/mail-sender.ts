@@ -3,6 +3,7 @@
  * each lane. A mail is acknowledged when the server has it: killed in between, it is sent again, under the same
  * Message-ID. While the server is away mails wait in the stream, each for its own time.
  */
+
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -10,6 +11,7 @@ import { dayMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { sealedMail } from '../../runtime/mail-queue.ts'
 import { pause } from '../../runtime/pause.ts'
+import { checkedEntry } from '../../runtime/read-entry.ts'
 import type { SecretBox } from '../../runtime/seal-secret.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
@@ -168,5 +170,5 @@ async function addressOf({ to }: Mail, accounts: KV): Promise<string | undefined
   if (to.email !== undefined) return to.email
   if (to.account === undefined) return undefined
   const entry = await accounts.get(to.account)
-  return entry?.operation === 'PUT' ? entry.json<Account>().email : undefined
+  return checkedEntry<Account>(entry)?.email
 }

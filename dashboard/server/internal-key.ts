@@ -9,7 +9,7 @@ import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/api-key.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { hashOfKey } from '../../runtime/account-book.ts'
-import { watchBucket } from '../../runtime/watched-bucket.ts'
+import { watchChecked } from '../../runtime/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
@@ -76,7 +76,7 @@ type Made = { readonly key: string; readonly madeMs: number }
 /** Those of processes that were killed. */
 async function forgetExpired({ nc, keys, nowMs }: Options): Promise<void> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by our own processes
-  await using found = await watchBucket(nc, buckets.keys, (value) => value as KeyRecord)
+  await using found = await watchChecked<KeyRecord>(nc, buckets.keys)
   for (const [hash, { internal, expires_at }] of found.entries())
     if (internal === true && Date.parse(expires_at) <= nowMs()) await keys.delete(hash)
 }

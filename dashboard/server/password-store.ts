@@ -1,6 +1,7 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { jsonOf } from '../../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
@@ -17,8 +18,9 @@ export const openPasswords = (nc: NatsConnection): Promise<KV> =>
 /** @param account may be any text: what is no key has no password */
 export async function readPassword(kv: KV, account: string): Promise<KeptPassword | undefined> {
   const entry = await kv.get(account)
-  if (entry?.operation !== 'PUT') return undefined
-  return { phc: entry.json<string>(), revision: entry.revision }
+  const phc = jsonOf(entry)
+  if (entry === null || typeof phc !== 'string') return undefined
+  return { phc, revision: entry.revision }
 }
 
 /** @returns its revision */

@@ -3,12 +3,14 @@
  * memory by a watch: a request does no I/O, and one that is ended anywhere is dead here as soon
  * as the watch brings it. It ends 30 days after sign-in, and 7 days after it was last used.
  */
+
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../core/iso-time.ts'
 import { remember } from '../../core/remember.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { inCommon } from '../../runtime/in-common.ts'
+import { jsonOf } from '../../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/watched-bucket.ts'
 import type { Account } from '../../schemas/account.ts'
@@ -152,7 +154,7 @@ async function tellUse(
 ): Promise<void> {
   try {
     const entry = await kv.get(hash)
-    const record = entry?.operation === 'PUT' ? parseSession(entry.json()) : undefined
+    const record = parseSession(jsonOf(entry))
     if (entry === null || record === undefined) return
     const used = { ...record, seen_at: formatIso(nowMs) }
     await kv.update(hash, JSON.stringify(used), entry.revision)
@@ -163,9 +165,13 @@ async function tellUse(
 }
 
 function parseSession(value: unknown): SessionRecord | undefined {
-  // Written by this file alone, so taken as it is.
+  if (typeof value !== 'object' || value === null) return undefined
+  // Written by this file alone, so the rest is taken as it is.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return typeof value === 'object' && value !== null ? (value as SessionRecord) : undefined
+  const record = value as SessionRecord
+  // without its times a session would never end
+  const times = [record.created_at, record.seen_at].map((text) => Date.parse(text))
+  return times.every(Number.isFinite) ? record : undefined
 }
 
 /** In constant time. */

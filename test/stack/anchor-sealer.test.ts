@@ -9,11 +9,20 @@ import { chainFault, headerFault } from '../../core/batch-faults.ts'
 import type { BatchHeader } from '../../core/header.ts'
 import { type Hex, zeroHash } from '../../core/hex.ts'
 import { createState } from '../../core/partition-state.ts'
-import { hourMs, minuteMs } from '../../core/time.ts'
+import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { openBatchBlobs } from '../../runtime/batch-blobs.ts'
+import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { batchKey, headerKey } from '../../schemas/batch-record.ts'
 import { encodeSnapshot } from '../../schemas/snapshot.ts'
-import { buckets, readingsStream, stateSubject } from '../../schemas/subjects.ts'
+import {
+  blobsStream,
+  blobTopSubject,
+  buckets,
+  readingsStream,
+  readingsSubject,
+  stateSubject,
+} from '../../schemas/subjects.ts'
 import type { AnchorNetwork } from '../support/chain/anchor-network.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
 import { sealing } from '../support/chain/sealing.ts'
@@ -175,7 +184,7 @@ test('nothing is trimmed while a partition has no snapshot, nor past its last me
   for (let i = 0; i < 5; i++) await log.write()
   const system = await new Kvm(network.nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 5, dirty: [], dirtyDays: [] }))
-  expect(await trimLog(network.nc, system, 5)).toBe(1)
+  expect(await trimLog(network.nc, system, { finalLast: 5, nowMs: Date.now() })).toBe(1)
   const { state } = await (await jetstreamManager(network.nc)).streams.info(readingsStream)
   expect(state).toMatchObject({ first_seq: 1, messages: 5 })
 })
@@ -190,19 +199,107 @@ test('what is anchored and read by all is trimmed, each partition keeps its last
   await putSnapshot(nc, { partition: 3, seq: 2 })
   await putSnapshot(nc, { partition: 0, seq: 12 })
   // partition 3 was last heard at 2
-  expect(await trimLog(nc, system, 12)).toBe(2)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(2)
   await log.write({ partition: 3 })
   await putSnapshot(nc, { partition: 3, seq: 13 })
   await system.put('needed.notifier.0', JSON.stringify({ readings: 5 }))
   await system.put('needed.notifier.1', JSON.stringify({ readings: null }))
-  expect(await trimLog(nc, system, 12)).toBe(5)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(5)
   await system.put('needed.notifier.0', JSON.stringify({ readings: null }))
-  expect(await trimLog(nc, system, 8)).toBe(9)
-  expect(await trimLog(nc, system, 12)).toBe(12)
+  expect(await trimLog(nc, system, { finalLast: 8, nowMs: Date.now() })).toBe(9)
+  expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(12)
   const { state } = await (await jetstreamManager(nc)).streams.info(readingsStream)
   expect(state).toMatchObject({ first_seq: 12, messages: 2 })
   await system.purge('needed.notifier.0')
   await system.purge('needed.notifier.1')
+})
+
+test('what only others need goes after seven days: of a paused, a retired or an unreadable one', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  for (let i = 0; i < 12; i++) await log.write()
+  const system = await new Kvm(nc).open(buckets.system)
+  await system.put('rollup', JSON.stringify({ position: 12, dirty: [], dirtyDays: [] }))
+  await putSnapshot(nc, { partition: 0, seq: 12 })
+  const keys = { 'needed.notifier.0': '{"readings":5}', 'needed.retired': '{"readings":2}' }
+  for (const [key, said] of Object.entries(keys)) await system.put(key, said)
+  await system.put('needed.broken', '{"readings":')
+  const trimAt = (nowMs: number) => trimLog(nc, system, { finalLast: 12, nowMs })
+  const [writtenMs, weekMs] = [Date.now(), 7 * dayMs]
+  expect(await trimAt(writtenMs)).toBe(1)
+  await system.put('needed.broken', '{"readings":null}')
+  expect(await trimAt(writtenMs)).toBe(2)
+  expect(await trimAt(writtenMs + weekMs - minuteMs)).toBe(2)
+  expect(await trimAt(writtenMs + weekMs + minuteMs)).toBe(12)
+  for (const key of [...Object.keys(keys), 'needed.broken']) await system.purge(key)
+})
+
+test('a partition whose last message is foreign keeps its last one of the log', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  for (let i = 0; i < 4; i++) await log.write()
+  for (let i = 0; i < 3; i++) await jetstream(nc).publish(readingsSubject(0), 'no message of ours')
+  const system = await new Kvm(nc).open(buckets.system)
+  await system.put('rollup', JSON.stringify({ position: 7, dirty: [], dirtyDays: [] }))
+  await putSnapshot(nc, { partition: 0, seq: 3 })
+  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
+  await putSnapshot(nc, { partition: 0, seq: 4 })
+  expect(await trimLog(nc, system, { finalLast: 7, nowMs: Date.now() })).toBe(4)
+})
+
+test('a foreign message where a blob is to be is named, and the next batches are sealed', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const met: string[] = []
+  const stop = onBroken(({ stream, subject }) => met.push(`${stream} ${subject}`))
+  const log = logWriter(nc)
+  await jetstream(nc).publish(blobTopSubject(1), 'foreign')
+  await using _ = sealing(network)
+  await sealedTo(network, await log.write())
+  await sealedTo(network, await log.write())
+  stop()
+  expect(met).toEqual([`${blobsStream} ${blobTopSubject(1)}`])
+  expect((await (await openBatchBlobs(nc)).top(2))?.leaves).toBe(1)
+})
+
+test('entries of a batch that cannot be read decide nothing and are written over', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  const kv = await new Kvm(nc).open(buckets.batches)
+  for (const key of [batchKey(1), headerKey(2), 'open']) await kv.put(key, '{"first":')
+  await using _ = sealing(network)
+  await sealedTo(network, await log.write())
+  await sealedTo(network, await log.write())
+  expect(faultsOf(headersOf(network))).toEqual([])
+  expect(headersOf(network)).toHaveLength(2)
+})
+
+test('foreign messages are in the range of a batch and bring it nothing', async () => {
+  await using network = await chain.network()
+  const { nc } = network
+  const log = logWriter(nc)
+  await log.write({ readings: 3 })
+  const foreign = jetstream(nc)
+  await foreign.publish(readingsSubject(0), 'no message of ours')
+  await foreign.publish(readingsSubject(7), '')
+  await log.write({ readings: 2 })
+  await foreign.publish(readingsSubject(0), '{"v":1}')
+  await using _ = sealing(network, { intervalMs: hourMs, maxReadings: 5 })
+  await eventually('both messages are sealed', async () => {
+    await network.batches.barrier()
+    return network.batches.last() === 1
+  })
+  await log.write({ readings: 6 })
+  await sealedTo(network, 6)
+  const headers = headersOf(network)
+  expect(headers.map(({ first, last, count }) => [first, last, count])).toEqual([
+    [1, 4, 5],
+    [5, 6, 6],
+  ])
+  expect(faultsOf(headers)).toEqual([])
 })
 
 async function putSnapshot(

@@ -1,17 +1,15 @@
 /** Whatever dies or sleeps: nothing is lost, and what is repeated has the same id. */
 import { createHash } from 'node:crypto'
-import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, inject, test } from 'vitest'
 import { shardCount } from '../../core/webhook-id.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { encodeRecords } from '../../schemas/ledger-records.ts'
 import { buckets, ledgerStream, walHeaders, walSubject } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
-import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
+import { publishEvent, publishWal, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -155,11 +153,7 @@ test('asleep between a lease and its claim: what another has claimed meanwhile i
   child.kill('SIGSTOP')
 
   await takeAll()
-  const header = headers()
-  header.set(walHeaders.worker, 'another-1')
-  const claim = encodeRecords([{ type: 'epoch', atMs: Date.now() }])
-  for (const shard of shards)
-    await jetstream(nc).publish(walSubject(shard), claim, { headers: header })
+  for (const shard of shards) await publishWal(nc, shard, [{ type: 'epoch', atMs: Date.now() }])
   child.kill('SIGCONT')
   const ended = await eventually('it ends', async () => {
     // the other one lives, however long it takes

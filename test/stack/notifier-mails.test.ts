@@ -1,6 +1,6 @@
 /** What the owner of a failing webhook is told: sealed in stream MAIL, once. */
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, hourMs, secondMs } from '../../core/time.ts'
@@ -8,15 +8,15 @@ import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { sealedMail } from '../../runtime/mail-queue.ts'
 import { secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { encodeRecords } from '../../schemas/ledger-records.ts'
 import type { Mail } from '../../schemas/mail.ts'
-import { laneSubject, mailStream, walHeaders, walSubject } from '../../schemas/subjects.ts'
+import { laneSubject, mailStream } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import {
   changeWebhook,
   publishEvent,
+  publishWal,
   putWebhook,
   readWebhook,
   rise,
@@ -63,10 +63,7 @@ async function failingSince(webhook: Webhook, sinceMs: number, lastMs: number): 
     firstFailureMs: sinceMs,
     lastFailureMs: lastMs,
   } as const
-  const header = headers()
-  for (const name of Object.values(walHeaders)) header.set(name, '0')
-  const records = encodeRecords([{ type: 'hook', webhook: number, says }])
-  await jetstream(nc).publish(walSubject(shardOf(number)), records, { headers: header })
+  await publishWal(nc, shardOf(number), [{ type: 'hook', webhook: number, says }])
 }
 
 test('at a day of failures, at five, and at a 410 the owner gets a mail; nothing else does', async () => {

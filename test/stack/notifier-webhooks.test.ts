@@ -1,30 +1,21 @@
 /** One notifier process over a real server: what becomes of deliveries as webhooks change. */
 import type { ServerResponse } from 'node:http'
-import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { EventKind } from '../../core/delivery.ts'
-import { seqOf } from '../../core/reading.ts'
 import { sensorIdRules } from '../../core/sensor-id.ts'
 import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { nextMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { type Attempt, attemptSchema } from '../../schemas/attempt.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
-import {
-  askSubject,
-  attemptSubject,
-  attemptsStream,
-  buckets,
-  logHeaders,
-  readingsSubject,
-} from '../../schemas/subjects.ts'
+import { askSubject, attemptSubject, attemptsStream, buckets } from '../../schemas/subjects.ts'
 import { payloadSchemas } from '../../schemas/webhook-payload.ts'
 import type { WebhookReply, WebhookRequest } from '../../schemas/webhook-requests.ts'
 import { eventually } from '../support/eventually.ts'
+import { publishReading } from '../support/log-reading.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import {
   changeWebhook,
@@ -110,7 +101,7 @@ test('every kind of event arrives as its schema says, signed', async () => {
   await publishEvent(nc, rise(100, 320, sensor_id))
   await publishEvent(nc, offline(sensor_id))
   await publishEvent(nc, online(sensor_id))
-  await publishReading(id)
+  await publishReading(nc, 1, id)
   const received = await count(receiver, 5)
   expect(received.map(({ json }) => json.event).toSorted()).toEqual(kinds.toSorted())
   for (const { json, body, headers: fields } of received) {
@@ -126,42 +117,6 @@ test('every kind of event arrives as its schema says, signed', async () => {
   const attempts = await attemptsOf(webhook.id, 5)
   for (const one of attempts) expect(new Ajv().validate(attemptSchema, one)).toBe(true)
 })
-
-async function publishReading(
-  sensor: Parameters<typeof encodeReadings>[0]['readings'][number]['sensor'],
-) {
-  const head = headers()
-  head.set(logHeaders.worker, 'test')
-  const timeMs = Date.now() - 1_000
-  const hundredths = { pm25: 2_100, pm10: null, co2: null, temperature: 2_900, humidity: null }
-  const body = encodeReadings({
-    partition: 3,
-    worker: 'test',
-    rawLast: 1,
-    rawLastTimeMs: 0,
-    nLast: 1,
-    lateTo: 0,
-    listenedMs: 0,
-    readings: [
-      {
-        sensor,
-        area: 'Yaba',
-        timeMs,
-        arrivedMs: timeMs,
-        ...hundredths,
-        aqi: 70,
-        flags: 0,
-        seq: seqOf(3, 1),
-      },
-    ],
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  })
-  await jetstream(nc).publish(readingsSubject(3), body, { headers: head })
-}
 
 async function attemptsOf(webhook: string, least: number): Promise<Attempt[]> {
   return await eventually(`${least} attempts are kept`, async () => {

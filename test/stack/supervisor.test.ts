@@ -168,6 +168,42 @@ test('a process that keeps ending is given up with its last words', async () => 
   expect(readLines(journal)).toHaveLength(3)
 })
 
+test('one that is not vital is tried again for ever, at longer times, and told of until it runs', async () => {
+  using folder = temporaryFolder()
+  const journal = join(folder.path, 'journal')
+  const tired = processService({ ...standIn('tired', journal, 75), env, log, output: { write } })
+  const rested = processService({ ...standIn('tired', journal), env, log, output: { write } })
+  let current = tired
+  const service = { name: 'tired', start: () => current.start() }
+  const told: (string | undefined)[] = []
+  const keeping = {
+    log,
+    isVital: false,
+    bound: { ends: 3, withinMs: 2_000 },
+    firstPauseMs: 1,
+    onRestart: () => told.push(kept.degraded()),
+  }
+  await using kept = await keepAlive(service, keeping)
+  await eventually('it ended more often than a vital one may', () => {
+    return readLines(journal).length >= 6
+  })
+  expect(kept.degraded()).toMatch(/^it ended \d+ times, last with exit code 75/)
+  current = rested
+  await eventually('it runs', () => kept.degraded() === undefined)
+  expect(told.at(-1)).toBeUndefined()
+  expect(readLines(journal).at(-1)).toMatch(/^start tired/)
+})
+
+test('a side process that cannot run keeps nothing else from starting, and is told of', async () => {
+  using folder = temporaryFolder()
+  await using up = await startUp(folder.path, ['tired', 'pipeline'])
+  const instance = await untilReady(up)
+  expect(Object.keys(instance.degraded ?? {})).toEqual(['tired'])
+  expect(instance.pids).toHaveProperty('pipeline')
+  expect(up.child.isAlive()).toBe(true)
+  expect(up.said.join('\n')).toContain('tired keeps ending: the rest goes on without it')
+})
+
 test('a process that is frozen is ended and started again; one that is busy for a while is not', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')

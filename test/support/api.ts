@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { run } from '../../api/main.ts'
 import { apiKeyPrefix, makeKey } from '../../core/api-key.ts'
 import { aqiOf } from '../../core/aqi.ts'
@@ -22,12 +22,12 @@ import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Account, KeyRecord } from '../../schemas/account.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
 import type { SensorEntry } from '../../schemas/sensor.ts'
 import { encodeSnapshot } from '../../schemas/snapshot.ts'
-import { buckets, logHeaders, readingsSubject, stateSubject } from '../../schemas/subjects.ts'
+import { buckets, stateSubject } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'
 import type { Store } from '../../store/store.ts'
+import { commitMessage } from './commit-message.ts'
 import { eventually } from './eventually.ts'
 import { type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -202,15 +202,8 @@ export async function testApi({
       events,
       held,
     }
-    const head = headers()
-    head.set(logHeaders.worker, message.worker)
-    head.set(logHeaders.rawLast, String(message.rawLast))
-    head.set(logHeaders.rawLastTime, String(message.rawLastTimeMs))
-    head.set(logHeaders.nLast, String(message.nLast))
-    const subject = readingsSubject(state.partition)
-    const ack = await jetstream(nc).publish(subject, encodeReadings(message), { headers: head })
-    lastSeq = ack.seq
-    evolve(state, message, ack.seq)
+    lastSeq = await commitMessage(nc, message, state.readingsSeq || undefined)
+    evolve(state, message, lastSeq)
   }
 
   const commit: TestApi['commit'] = async (told, more = {}) => {

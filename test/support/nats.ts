@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -20,6 +20,9 @@ export type TestNats = AsyncDisposable & {
   readonly thaw: () => void
   /** Starts again on the same port and folder. */
   readonly restart: () => Promise<void>
+  /** Stops, and starts again after the folders of these streams were kept, or put back as kept. */
+  readonly keepStreams: (...names: readonly string[]) => Promise<void>
+  readonly putStreamsBack: (...names: readonly string[]) => Promise<void>
 }
 
 /** A real nats-server on a free port with a folder of its own, both gone when disposed. */
@@ -31,6 +34,19 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
   const start = (): Promise<NatsServer> =>
     startNatsServer({ engine, folder, port, env, syncAlways })
   let server = await start()
+  const kept = join(folder, 'kept')
+  const copyWhileStopped = async (names: readonly string[], isKeeping: boolean): Promise<void> => {
+    await server.stop()
+    for (const name of names) {
+      const [stream] = globSync(join(folder, '**', 'streams', name))
+      if (stream === undefined) throw new Error(`the server has no folder of stream ${name}`)
+      const aside = join(kept, name)
+      const [from, to] = isKeeping ? [stream, aside] : [aside, stream]
+      rmSync(to, { recursive: true, force: true })
+      cpSync(from, to, { recursive: true })
+    }
+    server = await start()
+  }
   return {
     url: server.url,
     pid: () => server.pid,
@@ -48,6 +64,8 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
       await server.stop()
       server = await start()
     },
+    keepStreams: (...names) => copyWhileStopped(names, true),
+    putStreamsBack: (...names) => copyWhileStopped(names, false),
     [Symbol.asyncDispose]: async () => {
       server.kill('SIGCONT')
       await server.stop()

@@ -3,15 +3,25 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
+import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { LedgerRecord } from '../../core/ledger-record.ts'
 import { shardCount, webhookIdOf } from '../../core/webhook-id.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
+import { lastMessage } from '../../runtime/stored-message.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { AirEvent } from '../../schemas/event.ts'
-import { buckets, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
+import { encodeRecords } from '../../schemas/ledger-records.ts'
+import {
+  buckets,
+  ledgerStream,
+  presenceSubject,
+  riseSubject,
+  walHeaders,
+  walSubject,
+} from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import { eventually } from './eventually.ts'
 
@@ -134,6 +144,24 @@ export async function publishEvent(nc: NatsConnection, event: AirEvent): Promise
   const name = event.kind === 'rise' ? riseSubject : presenceSubject
   const ack = await jetstream(nc).publish(name(event.sensor_id), JSON.stringify(event))
   return ack.seq
+}
+
+/** A message of a shard's ledger, as its owner writes it. */
+export async function publishWal(
+  nc: NatsConnection,
+  shard: number,
+  records: readonly LedgerRecord[],
+  worker = 'another-1',
+): Promise<void> {
+  const subject = walSubject(shard)
+  const header = headers()
+  for (const name of Object.values(walHeaders)) header.set(name, '0')
+  header.set(walHeaders.worker, worker)
+  const last = await lastMessage(nc, ledgerStream(shard), subject)
+  await jetstream(nc).publish(subject, encodeRecords(records), {
+    headers: header,
+    expect: { lastSubjectSequence: last?.seq ?? 0 },
+  })
 }
 
 export type TestNotifier = AsyncDisposable & {

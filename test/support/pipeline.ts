@@ -16,13 +16,12 @@ import type { ArrivedReading, LogMessage, Refused } from '../../core/log-message
 import { partitionCount, partitionOf, type SensorId } from '../../core/sensor-id.ts'
 import { run } from '../../pipeline/main.ts'
 import type { SharedConfig } from '../../runtime/config.ts'
-import { readHeader } from '../../runtime/follow-log.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
+import { logReader } from '../../runtime/log-messages.ts'
 import { lastMessage, nextMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { AirEvent } from '../../schemas/event.ts'
-import { decodeReadings } from '../../schemas/readings-message.ts'
 import type { SensorEntry } from '../../schemas/sensor.ts'
 import {
   buckets,
@@ -88,6 +87,8 @@ export type TestPipeline = AsyncDisposable & {
   /** The sum over the lines of a metric that have the label. */
   readonly metric: (name: string, label: string) => Promise<number>
   readonly start: () => Promise<void>
+  /** What the process fails with by itself; undefined: it was stopped. */
+  readonly ended: () => Promise<unknown>
   /** In order; throws what the process failed with. */
   readonly stop: () => Promise<void>
 }
@@ -170,18 +171,22 @@ export async function testPipeline(): Promise<TestPipeline> {
   const store = opened.use(await openSqliteStore({ file, readOnly: true }))
 
   const log: { seq: number; message: LogMessage }[] = []
+  const read = logReader(nc)
+  let readTo = 0
   const readOn = async (): Promise<void> => {
     const { state } = await manager.streams.info(readingsStream)
-    const from = (log.at(-1)?.seq ?? 0) + 1
+    const from = readTo + 1
     if (state.last_seq < from) return
     const consumer = await js.consumers.get(readingsStream, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: from,
     })
     const messages = await consumer.consume()
-    for await (const { seq, subject, headers, data } of messages) {
-      log.push({ seq, message: decodeReadings(readHeader(subject, headers), data) })
-      if (seq >= state.last_seq) break
+    for await (const stored of messages) {
+      const message = await read(stored)
+      if (message !== undefined) log.push({ seq: stored.seq, message })
+      readTo = stored.seq
+      if (readTo >= state.last_seq) break
     }
     await messages.close()
   }
@@ -281,6 +286,11 @@ export async function testPipeline(): Promise<TestPipeline> {
       return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
     },
     start,
+    ended: async () =>
+      await running?.ended.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
     stop,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }

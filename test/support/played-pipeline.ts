@@ -3,15 +3,15 @@
  * few of the real rules, and writes READINGS as the real one does, late lane included.
  */
 import { type JsMsg, jetstream } from '@nats-io/jetstream'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { parseIso } from '../../core/iso-time.ts'
 import type { ArrivedReading, Deferred, LogMessage } from '../../core/log-message.ts'
 import { sameValues } from '../../core/log-message.ts'
 import { type Hundredths, seqOf } from '../../core/reading.ts'
 import { partitionCount, type SensorId } from '../../core/sensor-id.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
-import { logHeaders, rawStream, readingsSubject } from '../../schemas/subjects.ts'
+import { rawStream } from '../../schemas/subjects.ts'
+import { commitMessage } from './commit-message.ts'
 
 type State = {
   readonly partition: number
@@ -115,23 +115,12 @@ function valuesOf(reading: RawReading): Hundredths {
 /** @returns the sequence in READINGS */
 async function commit(nc: NatsConnection, state: State, verdict: Verdict): Promise<number> {
   const { partition, rawLast, lateTo } = state
-  const head = headers()
-  head.set(logHeaders.worker, 'played')
-  head.set(logHeaders.rawLast, String(rawLast))
-  head.set(logHeaders.lateTo, String(lateTo))
-  head.set(logHeaders.nLast, String(state.n))
-  const body = encodeReadings({
+  return await commitMessage(nc, {
     partition,
     worker: 'played',
     rawLast,
-    rawLastTimeMs: 0,
     nLast: state.n,
     lateTo,
-    listenedMs: 0,
-    events: [],
-    held: [],
     ...verdict,
   })
-  const ack = await jetstream(nc).publish(readingsSubject(partition), body, { headers: head })
-  return ack.seq
 }

@@ -89,13 +89,20 @@ describe('the key file', () => {
 
 describe('what of the log is kept', () => {
   const busy = { last: 100, snapshot: { seq: 90, store: 80, lateTo: 85 } }
-  const bounds = { finalLast: 95, partitions: [busy], rollUp: 94, needs: [] }
+  const bounds = { finalLast: 95, partitions: [busy], rollUp: 94, needs: [], needsFrom: 1 }
 
   test('begins behind the least of what everybody has done', () => {
     expect(keepFrom(bounds)).toBe(81)
     expect(keepFrom({ ...bounds, finalLast: 40 })).toBe(41)
     expect(keepFrom({ ...bounds, rollUp: 50 })).toBe(51)
     expect(keepFrom({ ...bounds, needs: [60, 30] })).toBe(30)
+  })
+
+  test('is for others no older than they may need it, whatever they say', () => {
+    expect(keepFrom({ ...bounds, needs: [1], needsFrom: 60 })).toBe(60)
+    expect(keepFrom({ ...bounds, needs: [70], needsFrom: 60 })).toBe(70)
+    // nothing is so young
+    expect(keepFrom({ ...bounds, needs: [1], needsFrom: 101 })).toBe(81)
   })
 
   test('always holds the last message of every partition that has one', () => {

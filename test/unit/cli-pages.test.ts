@@ -32,6 +32,18 @@ describe('the page for sensors', () => {
   })
 })
 
+describe('servers that others run', () => {
+  it.each(['docs/operations.md', 'docker-compose.yml'])(
+    'write before they answer in %s',
+    (file) => {
+      const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+      const streams = [...text.matchAll(/^\s*jetstream \{[^}]*\}/gm)].map(([block]) => block)
+      expect(streams).not.toEqual([])
+      for (const block of streams) expect(block).toContain('sync_interval: always')
+    },
+  )
+})
+
 describe('the page of the command line', () => {
   it('names every command', () => {
     const cli = page('cli.md')

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { TimeoutError } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { editsBetween, nearest } from '../../cli/nearest.ts'
@@ -71,6 +73,32 @@ test('an instance file that is torn gives a new id, never half of one', () => {
   mkdirSync(join(folder.path, 'instances'))
   writeFileSync(join(folder.path, 'instances', 'pipeline'), 'pipeline-abc')
   expect(openInstance(folder.path, 'pipeline').id).toMatch(/^pipeline-[0-9a-f]{12}$/)
+})
+
+test('starts at the same instant never get the same worker id', async () => {
+  using folder = temporaryFolder()
+  const barrier = new Int32Array(new SharedArrayBuffer(4))
+  const code = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    import(workerData.module).then(({ openInstance }) => {
+      parentPort.postMessage('here')
+      Atomics.wait(workerData.barrier, 0, 0)
+      const names = Array.from({ length: 20 }, () => openInstance(workerData.folder, 'pipeline').worker)
+      parentPort.postMessage(names)
+    })`
+  const module = new URL('../../runtime/instance-id.ts', import.meta.url).href
+  const starts = Array.from(
+    { length: 4 },
+    () => new Worker(code, { eval: true, workerData: { module, barrier, folder: folder.path } }),
+  )
+  await Promise.all(starts.map((one) => once(one, 'message')))
+  const named = Promise.all(starts.map((one) => once(one, 'message')))
+  Atomics.store(barrier, 0, 1)
+  Atomics.notify(barrier, 0)
+  const names = (await named).flat(2)
+  expect(names).toHaveLength(80)
+  expect(new Set(names).size).toBe(80)
+  await Promise.all(starts.map((one) => one.terminate()))
 })
 
 test('a private file is for its owner alone, also when it was not before', () => {

@@ -1,5 +1,6 @@
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../../../core/time.ts'
+import { reportBroken, whyOf } from '../../../runtime/broken.ts'
 import { auditStream, auditSubject } from '../../../schemas/subjects.ts'
 import { away } from '../refusal.ts'
 
@@ -13,13 +14,14 @@ export async function readAudit(nc: NatsConnection, account: string): Promise<re
   let from = 1
   for (;;) {
     const page = await readPage(nc, auditSubject(account), from)
-    events.push(...page.map(({ event }) => event))
+    events.push(...page.flatMap(({ event }) => (event === undefined ? [] : [event])))
     const last = page.at(-1)
     if (last === undefined || page.length < pageSize) return events.toReversed()
     from = last.seq + 1
   }
 }
 
+/** `event` is undefined where the message cannot be read. */
 type Stored = { readonly seq: number; readonly event: unknown }
 
 /** nats-server ADR-31: a batch of messages asked for directly; 204 ends it, 404 says there are none. */
@@ -38,7 +40,18 @@ async function readPage(
     const status = message.headers?.code ?? 0
     if (status === 204 || status === 404) return page
     if (status !== 0) break
-    page.push({ seq: Number(message.headers?.get('Nats-Sequence')), event: message.json() })
+    const seq = Number(message.headers?.get('Nats-Sequence'))
+    page.push({ seq, event: readEvent(message, seq) })
   }
   throw away('events_unavailable', 'the events cannot be read right now')
+}
+
+function readEvent(message: Msg, seq: number): unknown {
+  try {
+    return message.json()
+  } catch (error) {
+    const subject = message.headers?.get('Nats-Subject') ?? ''
+    reportBroken({ stream: auditStream, seq, subject, why: whyOf(error) })
+    return undefined
+  }
 }

@@ -4,7 +4,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { removeAccount } from '../../../runtime/account-book.ts'
 import { lastValues } from '../../../runtime/last-values.ts'
-import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'
+import { type WatchedBucket, watchChecked } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
 import { quotaKey } from '../../../schemas/quota.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
@@ -113,8 +113,6 @@ async function entriesOf<T>(
   bucket: string,
   isWanted: (value: T, key: string) => boolean,
 ): Promise<readonly [string, T][]> {
-  // written by our own processes alone, so taken as it is
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  await using found = await watchBucket(nc, bucket, (value) => value as T)
+  await using found = await watchChecked<T>(nc, bucket)
   return [...found.entries()].filter(([key, value]) => isWanted(value, key))
 }

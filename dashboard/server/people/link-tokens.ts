@@ -6,6 +6,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../../core/iso-time.ts'
 import { dayMs } from '../../../core/time.ts'
+import { jsonOf } from '../../../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../../../runtime/stored-message.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import { hashOfToken, newToken } from '../cookies.ts'
@@ -63,8 +64,9 @@ export async function openLinkTokens(nc: NatsConnection, nowMs: () => number): P
   }
   const read = async (token: string): Promise<{ kept: Kept; revision: number } | undefined> => {
     const entry = await kv.get(hashOfToken(token))
-    if (entry?.operation !== 'PUT') return undefined
-    const kept = entry.json<Kept>()
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file alone
+    const kept = jsonOf(entry) as Kept | undefined | null
+    if (entry === null || kept?.use === undefined) return undefined
     // the bucket forgets a little later than the minute
     return nowMs() < Date.parse(kept.until) ? { kept, revision: entry.revision } : undefined
   }

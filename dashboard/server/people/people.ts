@@ -4,6 +4,7 @@ import type { Context } from 'koa'
 import { type AccountBook, emailKey } from '../../../runtime/account-book.ts'
 import { clientNetwork } from '../../../runtime/client-network.ts'
 import type { MailQueue } from '../../../runtime/mail-queue.ts'
+import { checkedEntry } from '../../../runtime/read-entry.ts'
 import type { Account } from '../../../schemas/account.ts'
 import type { TellAudit } from '../account-api/audit.ts'
 import { cookieLine, readCookie } from '../cookies.ts'
@@ -42,9 +43,9 @@ export type Holder = { readonly id: string; readonly account: Account | undefine
 /** Whose an address is, with the same questions whether anybody's or not. @param email normalised */
 export async function holderOf({ book }: People, email: string): Promise<Holder> {
   const lock = await book.emails.get(emailKey(email))
-  const id = lock?.operation === 'PUT' ? lock.json<string>() : nobody
+  const id = checkedEntry<string>(lock) ?? nobody
   const entry = await book.accounts.get(id)
-  const account = entry?.operation === 'PUT' ? entry.json<Account>() : undefined
+  const account = checkedEntry<Account>(entry)
   // an address that was given up is nobody's, though its entry may outlive a crash
   return account?.email === email ? { id, account } : { id: nobody, account: undefined }
 }

@@ -1,10 +1,8 @@
-import { jetstream } from '@nats-io/jetstream'
-import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { NatsConnection } from '@nats-io/transport-node'
 import type { ArrivedReading } from '../../../core/log-message.ts'
 import { seqOf } from '../../../core/reading.ts'
 import type { SensorId } from '../../../core/sensor-id.ts'
-import { encodeReadings } from '../../../schemas/readings-message.ts'
-import { logHeaders, readingsSubject } from '../../../schemas/subjects.ts'
+import { commitMessage } from '../commit-message.ts'
 
 type Content = {
   readonly partition?: number
@@ -15,8 +13,8 @@ type Content = {
 
 /** Writes READINGS as a pipeline would, without one: the numbers go on from message to message. */
 export function logWriter(nc: NatsConnection, worker = 'test') {
-  const js = jetstream(nc)
   const lastN = new Map<number, number>()
+  const lastSeq = new Map<number, number>()
   const written: ArrivedReading[] = []
   return {
     /** All readings so far, in the order of the log. */
@@ -43,26 +41,9 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
       })
       lastN.set(partition, former + count)
       written.push(...readings)
-      const head = headers()
-      head.set(logHeaders.worker, worker)
-      head.set(logHeaders.nLast, String(former + count))
-      head.set(logHeaders.count, String(count))
-      const body = encodeReadings({
-        partition,
-        worker,
-        rawLast: 0,
-        rawLastTimeMs: 0,
-        nLast: former + count,
-        lateTo: 0,
-        listenedMs: 0,
-        readings,
-        events: [],
-        held: [],
-        deferred: [],
-        refused: [],
-        duplicates: [],
-      })
-      const { seq } = await js.publish(readingsSubject(partition), body, { headers: head })
+      const content = { partition, worker, nLast: former + count, readings }
+      const seq = await commitMessage(nc, content, lastSeq.get(partition))
+      lastSeq.set(partition, seq)
       return seq
     },
   }

@@ -18,7 +18,7 @@ export async function readLog(nc: NatsConnection): Promise<readonly Logged[]> {
   if (state.messages === 0) return logged
   await using log = await followLog(nc, { fromSeq: 1 })
   for await (const { seq, message } of log) {
-    logged.push({ seq, message })
+    if (message !== undefined) logged.push({ seq, message })
     if (seq >= state.last_seq) break
   }
   return logged

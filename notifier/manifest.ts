@@ -1,0 +1,50 @@
+import { DeliverPolicy, jetstream } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { reportBroken } from '../runtime/broken.ts'
+import { MustAct } from '../runtime/exit.ts'
+import { lastMessage, type Stored } from '../runtime/stored-message.ts'
+import { type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
+import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
+
+/**
+ * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are
+ * passed over. @throws MustAct where a newer version wrote it
+ */
+export async function lastManifest(
+  nc: NatsConnection,
+  shard: number,
+): Promise<Manifest | undefined> {
+  const stream = ledgerStream(shard)
+  const subject = manifestSubject(shard)
+  const last = await lastMessage(nc, stream, subject)
+  if (last === undefined) return undefined
+  const newest = read(stream, last)
+  if (newest !== undefined) return newest
+  // which is rare: all that are kept are looked at
+  const consumer = await jetstream(nc).consumers.get(stream, {
+    filter_subjects: [subject],
+    deliver_policy: DeliverPolicy.All,
+  })
+  const messages = await consumer.consume()
+  let found: Manifest | undefined
+  try {
+    for await (const message of messages) {
+      found = read(stream, message) ?? found
+      if (message.seq >= last.seq) break
+    }
+  } finally {
+    await messages.close()
+  }
+  return found
+}
+
+function read(
+  stream: string,
+  { seq, subject, data }: Pick<Stored, 'seq' | 'subject' | 'data'>,
+): Manifest | undefined {
+  const manifest = parseManifest(data)
+  if (manifest === 'newer')
+    throw new MustAct(`message ${seq} of ${stream} was written by a newer version: use that one`)
+  if (manifest === undefined) reportBroken({ stream, seq, subject, why: 'it is not a manifest' })
+  return manifest
+}

@@ -1,0 +1,36 @@
+/** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
+import { reportBroken } from '../runtime/broken.ts'
+import { fenceOf, type Stored } from '../runtime/stored-message.ts'
+import { areRecords } from '../schemas/ledger-records.ts'
+import { walHeaders } from '../schemas/subjects.ts'
+import type { Cursors } from './wal.ts'
+
+export type WalMessage = Pick<Stored, 'seq' | 'data'> & {
+  readonly worker: string
+  /** Which message of its worker's this is. */
+  readonly write: number
+  readonly cursors: Cursors
+}
+
+/** undefined: foreign, and reported. */
+export function readWal(
+  stream: string,
+  { seq, subject, headers, data }: Omit<Stored, 'timeMs'>,
+): WalMessage | undefined {
+  const number = (name: string): number => Number(headers?.get(name) || Number.NaN)
+  const worker = headers?.get(walHeaders.worker) ?? ''
+  const numbers = [walHeaders.write, walHeaders.events, walHeaders.readings].map(number)
+  const [write = 0, events = 0, readings = 0] = numbers
+  const areNumbers = numbers.every((value) => Number.isSafeInteger(value) && value >= 0)
+  const why =
+    worker === '' || !areNumbers
+      ? 'it does not have the headers of a ledger message'
+      : fenceOf(headers) === undefined
+        ? 'it was published without the fence'
+        : areRecords(data)
+          ? undefined
+          : 'it does not hold ledger records'
+  if (why === undefined) return { seq, data, worker, write, cursors: { events, readings } }
+  reportBroken({ stream, seq, subject, why })
+  return undefined
+}

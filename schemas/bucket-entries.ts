@@ -1,0 +1,125 @@
+/** What is wrong with an entry of a bucket, whichever it is: each bucket's rule, in one table. */
+import { Ajv } from 'ajv'
+import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import { accountSchema, keySchema } from './account.ts'
+import { applicationFault } from './application.ts'
+import {
+  parseAnchored,
+  parseBoundary,
+  parseChecked,
+  parseDeployment,
+  parseOpen,
+  parseSealed,
+} from './batch-record.ts'
+import { parseChainProof } from './chain-proof.ts'
+import { credentialSchema } from './credential.ts'
+import { quotaSchema } from './quota.ts'
+import { entryFault } from './registered-sensor.ts'
+import { seenSchema } from './seen.ts'
+import { buckets } from './subjects.ts'
+import { webhookSchema } from './webhook.ts'
+
+/** What is wrong, in words; undefined: nothing. */
+type Check = (value: unknown, key: string) => string | undefined
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true })
+
+const fits = (schema: object): Check => {
+  const isRight = ajv.compile(schema)
+  return (value) => {
+    if (isRight(value)) return undefined
+    const [first] = isRight.errors ?? []
+    return `${first?.instancePath.slice(1).replaceAll('/', '.') || 'the entry'} ${first?.message ?? 'is not valid'}`
+  }
+}
+
+const parses =
+  (parse: (value: unknown) => unknown): Check =>
+  (value) =>
+    parse(value) === undefined ? 'the entry is not as its schema says' : undefined
+
+/** The first part of the key that fits names the rule; without one there is none. */
+const byKey =
+  (rules: Readonly<Record<string, Check>>): Check =>
+  (value, key) =>
+    rules[key.split('.')[0] ?? '']?.(value, key)
+
+const text = { type: 'string', minLength: 1 } as const
+const time = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d' } as const
+const object = (...names: readonly string[]) => ({
+  type: 'object',
+  required: names,
+  properties: Object.fromEntries(names.map((name) => [name, text])),
+})
+
+/** The prefix of the ids is a setting, and not looked at here. */
+const anyId: SensorIdRules = {
+  format: 'a sensor id',
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only its form elsewhere is asked for
+  parse: (id) => id as SensorId,
+  shortNumber: () => undefined,
+}
+
+/** A bucket that is not here holds plain text: whatever it is, it can be read. */
+const checks: Readonly<Record<string, Check>> = {
+  [buckets.sensors]: (value) => entryFault(value, anyId),
+  [buckets.accounts]: fits(accountSchema),
+  [buckets.keys]: fits(keySchema),
+  [buckets.emails]: fits(text),
+  [buckets.passwords]: fits(text),
+  [buckets.sessions]: fits({
+    type: 'object',
+    required: ['id', 'account', 'created_at', 'seen_at'],
+    properties: { id: text, account: text, created_at: time, seen_at: time },
+  }),
+  [buckets.tokens]: fits({
+    type: 'object',
+    required: ['use', 'until'],
+    properties: { use: object('kind'), until: time },
+  }),
+  [buckets.quota]: fits(quotaSchema),
+  [buckets.used]: fits(time),
+  [buckets.credentials]: fits(credentialSchema),
+  [buckets.applications]: (value) => applicationFault(value),
+  [buckets.seen]: fits(seenSchema),
+  [buckets.webhooks]: fits(webhookSchema),
+  [buckets.batches]: byKey({
+    batch: parses(parseBoundary),
+    header: parses(parseSealed),
+    anchored: parses(parseAnchored),
+    open: parses(parseOpen),
+    checked: parses(parseChecked),
+  }),
+  [buckets.proofs]: parses(parseChainProof),
+  [buckets.anchoring]: byKey({ deployment: parses(parseDeployment) }),
+  [buckets.system]: byKey({
+    rollup: fits({
+      type: 'object',
+      required: ['position', 'dirty', 'dirtyDays'],
+      properties: {
+        position: { type: 'integer', minimum: 0 },
+        dirty: { type: 'array' },
+        dirtyDays: { type: 'array' },
+      },
+    }),
+    stored: fits({ type: 'object' }),
+    needed: fits({
+      type: 'object',
+      required: ['readings'],
+      properties: { readings: { type: ['integer', 'null'] } },
+    }),
+  }),
+}
+
+/** An entry as the server holds it. @returns why it cannot be used; undefined: it can */
+export function faultOfEntry(bucket: string, key: string, body: string): string | undefined {
+  const check = checks[bucket]
+  if (check === undefined) return undefined
+  const isPlain = bucket === buckets.system && !/^(rollup$|stored\.|needed\.)/.test(key)
+  if (isPlain) return undefined
+  try {
+    return check(JSON.parse(body), key)
+  } catch {
+    return 'it is not JSON'
+  }
+}

@@ -1,0 +1,125 @@
+/** Entries of buckets that cannot be read: counted, named, and never a permission. */
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { readDeployment } from '../../anchor/deployment.ts'
+import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
+import { openSessions } from '../../dashboard/server/sessions.ts'
+import { openCredentialBook } from '../../gate/credential-book.ts'
+import { rollUpKey } from '../../pipeline/roll-ups.ts'
+import { createAccount, listAccounts, openAccountBook } from '../../runtime/account-book.ts'
+import { type Broken, onBroken } from '../../runtime/broken.ts'
+import { ensureStreams } from '../../runtime/streams.ts'
+import { watchBucket } from '../../runtime/watched-bucket.ts'
+import { parseCredential } from '../../schemas/credential.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNats } from '../support/nats.ts'
+import { entryOf, testPipeline } from '../support/pipeline.ts'
+
+async function open() {
+  await using opened = new AsyncDisposableStack()
+  const nats = opened.use(await testNats())
+  const nc = await nats.connect()
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const met: Broken[] = []
+  opened.defer(onBroken((broken) => met.push(broken)))
+  const closing = opened.move()
+  const kvm = new Kvm(nc)
+  const put = async (bucket: string, key: string, text: string): Promise<void> =>
+    void (await (await kvm.open(bucket)).put(key, text))
+  return { nc, kvm, met, put, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+test('a watch leaves out what is broken, names it once, and has it when it is right again', async () => {
+  await using city = await open()
+  const { nc, met, put } = city
+  await put(buckets.credentials, 'one', '{"hash":')
+  await using first = await watchBucket(nc, buckets.credentials, parseCredential)
+  await using second = await watchBucket(nc, buckets.credentials, parseCredential)
+  expect([first.size(), second.size(), first.isBroken('one')]).toEqual([0, 0, true])
+  expect(met).toEqual([{ stream: 'KV_credentials', seq: 1, subject: 'one', why: 'it is not JSON' }])
+  await put(buckets.credentials, 'one', '{"hash":"x"}')
+  await first.barrier()
+  expect(met.slice(1)).toMatchObject([{ seq: 2, why: expect.stringContaining('required') }])
+  const hash = 'a'.repeat(64)
+  await put(
+    buckets.credentials,
+    'one',
+    JSON.stringify({ hash, created_at: '2026-01-01T00:00:00Z' }),
+  )
+  await first.barrier()
+  expect([first.get('one')?.hash, first.isBroken('one'), met.length]).toEqual([hash, false, 2])
+})
+
+test.each(['{', '5', 'null', '{}', '[]', '{"hash":"","created_at":""}'])(
+  'with %s as its credential a sensor is not let in',
+  async (text) => {
+    await using city = await open()
+    await city.put(buckets.credentials, 'NGR-LOS-IKJ-017', text)
+    await using book = await openCredentialBook(city.nc)
+    expect(book.mayStay('NGR-LOS-IKJ-017')).toBe(false)
+    expect(book.untilMs('NGR-LOS-IKJ-017', '')).toBeUndefined()
+    expect(['mistyped', 'unknown']).toContain(book.check('NGR-LOS-IKJ-017', ''))
+  },
+)
+
+test.each(['{', '5', 'null', '{}', '{"id":"s","account":"acc_1","created_at":"x","seen_at":"x"}'])(
+  'with %s as its entry a session is none',
+  async (text) => {
+    await using city = await open()
+    const token = newToken()
+    await city.put(buckets.sessions, hashOfToken(token), text)
+    const account = {
+      id: 'acc_1',
+      email: 'a@b.example',
+      name: 'A',
+      tier: 'free',
+      role: 'operator',
+      created_at: '2026-01-01T00:00:00Z',
+    } as const
+    await using sessions = await openSessions({
+      nc: city.nc,
+      findAccount: () => account,
+      nowMs: Date.now,
+    })
+    expect(await sessions.findOrLook(token)).toBeUndefined()
+  },
+)
+
+test('accounts are listed without one that is broken', async () => {
+  await using city = await open()
+  const book = await openAccountBook(city.nc)
+  const nowMs = Date.now()
+  const made = await createAccount(book, { email: 'a@b.example', name: 'A', tier: 'free', nowMs })
+  for (const [i, text] of ['{', 'null', '5', '{}'].entries())
+    await city.put(buckets.accounts, `acc_broken${i}`, text)
+  expect(await listAccounts(book)).toEqual([made])
+  expect(city.met).toHaveLength(4)
+})
+
+test('a deployment that cannot be read stops the anchor, so that no other contract is made', async () => {
+  await using city = await open()
+  const anchoring = await city.kvm.open(buckets.anchoring)
+  expect(await readDeployment(anchoring)).toBeUndefined()
+  for (const text of ['{', 'null', '{"chainId":1}']) {
+    await anchoring.put('deployment', text)
+    await expect(readDeployment(anchoring)).rejects.toThrow('cannot be read: restore it')
+  }
+})
+
+test('statistics whose record cannot be read are computed again', async () => {
+  await using pipeline = await testPipeline()
+  await pipeline.register(entryOf('NGR-LOS-IKJ-017'))
+  await pipeline.stop()
+  const system = await new Kvm(pipeline.nc).open(buckets.system)
+  await system.put(rollUpKey, '{"position":')
+  await pipeline.start()
+  await pipeline.publish('NGR-LOS-IKJ-017', { timestamp: new Date().toISOString(), pm25: 12 })
+  const log = await pipeline.judged()
+  expect(log).toHaveLength(1)
+  await eventually('they have read to the end', async () => {
+    const text = (await system.get(rollUpKey))?.string() ?? ''
+    return text.startsWith('{"position":1,')
+  })
+})

@@ -1,0 +1,97 @@
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { command } from '../../cli/doctor.ts'
+import { command as rejected } from '../../cli/rejected.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { publishReading } from '../support/log-reading.ts'
+import { entryOf, testPipeline } from '../support/pipeline.ts'
+import { runCommand } from '../support/run-command.ts'
+
+type Report = {
+  readonly broken: readonly { stream: string; seq: number; subject: string; why: string }[]
+}
+
+/** One of each stream whose messages have a form. */
+const foreign: Readonly<Record<string, string>> = {
+  'air.readings.3': 'READINGS',
+  'air.events.rise.NGR-LOS-IKJ-017': 'EVENTS',
+  'air.events.anchored.4711': 'EVENTS',
+  'air.rejected.schema.3.1.0': 'REJECTED',
+  'air.state.3.0': 'STATE',
+  'audit.acc_1': 'AUDIT',
+  'att.wh_1': 'ATT',
+  'air.blob.4711.top': 'BLOBS',
+  'dw.1.wal': 'DW_1',
+  'dw.1.man': 'DW_1',
+  'dw.1.snap.1.0': 'DW_1',
+}
+/** One entry of each bucket whose entries have a form. */
+const keys: Readonly<Record<string, string>> = {
+  [buckets.sensors]: 'NGR-LOS-IKJ-099',
+  [buckets.accounts]: 'acc_1',
+  [buckets.emails]: 'a',
+  [buckets.keys]: 'a',
+  [buckets.passwords]: 'acc_1',
+  [buckets.sessions]: 'a',
+  [buckets.tokens]: 'a',
+  [buckets.quota]: '2026-01-01.acc_1',
+  [buckets.used]: 'key_1',
+  [buckets.credentials]: 'NGR-LOS-IKJ-099',
+  [buckets.applications]: 'lora',
+  [buckets.seen]: 'NGR-LOS-IKJ-099',
+  [buckets.webhooks]: 'wh_1',
+  [buckets.batches]: 'header.9999',
+  [buckets.proofs]: '9999',
+  [buckets.anchoring]: 'deployment',
+  [buckets.system]: 'needed.retired',
+}
+
+test.each(['{', '5', 'null', '[]'])(
+  'the doctor names each message and entry that is %s, and changes nothing',
+  async (body) => {
+    await using pipeline = await testPipeline()
+    const { nc, nats } = pipeline
+    const sensor = 'NGR-LOS-IKJ-017'
+    await pipeline.register(entryOf(sensor))
+    await pipeline.publish(sensor, { timestamp: new Date().toISOString(), pm25: 12 })
+    await pipeline.publish(sensor, { timestamp: 'never' })
+    await pipeline.judged()
+    await publishReading(nc, 1)
+    const doctor = () => runCommand(command, { flags: { json: true }, env: { NATS_URL: nats.url } })
+    const healthy = await doctor()
+    expect([healthy.code, (JSON.parse(healthy.out) as Report).broken]).toEqual([0, []])
+    await pipeline.stop()
+
+    for (const subject of Object.keys(foreign)) await jetstream(nc).publish(subject, body)
+    const kvm = new Kvm(nc)
+    for (const [bucket, key] of Object.entries(keys)) await (await kvm.open(bucket)).put(key, body)
+    const manager = await jetstreamManager(nc)
+    const states = async () => {
+      const list = await manager.streams.list().next()
+      return list.map(({ config, state }) => [config.name, state.messages, state.last_seq])
+    }
+    const before = await states()
+    const { code, out } = await doctor()
+    expect(code).toBe(1)
+    const found = (JSON.parse(out) as Report).broken.map((one) => `${one.stream} ${one.subject}`)
+    const expected = [
+      ...Object.entries(foreign).map(([subject, stream]) => `${stream} ${subject}`),
+      ...Object.entries(keys).map(([bucket, key]) => `KV_${bucket} ${key}`),
+    ]
+    expect(found.toSorted()).toEqual(expected.toSorted())
+    expect(await states()).toEqual(before)
+
+    const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
+    expect(inWords).toBe(1)
+    expect(words).toContain(
+      'READINGS: what is foreign keeps its place and goes when the log is trimmed',
+    )
+    expect(words).toContain('nats kv del sensors KEY')
+    // other commands go on beside them
+    const list = await runCommand(rejected, { words: ['list'], env: { NATS_URL: nats.url } })
+    expect(list.code).toBe(0)
+    expect(list.out).toContain(sensor)
+  },
+  60_000,
+)

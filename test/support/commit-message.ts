@@ -1,0 +1,45 @@
+import { jetstream } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { LogMessage } from '../../core/log-message.ts'
+import { commit } from '../../pipeline/commit.ts'
+import { lastMessage } from '../../runtime/stored-message.ts'
+import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
+
+const empty = {
+  worker: 'test',
+  rawLast: 0,
+  rawLastTimeMs: 0,
+  lateTo: 0,
+  listenedMs: 0,
+  readings: [],
+  events: [],
+  held: [],
+  deferred: [],
+  refused: [],
+  duplicates: [],
+} satisfies Partial<LogMessage>
+
+type Content = Partial<LogMessage> & Pick<LogMessage, 'partition' | 'nLast'>
+
+/**
+ * Commits to the log as a worker does, without one; tries once.
+ * @param lastSeq the partition's last message, where it is known
+ * @returns the message's sequence
+ */
+export async function commitMessage(
+  nc: NatsConnection,
+  content: Content,
+  lastSeq?: number,
+): Promise<number> {
+  const message: LogMessage = { ...empty, ...content }
+  const subject = readingsSubject(message.partition)
+  const former = lastSeq ?? (await lastMessage(nc, readingsStream, subject))?.seq ?? 0
+  const log = {
+    nc,
+    js: jetstream(nc, { timeout: 2_000 }),
+    pause: () => Promise.resolve(),
+    stop: AbortSignal.abort(),
+    onRetry: () => undefined,
+  }
+  return await commit(log, message, former)
+}
