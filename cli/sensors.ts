@@ -267,8 +267,6 @@ async function remove(
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
   await removeSensor(registry, id)
-  // whoever is signed in as it is sent away
-  await (await new Kvm(nc).open(buckets.credentials)).delete(id)
   print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
   return exitCodes.done
 }
