@@ -8,7 +8,7 @@ import { resync } from '../anchor/resync.ts'
 import { openRpc } from '../anchor/rpc.ts'
 import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
@@ -76,7 +76,7 @@ const deploy = (context: CommandContext): Promise<number> =>
     const owner = textFlag(flags, 'owner') ?? account.address
     if (!/^0x[0-9a-fA-F]{40}$/.test(owner))
       throw new WrongUsage(`--owner must be an address, and is "${owner}"`)
-    await ensureStreams(nc, { replicas })
+    await needStreams(nc, { replicas })
     const kv = await new Kvm(nc).open(buckets.anchoring)
     const known = await readDeployment(kv)
     if (known !== undefined)

@@ -3,9 +3,10 @@
  * acknowledged it. What a full stream refuses, or nobody answers for, is kept and sent again under
  * the same message id, so that within two minutes the server takes it once.
  */
-import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { newInbox } from '../runtime/own-inbox.ts'
 import { rawStream, spokenSubject } from '../schemas/subjects.ts'
 
 export type RawPublisher = AsyncDisposable & {
@@ -31,8 +32,6 @@ export type RawPublisherOptions = {
   /** The streams are full, or nobody answers: what was sent is kept and tried again. */
   readonly onHeld?: (why: string) => void
   readonly stop?: AbortSignal | undefined
-  /** Of the subjects that answers come to, where only one's own may be listened to. */
-  readonly inboxPrefix?: string
 }
 
 type Sent = {
@@ -54,10 +53,9 @@ export function openRawPublisher(
     patienceMs = 60 * secondMs,
     onHeld,
     stop,
-    inboxPrefix,
   }: RawPublisherOptions = {},
 ): RawPublisher {
-  const inbox = createInbox(inboxPrefix)
+  const inbox = newInbox(nc)
   const idPrefix = inbox.slice(-22)
   const sent = new Map<number, Sent>()
   const held = new Map<number, Sent>()

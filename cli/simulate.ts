@@ -73,7 +73,7 @@ async function signingIn(
   return async (id) => {
     const password = await issueCredential(credentials, id, { nowMs: Date.now() })
     const settings = { natsUrl, natsPinFile, natsLogin: { user: id, password } }
-    return await connectNats(settings, { name: id, inboxPrefix: `_INBOX_${id}`, jitterMs, stop })
+    return await connectNats(settings, { name: id, jitterMs, stop })
   }
 }
 

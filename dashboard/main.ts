@@ -7,7 +7,7 @@ import { connectNats } from '../runtime/nats.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import type { Account } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -38,7 +38,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'dashboard', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const book = await openAccountBook(nc)
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, asAccount))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))

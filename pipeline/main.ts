@@ -10,7 +10,7 @@ import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -47,7 +47,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
 
   const nc = await connectNats(config, { name: 'pipeline', log: logger, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
   const store = opened.use(await openStore(config.store))
   const registry = openMetrics('pipeline')

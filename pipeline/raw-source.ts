@@ -9,7 +9,8 @@
  * most `windowMessages` and `windowBytes` asked for or held.
  */
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import { newInbox } from '../runtime/own-inbox.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
 
@@ -75,7 +76,7 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   let isClosed = false
   let wake: () => void = () => undefined
 
-  const inbox = createInbox()
+  const inbox = newInbox(nc)
   const subscription = nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error !== null || isClosed) return

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import { MustAct } from './exit.ts'
 import type { Logger } from './log.ts'
+import { inboxPrefixOf } from './own-inbox.ts'
 
 export type NatsSettings = {
   /** One address or several with commas. */
@@ -22,8 +23,6 @@ type ConnectOptions = {
   readonly stop?: AbortSignal
   /** Rejects at once where no server answers, for a command that somebody waits for. */
   readonly once?: boolean
-  /** Of the subjects that answers come to, where only one's own may be listened to. */
-  readonly inboxPrefix?: string
   /** Many come back at once after an outage: each waits up to so much longer. */
   readonly jitterMs?: number
 }
@@ -35,7 +34,7 @@ type ConnectOptions = {
  */
 export async function connectNats(
   { natsUrl, natsCreds, natsLogin, natsPinFile }: NatsSettings,
-  { name, log, stop, once = false, inboxPrefix, jitterMs }: ConnectOptions,
+  { name, log, stop, once = false, jitterMs }: ConnectOptions,
 ): Promise<NatsConnection> {
   if (natsUrl === undefined)
     throw new MustAct('no NATS to talk to: start `airproof up`, or set NATS_URL')
@@ -52,9 +51,12 @@ export async function connectNats(
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
-    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
     ...(jitterMs === undefined ? {} : { reconnectJitter: jitterMs, reconnectJitterTLS: jitterMs }),
-    ...(natsLogin && { user: natsLogin.user, pass: natsLogin.password }),
+    ...(natsLogin && {
+      user: natsLogin.user,
+      pass: natsLogin.password,
+      inboxPrefix: inboxPrefixOf(natsLogin.user),
+    }),
     ...(natsPinFile !== undefined && { tls: pinned(natsPinFile) }),
     ...(natsCreds === undefined
       ? {}

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { deviceOf } from '../../cli/sensors-device.ts'
 import { defaultFloodBounds, spend } from '../../core/flood.ts'
 import { readDenied } from '../../runtime/engines/nats-server.ts'
-import { deniedTo } from '../../runtime/engines/nats-users.ts'
 
 describe('a sensor’s allowance', () => {
   test('a whole burst is no flood, one message more is', () => {
@@ -44,20 +43,6 @@ test.each([
   ['[7] 2026/11/21 08:00:00.000001 [INF] Server is ready', undefined],
 ])('the line %j of a server’s log', (line, denied) => {
   expect(readDenied(line)).toEqual(denied)
-})
-
-test('only the operator may do everything; nobody else deletes a stream or reads passwords', () => {
-  expect(deniedTo('operator')).toEqual([])
-  expect(deniedTo('api')).toEqual(
-    expect.arrayContaining([
-      'air.raw.>',
-      'air.readings.>',
-      '$JS.API.STREAM.DELETE.>',
-      '$KV.credentials.>',
-      '$JS.API.DIRECT.GET.KV_passwords.>',
-    ]),
-  )
-  expect(deniedTo('pipeline')).not.toContain('air.readings.>')
 })
 
 describe('a device at the command line', () => {
