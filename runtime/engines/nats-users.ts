@@ -16,9 +16,10 @@ import { allowedTo, answererOf, type ProcessUser, processUsers, rightsOf } from 
 export const airAccount = 'AIR'
 /** Where sensors are that speak NATS themselves. MQTT needs streams in its account, and knows no reply subject. */
 export const sensorsAccount = 'SENSORS'
-const calloutAccount = 'CALLOUT'
+/** Its name, the issuer and the users of `auth_callout` can only change when the server starts again. */
+const calloutAccount = 'GATE'
 const systemAccount = 'SYS'
-export const accountOf = (user: ProcessUser): string => user.toUpperCase()
+const accountOf = (user: ProcessUser): string => `AIR_${user.toUpperCase()}`
 
 /** Each process, and `operator`, the command line's, who may do everything. */
 export const airUsers = [...processUsers, 'operator'] as const
