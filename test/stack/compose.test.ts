@@ -69,6 +69,7 @@ test('its steps make every secret, each readable by who needs it alone, under an
       timeoutMs: 30_000,
     }))
   const secrets = join(folder.path, 'secrets')
+  const unknown: string[] = []
   for (const step of readSteps()) {
     if (/^(mkdir|openssl|echo|chmod)\b/.test(step)) await sh(step)
     else if (step.includes(' airproof access '))
@@ -76,8 +77,12 @@ test('its steps make every secret, each readable by who needs it alone, under an
     else if (step.includes(' operator influx '))
       for (const name of ['influx-write-token', 'influx-read-token'])
         writeFileSync(join(secrets, name), 'x', { mode: 0o600 })
-    else expect(step).toMatch(/^(docker|export|sudo chown 1000 secrets\/anchor-key)/)
+    else
+      unknown.push(
+        ...(/^(docker|export|sudo chown 1000 secrets\/anchor-key)/.test(step) ? [] : [step]),
+      )
   }
+  expect(unknown).toEqual([])
   const modeOf = (name: string): number => statSync(join(secrets, name)).mode & 0o777
   expect(statSync(secrets).mode & 0o777).toBe(0o700)
   for (const { file } of Object.values(compose.secrets)) {

@@ -7,10 +7,13 @@ import { AckPolicy, jetstream, jetstreamManager, type StreamInfo } from '@nats-i
 import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sensorIdRules } from '../../core/sensor-id.ts'
 import { processUsers } from '../../runtime/engines/nats-rights.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
+import { findSensor, openRegistry, removeSensor } from '../../runtime/sensor-registry.ts'
+import { ensureStreams, needStreams } from '../../runtime/streams.ts'
 import { watchBucket } from '../../runtime/watched-bucket.ts'
-import { buckets, topicsStream } from '../../schemas/subjects.ts'
+import { attemptsStream, buckets, topicsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
@@ -373,6 +376,30 @@ describe('what a process asks for is answered to itself', () => {
       expect(after).toBeGreaterThan(before)
     }
   })
+})
+
+test('a sensor is removed whole or not at all by a user who may not', async () => {
+  const id = sensorIdRules().parse('NGR-LOS-IKJ-018')
+  if (id === undefined) throw new Error('it is an id')
+  await nats.addSensor(id)
+  const registry = await openRegistry(await nats.as('notifier'), sensorIdRules())
+  await expect(removeSensor(registry, id)).rejects.toThrow(/Permissions Violation/)
+  const asOperator = await openRegistry(nats.nc, sensorIdRules())
+  expect((await findSensor(asOperator, id))?.entry.id).toBe(id)
+})
+
+test('a process that may not make what is missing says who does', async () => {
+  const api = await nats.as('api')
+  await needStreams(api)
+  const system = await new Kvm(nats.nc).open(buckets.system)
+  await system.put('layout', 'of a former version')
+  await (await jetstreamManager(nats.nc)).streams.delete(attemptsStream)
+  await expect(needStreams(api)).rejects.toThrow(/run `airproof streams` once as the user operator/)
+  await ensureStreams(nats.nc)
+  await needStreams(api)
+  expect((await (await jetstreamManager(api)).streams.info(attemptsStream)).config.name).toBe(
+    attemptsStream,
+  )
 })
 
 test('a user who may do more is found out (canary)', async () => {

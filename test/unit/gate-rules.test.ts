@@ -1,8 +1,11 @@
 import { array, assert, integer, property } from 'fast-check'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { deviceOf } from '../../cli/sensors-device.ts'
+import { openDenials } from '../../cli/up-denials.ts'
 import { defaultFloodBounds, spend } from '../../core/flood.ts'
 import { readDenied } from '../../runtime/engines/nats-server.ts'
+import { isDenial } from '../support/running-city.ts'
 
 describe('a sensor’s allowance', () => {
   test('a whole burst is no flood, one message more is', () => {
@@ -43,6 +46,15 @@ test.each([
   ['[7] 2026/11/21 08:00:00.000001 [INF] Server is ready', undefined],
 ])('the line %j of a server’s log', (line, denied) => {
   expect(readDenied(line)).toEqual(denied)
+})
+
+test('the journeys through `up` fail on what is denied to a process, and not to a sensor (canary)', () => {
+  const said: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void said.push(line) })
+  using denials = openDenials({ log })
+  denials.note({ who: 'api', what: 'publish', subject: '$KV.passwords.x' })
+  denials.note({ who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' })
+  expect(said.map((line) => isDenial.test(line))).toEqual([true, false])
 })
 
 describe('a device at the command line', () => {
