@@ -11,7 +11,7 @@ import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
 import { readAnchorConfig } from './config.ts'
@@ -41,7 +41,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'anchor', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'anchor')
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)

@@ -11,7 +11,7 @@ import type { Hex } from '../core/hex.ts'
 import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/running-instance.ts'
 import type { Flags } from '../runtime/settings.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
@@ -82,7 +82,7 @@ const deploy = (context: CommandContext): Promise<number> =>
     const account = readKeyFile(config.keyFile)
     const ask = askOf(config, dataFolder)
     const owner = ownerOf(flags, account.address, Number(await ask('eth_chainId')))
-    await ensureStreams(nc, { replicas })
+    await needStreams(nc, { replicas })
     const kv = await new Kvm(nc).open(buckets.anchoring)
     const known = await readDeployment(kv)
     if (known !== undefined)

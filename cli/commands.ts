@@ -10,6 +10,8 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   sensors: async () => (await import('./sensors.ts')).command,
   applications: async () => (await import('./applications.ts')).command,
   access: async () => (await import('./access.ts')).command,
+  influx: async () => (await import('./influx.ts')).command,
+  streams: async () => (await import('./streams.ts')).command,
   simulate: async () => (await import('./simulate.ts')).command,
   replay: async () => (await import('./replay.ts')).command,
   rejected: async () => (await import('./rejected.ts')).command,

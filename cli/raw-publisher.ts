@@ -3,9 +3,10 @@
  * acknowledged it. What a full stream refuses, or nobody answers for, is kept and sent again under
  * the same message id, so that within two minutes the server takes it once.
  */
-import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { newInbox } from '../runtime/own-inbox.ts'
 import { rawStream, spokenSubject } from '../schemas/subjects.ts'
 
 export type RawPublisher = AsyncDisposable & {
@@ -33,8 +34,6 @@ export type RawPublisherOptions = {
   readonly stop?: AbortSignal | undefined
   /** Whose readings it sends; that of a sensor itself unless told otherwise. */
   readonly subjectOf?: (sensor: string) => string
-  /** Of the subjects that answers come to, where only one's own may be listened to. */
-  readonly inboxPrefix?: string
 }
 
 type Sent = {
@@ -57,10 +56,9 @@ export function openRawPublisher(
     onHeld,
     stop,
     subjectOf = spokenSubject,
-    inboxPrefix,
   }: RawPublisherOptions = {},
 ): RawPublisher {
-  const inbox = createInbox(inboxPrefix)
+  const inbox = newInbox(nc)
   const idPrefix = inbox.slice(-22)
   const sent = new Map<number, Sent>()
   const held = new Map<number, Sent>()

@@ -290,10 +290,6 @@ async function remove(
   const [text = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
-  await needSensor(registry, id)
-  // The key first: where that is denied nothing has changed, and where we die after it, the same
-  // call again does the rest. What is signed in with it is sent away.
-  await (await new Kvm(nc).open(buckets.credentials)).delete(id)
   await removeSensor(registry, id)
   print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
   return exitCodes.done

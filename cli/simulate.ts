@@ -1,5 +1,10 @@
 import { Kvm } from '@nats-io/kv'
-import { type NatsConnection, NoRespondersError, RequestError } from '@nats-io/transport-node'
+import {
+  type NatsConnection,
+  NoRespondersError,
+  RequestError,
+  TimeoutError,
+} from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { readSharedConfig, type SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
@@ -74,7 +79,7 @@ async function signingIn(
   return async (id) => {
     const password = await issueCredential(credentials, id, { nowMs: Date.now() })
     const settings = { natsUrl, natsPinFile, natsLogin: { user: id, password } }
-    return await connectNats(settings, { name: id, inboxPrefix: `_INBOX_${id}`, jitterMs, stop })
+    return await connectNats(settings, { name: id, jitterMs, stop })
   }
 }
 
@@ -84,7 +89,8 @@ async function hasGate(nc: NatsConnection): Promise<boolean> {
     return true
   } catch (error) {
     const cause = error instanceof RequestError ? error.cause : error
-    if (cause instanceof NoRespondersError) return false
+    // from account to account the server does not say that no process listens
+    if (cause instanceof NoRespondersError || cause instanceof TimeoutError) return false
     throw error
   }
 }

@@ -9,7 +9,7 @@ import { connectNats } from '../runtime/nats.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { watchBucket, watchChecked } from '../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/account.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -42,7 +42,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'dashboard', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const book = await openAccountBook(nc)
   const accounts = opened.use(await watchChecked<Account>(nc, buckets.accounts))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))

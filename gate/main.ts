@@ -5,7 +5,7 @@ import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { openTlsFiles } from '../runtime/tls-files.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
@@ -24,7 +24,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const registry = openMetrics('gate')
   const metrics = gateMetrics(registry)
   const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })

@@ -15,7 +15,7 @@ import { publicResolver } from '../runtime/public-resolver.ts'
 import { openSecretBox } from '../runtime/secret-key.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -53,7 +53,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
 
   const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'notifier')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const registry = openMetrics('notifier')

@@ -11,7 +11,7 @@ import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/leases.
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats.ts'
 import { tryAgainWhereAway } from '../runtime/server-away.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { parseSensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -50,7 +50,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
 
   const nc = await connectNats(config, { name: 'pipeline', log: logger, stop })
   opened.defer(() => nc.close())
-  await ensureStreams(nc, config)
+  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)

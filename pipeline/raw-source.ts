@@ -9,8 +9,9 @@
  * most `windowMessages` and `windowBytes` asked for or held.
  */
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../runtime/exit.ts'
+import { newInbox } from '../runtime/own-inbox.ts'
 import { messageAt } from '../runtime/stored-message.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
@@ -81,7 +82,7 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   let lastPulled: RawMessage | undefined
   let wake: () => void = () => undefined
 
-  const inbox = createInbox()
+  const inbox = newInbox(nc)
   const subscription = nc.subscribe(inbox, {
     callback: (error, message) => {
       if (error !== null || isClosed) return

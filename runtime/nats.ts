@@ -11,6 +11,7 @@ import { minuteMs } from '../core/time.ts'
 import { MustAct } from './exit.ts'
 import type { Logger } from './log.ts'
 import { denialInWords, natsTrouble } from './nats-trouble.ts'
+import { inboxPrefixOf } from './own-inbox.ts'
 import { quietRepeats } from './quiet-repeats.ts'
 
 export type NatsSettings = {
@@ -34,8 +35,6 @@ type ConnectOptions = {
   readonly stop?: AbortSignal
   /** Rejects at once where no server answers, for a command that somebody waits for. */
   readonly once?: boolean
-  /** Of the subjects that answers come to, where only one's own may be listened to. */
-  readonly inboxPrefix?: string
   /** Many come back at once after an outage: each waits up to so much longer. */
   readonly jitterMs?: number
 }
@@ -82,7 +81,7 @@ export async function connectNats(
 
 function connectOptions(
   { natsUrl = '', natsCreds, natsLogin, natsPinFile }: NatsSettings,
-  { name, inboxPrefix, jitterMs }: ConnectOptions,
+  { name, jitterMs }: ConnectOptions,
 ): NodeConnectionOptions {
   const servers = natsUrl.split(',').map((url) => url.trim())
   const wantsTls = natsPinFile !== undefined || servers.some((url) => url.startsWith('tls:'))
@@ -97,9 +96,12 @@ function connectOptions(
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
-    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
     ...(jitterMs === undefined ? {} : { reconnectJitter: jitterMs, reconnectJitterTLS: jitterMs }),
-    ...(natsLogin && { user: natsLogin.user, pass: natsLogin.password }),
+    ...(natsLogin && {
+      user: natsLogin.user,
+      pass: natsLogin.password,
+      inboxPrefix: inboxPrefixOf(natsLogin.user),
+    }),
     // The client drops the scheme: without this, `tls://` would send the password in the clear to
     // a server that speaks no TLS.
     ...(wantsTls && { tls: natsPinFile === undefined ? {} : pinned(natsPinFile) }),

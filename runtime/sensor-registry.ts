@@ -22,14 +22,17 @@ import { watchBucket } from './watched-bucket.ts'
 
 export type Registry = {
   readonly kv: KV
+  /** Bucket `credentials`, of which only what a sensor leaves is taken out here. */
+  readonly credentials: KV
   readonly rules: SensorIdRules
 }
 
 /** Fails at once where the bucket is not there yet. */
 export async function openRegistry(nc: NatsConnection, rules: SensorIdRules): Promise<Registry> {
-  const kv = await new Kvm(nc).open(buckets.sensors)
+  const kvm = new Kvm(nc)
+  const kv = await kvm.open(buckets.sensors)
   await kv.status()
-  return { kv, rules }
+  return { kv, credentials: await kvm.open(buckets.credentials), rules }
 }
 
 export type NewSensor = {
@@ -76,16 +79,22 @@ export function checkedId(text: string, rules: SensorIdRules): SensorId {
 }
 
 /** Durable when resolved. @throws MustAct where the sensor is there already */
-export async function createSensor({ kv, rules }: Registry, entry: SensorEntry): Promise<void> {
-  checkEntry(entry, rules)
-  if (await tryCreate(kv, entry)) return
+export async function createSensor(registry: Registry, entry: SensorEntry): Promise<void> {
+  checkEntry(entry, registry.rules)
+  if (await tryCreate(registry, entry)) return
   throw new MustAct(
     `there is a sensor ${entry.id} already: \`airproof sensors show ${entry.id}\` shows it, \`sensors move\` gives it a new site`,
   )
 }
 
-/** @returns false where the key exists */
-async function tryCreate(kv: KV, entry: SensorEntry): Promise<boolean> {
+/**
+ * A credential that a former sensor of the id has left (0.1 left them) is removed first: its key must
+ * not become good again.
+ * @returns false if the sensor exists
+ */
+async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Promise<boolean> {
+  if ((await kv.get(entry.id))?.operation === 'PUT') return false
+  await credentials.delete(entry.id)
   try {
     await kv.create(entry.id, JSON.stringify(entry))
     return true
@@ -138,8 +147,14 @@ export async function changeSensor(
   throw new TryAgain(`${id} is being changed by somebody else all the time`)
 }
 
+/**
+ * Removes the credential, by which the gate ends the sensor's connections, then the sensor: if it
+ * ends between the two, the sensor cannot sign in, and removing it again removes the rest.
+ * @throws MustAct there is no such sensor
+ */
 export async function removeSensor(registry: Registry, id: SensorId): Promise<void> {
   const { revision } = await needSensor(registry, id)
+  await registry.credentials.delete(id)
   await registry.kv.delete(id, { previousSeq: revision })
 }
 
@@ -206,7 +221,7 @@ async function importOne(
   entry: SensorEntry,
   settings: SensorSettings,
 ): Promise<Outcome> {
-  if (await tryCreate(registry.kv, entry)) return ['created', []]
+  if (await tryCreate(registry, entry)) return ['created', []]
   const id = checkedId(entry.id, registry.rules)
   let what: (SettingName | 'sites')[] = []
   await changeSensor(registry, id, (known) => {

@@ -1,4 +1,5 @@
 /** Creates, or finds as they should be, the streams and buckets every process meets on. */
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
   DiscardPolicy,
@@ -10,8 +11,8 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream'
-import { Kvm } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
+import { type KV, Kvm } from '@nats-io/kv'
+import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
 import { longestTopicMessage, readingTopics } from '../core/device-topics.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
@@ -35,7 +36,7 @@ import {
   stateStream,
   topicsStream,
 } from '../schemas/subjects.ts'
-import { MustAct } from './exit.ts'
+import { MustAct, TryAgain } from './exit.ts'
 import { mqttStreams } from './mqtt-streams.ts'
 
 const kibibyte = 1024
@@ -225,12 +226,51 @@ export async function ensureStreams(
       }),
     ),
   )
-  await pinPartitions(kvm)
+  const system = await kvm.open(buckets.system)
+  await pinPartitions(system)
+  if ((await system.get(layoutKey))?.string() !== layout) await system.put(layoutKey, layout)
 }
 
+/** KV `system`: which streams and buckets there are, of all that this version needs. */
+const layoutKey = 'layout'
+const layout = createHash('sha256')
+  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs]))
+  .digest('hex')
+
+/**
+ * What a process does at its start: streams and buckets are made by whoever may (`airproof up`, or
+ * `airproof streams` as operator), on an open server by the first process to come.
+ * @throws TryAgain they are not there, and this user may not make them
+ */
+export async function needStreams(nc: NatsConnection, options: StreamOptions = {}): Promise<void> {
+  if (await isMade(nc)) return
+  try {
+    await ensureStreams(nc, options)
+  } catch (error) {
+    if (!isRefused(error)) throw error
+    throw new TryAgain(
+      'the streams of this version are not there yet, and this NATS user may not make them: run `airproof streams` once as the user operator',
+      { cause: error },
+    )
+  }
+}
+
+async function isMade(nc: NatsConnection): Promise<boolean> {
+  try {
+    const system = await new Kvm(nc).open(buckets.system)
+    return (await system.get(layoutKey))?.string() === layout
+  } catch (error) {
+    if (error instanceof Error && /stream not found/.test(error.message)) return false
+    throw error
+  }
+}
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof PermissionViolationError ||
+  (error instanceof Error && error.cause !== undefined && isRefused(error.cause))
+
 /** The number of partitions is part of every `seq`, so it can never change under existing data. */
-async function pinPartitions(kvm: Kvm): Promise<void> {
-  const system = await kvm.open(buckets.system)
+async function pinPartitions(system: KV): Promise<void> {
   const expected = String(partitionCount)
   const found = (await system.get('partitions'))?.string()
   if (found === expected) return

@@ -1,5 +1,5 @@
 /** Sets up an InfluxDB 2 as the store needs it: two buckets, and tokens that can do little. */
-import { InfluxDB, type Transport } from '@influxdata/influxdb-client'
+import { HttpError, InfluxDB, type Transport } from '@influxdata/influxdb-client'
 import { rollupBucketOf } from './influx.ts'
 import { influxFault } from './influx-fault.ts'
 import { StoreMisconfigured } from './store.ts'
@@ -38,13 +38,13 @@ export async function setUpInflux({
 }
 
 export type InfluxBuckets = {
-  /** The service's: reads and writes these two buckets, nothing else. */
-  readonly token: string
-  /** A new token that only reads them, for analysts; shown this once. */
+  /** A new token that reads and writes these two buckets and nothing else, for the pipeline. */
+  readonly newWriteToken: () => Promise<string>
+  /** A new token that only reads them, for the API and for analysts. Each is shown this once. */
   readonly newReadToken: () => Promise<string>
 }
 
-/** Makes the bucket of readings and the one of roll-ups, both kept for ever. */
+/** Makes the bucket of readings and the one of roll-ups, both kept for ever, where they are missing. */
 export async function addInfluxBuckets(
   { url, org, operatorToken }: InfluxOperator,
   bucket: string,
@@ -53,12 +53,11 @@ export async function addInfluxBuckets(
   const orgs = await ask(transport, url, `/api/v2/orgs?org=${encodeURIComponent(org)}`)
   const orgID = textIn(firstOf(orgs, 'orgs'), 'id')
   const ids = await Promise.all(
-    [bucket, rollupBucketOf(bucket)].map(async (name) =>
-      textIn(
-        await ask(transport, url, '/api/v2/buckets', { orgID, name, retentionRules: [] }),
-        'id',
-      ),
-    ),
+    [bucket, rollupBucketOf(bucket)].map(async (name) => {
+      const known = await findBucket(transport, url, { orgID, name })
+      const wanted = { orgID, name, retentionRules: [] }
+      return textIn(known ?? (await ask(transport, url, '/api/v2/buckets', wanted)), 'id')
+    }),
   )
   const newToken = async (description: string, actions: readonly string[]): Promise<string> => {
     const permissions = ids.flatMap((id) =>
@@ -72,8 +71,23 @@ export async function addInfluxBuckets(
     return textIn(made, 'token')
   }
   return {
-    token: await newToken(`airproof: reads and writes ${bucket}`, ['read', 'write']),
+    newWriteToken: async () => newToken(`airproof: reads and writes ${bucket}`, ['read', 'write']),
     newReadToken: async () => newToken(`airproof: reads ${bucket}`, ['read']),
+  }
+}
+
+/** The server says 404 where there is none. */
+async function findBucket(
+  transport: Transport,
+  url: string,
+  { orgID, name }: { readonly orgID: string; readonly name: string },
+): Promise<unknown> {
+  const path = `/api/v2/buckets?orgID=${orgID}&name=${encodeURIComponent(name)}`
+  try {
+    return firstOf(await transport.request(path, '', { method: 'GET' }), 'buckets')
+  } catch (error) {
+    if (error instanceof HttpError && error.statusCode === 404) return undefined
+    throw influxFault(error, `InfluxDB at ${url}, ${path}`)
   }
 }
 

@@ -31,8 +31,7 @@ export async function openFleet(
     await inParallel(ids.slice(0, mostConnections), connectAtOnce, async (id) => {
       const connection = await connectAs(id)
       opened.defer(() => connection.close())
-      const inboxPrefix = `_INBOX_${id}`
-      own.set(id, opened.use(openRawPublisher(connection, { ...publishing, inboxPrefix })))
+      own.set(id, opened.use(openRawPublisher(connection, publishing)))
     })
   }
   const closing = opened.move()

@@ -1,4 +1,5 @@
 import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { inboxPrefixOf } from '../../runtime/own-inbox.ts'
 import { ackSubject, rawSubject } from '../../schemas/subjects.ts'
 
 export type AllowedSubjects = {
@@ -19,5 +20,5 @@ export const allowedSubjects = (
   deviceHears: readonly string[] = [],
 ): AllowedSubjects => ({
   publish: [rawSubject(partitionOf(id), id), ...deviceSubjects],
-  subscribe: [`_INBOX_${id}.>`, ackSubject(id), ...deviceHears],
+  subscribe: [`${inboxPrefixOf(id)}.>`, ackSubject(id), ...deviceHears],
 })

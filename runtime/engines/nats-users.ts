@@ -1,90 +1,32 @@
 /**
- * Who may do what on a NATS server that airproof's sensors sign in to. Our own processes are users
+ * The part of a NATS server's configuration that says who may do what. Our own processes are users
  * of the server's file; whoever else comes is judged by the gate (auth callout), which lets a
  * sensor publish its own subject and nothing more.
+ *
+ * Permissions alone are not enough. A message names the subject that its answer goes to, the server
+ * checks no permission for that, and what answers is JetStream, in the stream's account: from
+ * within AIR each process could have acknowledgements, and messages that it wrote or read, put into
+ * any stream or bucket. So each process is in an account of its own, which imports
+ * AIR's: an import carries the answer back to where the question came from.
  */
-import { buckets } from '../../schemas/subjects.ts'
+import { inboxPrefixOf } from '../own-inbox.ts'
+import { allowedTo, answererOf, type ProcessUser, processUsers, rightsOf } from './nats-rights.ts'
 
+/** Of the streams and buckets, of the operator, and of sensors that speak MQTT. */
 export const airAccount = 'AIR'
-/**
- * Where sensors are that speak NATS themselves. A message's reply subject is not checked by the
- * server, and a stream's acknowledgement goes to it in the stream's account: in AIR a sensor could
- * have it written into any other stream or bucket. Here it reaches nothing but sensors. MQTT knows
- * no reply subject, so who speaks it is in AIR itself.
- */
+/** Where sensors are that speak NATS themselves. MQTT needs streams in its account, and knows no reply subject. */
 export const sensorsAccount = 'SENSORS'
-export const calloutAccount = 'GATE'
-export const systemAccount = 'SYS'
+/** Its name, the issuer and the users of `auth_callout` can only change when the server starts again. */
+const calloutAccount = 'GATE'
+const systemAccount = 'SYS'
+const accountOf = (user: ProcessUser): string => `AIR_${user.toUpperCase()}`
 
-/** Of account AIR: each process, and `operator`, the command line's. */
-export const airUsers = [
-  'pipeline',
-  'anchor',
-  'notifier',
-  'api',
-  'dashboard',
-  'gate',
-  'operator',
-] as const
+/** Each process, and `operator`, the command line's, who may do everything. */
+export const airUsers = [...processUsers, 'operator'] as const
 /** The gate again: where sign-ins are judged, and where connections are listed and closed. */
 const gateUsers = ['callout', 'system'] as const
 export const ownUsers = [...airUsers, ...gateUsers] as const
-
-type AirUser = (typeof airUsers)[number]
 export type OwnUser = (typeof ownUsers)[number]
-
-/** Who writes what: everybody else is denied it, but for the operator. */
-const writers: Readonly<Record<string, readonly AirUser[]>> = {
-  'air.raw.>': ['gate'],
-  'air.again.>': ['dashboard'],
-  'air.readings.>': ['pipeline'],
-  'air.state.>': ['pipeline'],
-  'air.rejected.>': ['pipeline'],
-  'air.events.rise.>': ['pipeline'],
-  'air.events.presence.>': ['pipeline'],
-  'air.events.anchored.>': ['anchor'],
-  'air.ack.>': ['pipeline'],
-  'air.blob.>': ['anchor'],
-  'dw.*.wal': ['notifier'],
-  'dw.*.snap.>': ['notifier'],
-  'dw.*.man': ['notifier'],
-  'att.>': ['notifier'],
-  'gate.pause.>': ['gate'],
-  '$JS.API.STREAM.DELETE.>': [],
-  '$JS.API.STREAM.UPDATE.>': [],
-  '$JS.API.STREAM.RESTORE.>': [],
-}
-
-/** Who sees what opens doors, by bucket: everybody else can neither read nor write it. */
-const secretBuckets: Readonly<Record<string, readonly AirUser[]>> = {
-  [buckets.credentials]: ['gate', 'dashboard'],
-  [buckets.applications]: ['gate'],
-  [buckets.keys]: ['api', 'dashboard'],
-  [buckets.passwords]: ['dashboard'],
-  [buckets.sessions]: ['dashboard'],
-  [buckets.tokens]: ['dashboard'],
-}
-
-const waysInto = (bucket: string): readonly string[] => [
-  `$KV.${bucket}.>`,
-  `$JS.API.DIRECT.GET.KV_${bucket}`,
-  `$JS.API.DIRECT.GET.KV_${bucket}.>`,
-  `$JS.API.STREAM.MSG.GET.KV_${bucket}`,
-  `$JS.API.STREAM.MSG.DELETE.KV_${bucket}`,
-  `$JS.API.STREAM.PURGE.KV_${bucket}`,
-  `$JS.API.STREAM.SNAPSHOT.KV_${bucket}`,
-  `$JS.API.CONSUMER.CREATE.KV_${bucket}`,
-  `$JS.API.CONSUMER.CREATE.KV_${bucket}.>`,
-  `$JS.API.CONSUMER.DURABLE.CREATE.KV_${bucket}.>`,
-]
-
-/** Subjects that the user may not publish. */
-export function deniedTo(user: AirUser): readonly string[] {
-  if (user === 'operator') return []
-  const mayNot = (whose: Readonly<Record<string, readonly AirUser[]>>): string[] =>
-    Object.entries(whose).flatMap(([what, who]) => (who.includes(user) ? [] : [what]))
-  return [...mayNot(writers), ...mayNot(secretBuckets).flatMap(waysInto)]
-}
 
 export type UsersFile = {
   /** Public key of the account key that the gate signs its verdicts with. */
@@ -93,6 +35,7 @@ export type UsersFile = {
 }
 
 const toPartition = '"air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"'
+const receipts = 'air.ack.*'
 
 /**
  * Of each connection of a sensor: one for its answers and one for its receipts are enough. It is the
@@ -103,67 +46,145 @@ const mostSensorSubscriptions = 50
 /** How long a sign-in may take: in a storm of thousands the last ones wait for seconds. */
 const signInSeconds = 10
 
-/**
- * The part of the server's configuration that says who may do what. Readings' subjects get their
- * partition from the server itself, by the same hash as `partitionOf` of `core/sensor-id.ts`.
- */
-export function usersConf({ issuer, passwords }: UsersFile): string {
-  const user = (name: OwnUser, permissions: string): string =>
-    `{ user: ${name}, password: ${JSON.stringify(passwords[name])}${permissions} }`
-  const air = airUsers.map((name) => {
-    const denied = deniedTo(name)
-    if (denied.length === 0) return user(name, '')
-    return user(name, `, permissions { publish { deny: ${JSON.stringify(denied)} } }`)
-  })
+/** What of AIR the processes' accounts import; which of it a process may use, its permissions say. */
+const services = [
+  '$JS.API.INFO',
+  '$JS.API.STREAM.>',
+  '$JS.API.CONSUMER.CREATE.>',
+  '$JS.API.CONSUMER.INFO.>',
+  '$JS.API.CONSUMER.DELETE.>',
+  '$JS.ACK.>',
+  '$JS.FC.>',
+  '$KV.>',
+  'air.>',
+  'dw.*.wal',
+  'dw.*.snap.>',
+  'dw.*.man',
+  'att.*',
+  'mail.*',
+  'audit.*',
+]
+/** Of these one question has several answers. */
+const manyAnswers = ['$JS.API.CONSUMER.MSG.NEXT.>', '$JS.API.DIRECT.GET.>']
+
+const list = (subjects: readonly string[]): string => JSON.stringify(subjects)
+const lines = (found: readonly string[]): string => found.join('\n      ')
+const importOf = (kind: 'service' | 'stream', account: string, subject: string): string =>
+  `{ ${kind}: { account: ${account}, subject: ${JSON.stringify(subject)} } }`
+
+function airAccountConf(operator: string): string {
+  const accounts = `accounts: [${processUsers.map(accountOf).join(', ')}]`
+  const exports = [
+    `{ service: "air.raw.*.*", accounts: [${sensorsAccount}] }`,
+    ...services.map((subject) => `{ service: "${subject}", ${accounts} }`),
+    ...manyAnswers.map(
+      (subject) => `{ service: "${subject}", response_type: stream, ${accounts} }`,
+    ),
+    // what the push consumers of a watched bucket deliver
+    ...processUsers.map(
+      (user) => `{ stream: "${inboxPrefixOf(user)}.>", accounts: [${accountOf(user)}] }`,
+    ),
+  ]
+  const imports = processUsers.flatMap((user) =>
+    (rightsOf[user].answers ?? []).map((subject) => importOf('service', accountOf(user), subject)),
+  )
   return `\
-system_account: ${systemAccount}
-accounts {
   ${airAccount} {
     jetstream: enabled
     mappings {
       ${toPartition}
     }
     exports [
-      { service: "air.raw.*.*", accounts: [${sensorsAccount}] }
-      { stream: "air.ack.*", accounts: [${sensorsAccount}] }
+      ${lines(exports)}
+    ]
+    imports [
+      ${lines(imports)}
     ]
     users [
-      ${air.join('\n      ')}
+      ${operator}
     ]
   }
+`
+}
+
+function processAccountConf(user: ProcessUser, login: (permissions: string) => string): string {
+  const { asks = [], answers = [], writes } = rightsOf[user]
+  const others = [airAccount, ...processUsers.filter((other) => other !== user).map(accountOf)]
+  const exports = [
+    ...answers.map((subject) => `{ service: "${subject}", accounts: [${others.join(', ')}] }`),
+    ...(writes.includes(receipts)
+      ? [`{ stream: "${receipts}", accounts: [${sensorsAccount}] }`]
+      : []),
+  ]
+  const imports = [
+    ...[...services, ...manyAnswers].map((subject) => importOf('service', airAccount, subject)),
+    ...asks.map((subject) => importOf('service', accountOf(answererOf(subject)), subject)),
+    importOf('stream', airAccount, `${inboxPrefixOf(user)}.>`),
+  ]
+  const { publish, subscribe } = allowedTo(user)
+  const permissions = `, permissions {
+        publish: ${list(publish)}
+        subscribe: ${list(subscribe)}${answers.length > 0 ? '\n        allow_responses: true' : ''}
+      }`
+  return `\
+  ${accountOf(user)} {
+    mappings {
+      ${toPartition}
+    }
+    exports [
+      ${lines(exports)}
+    ]
+    imports [
+      ${lines(imports)}
+    ]
+    users [
+      ${login(permissions)}
+    ]
+  }
+`
+}
+
+/**
+ * Readings' subjects get their partition from the server itself, by the same hash as `partitionOf`
+ * of `core/sensor-id.ts`.
+ */
+export function usersConf({ issuer, passwords }: UsersFile): string {
+  const login =
+    (name: OwnUser) =>
+    (permissions: string): string =>
+      `{ user: ${name}, password: ${JSON.stringify(passwords[name])}${permissions} }`
+  const processes = processUsers.map((user) => processAccountConf(user, login(user)))
+  return `\
+system_account: ${systemAccount}
+accounts {
+${airAccountConf(login('operator')(''))}${processes.join('')}\
   ${sensorsAccount} {
     limits { max_subs: ${mostSensorSubscriptions} }
     mappings {
       ${toPartition}
       # an answer to one sensor that it would have sent to another as a receipt; true ones are imported
-      "air.ack.*": "nobody.{{wildcard(1)}}"
+      "${receipts}": "nobody.{{wildcard(1)}}"
     }
     imports [
       { service: { account: ${airAccount}, subject: "air.raw.*.*" } }
-      { stream: { account: ${airAccount}, subject: "air.ack.*" } }
+      { stream: { account: ${accountOf('pipeline')}, subject: "${receipts}" } }
     ]
   }
   ${calloutAccount} {
     users [
-      ${user(
-        'callout',
-        `, permissions {
+      ${login('callout')(`, permissions {
         publish { deny: ">" }
         subscribe: ["$SYS.REQ.USER.AUTH gate", "$SYS.ACCOUNT.CLIENT.AUTH.ERR"]
         allow_responses: true
-      }`,
-      )}
+      }`)}
     ]
   }
   ${systemAccount} {
     users [
-      ${user(
-        'system',
-        `, permissions {
+      ${login('system')(`, permissions {
         publish: ["$SYS.REQ.SERVER.PING.CONNZ", "$SYS.REQ.SERVER.*.KICK"]
-        subscribe: ["_INBOX.>", "$SYS.ACCOUNT.*.DISCONNECT"]
-      }`,
-      )}
+        subscribe: ["${inboxPrefixOf('system')}.>", "$SYS.ACCOUNT.*.DISCONNECT"]
+      }`)}
     ]
   }
 }

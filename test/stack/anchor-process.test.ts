@@ -17,7 +17,7 @@ import { oneEach, toldOn } from '../support/chain/anchor-network.ts'
 import { seededChance } from '../support/chain/chance.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
 import { eventually } from '../support/eventually.ts'
-import { testNats } from '../support/nats.ts'
+import { signInAs, testNats } from '../support/nats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const env = environment()
@@ -68,6 +68,7 @@ test('kill -9 of the anchor and of its chain at random moments leaves one anchor
 
   const settings = {
     NATS_URL: nats.url,
+    ...signInAs('anchor'),
     CHAIN_RPC_URL: url,
     ANCHOR_KEY_FILE: keyFile,
     ANCHOR_INTERVAL: '200ms',

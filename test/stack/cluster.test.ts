@@ -1,21 +1,33 @@
 /** Three servers of a cluster as docs/operations.md has them: each thing is kept by all three. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { connectNats } from '../../runtime/nats.ts'
+import { newNatsAccess, usersFileOf } from '../../runtime/nats-access.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { buckets, rawStream, spokenSubject } from '../../schemas/subjects.ts'
+import { watchBucket } from '../../runtime/watched-bucket.ts'
+import {
+  buckets,
+  rawStream,
+  readingsStream,
+  readingsSubject,
+  spokenSubject,
+} from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const sensor = 'NGR-LOS-YAB-001' as SensorId
+const followLogOf = async (nc: NatsConnection): Promise<ConsumerMessages> =>
+  await (await jetstream(nc).consumers.get(readingsStream)).consume()
 const raw = rawStream(partitionOf(sensor))
 
 const patiently = { withinMs: 120_000, everyMs: 250 }
@@ -30,6 +42,7 @@ test('a cluster of three keeps each stream and bucket threefold, and goes on wit
   await using servers = new AsyncDisposableStack()
   const env = environment()
   const engine = await findNatsServer({ env })
+  const access = newNatsAccess()
   const ports = await Promise.all(Array.from({ length: 3 }, () => freePort()))
   const routes: number[] = []
   for (let i = 0; i < 3; i++) routes.push(await freePort())
@@ -47,8 +60,9 @@ cluster {
   listen: "127.0.0.1:${routes[i]}"
   routes: [ ${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(', ')} ]
 }
-mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
+include "users.conf"
 `
+      writeFileSync(join(place, 'users.conf'), usersConf(usersFileOf(access)))
       const server = await startNatsServer({ engine, folder: place, port, env, config })
       servers.defer(async () => void (await server.stop()))
       return server
@@ -56,8 +70,13 @@ mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
   )
   await using resources = new AsyncDisposableStack()
   const natsUrl = started.map(({ url }) => url).join(',')
-  const nc = await connectNats({ natsUrl }, { name: 'test' })
-  resources.defer(() => nc.close())
+  const signIn = async (user: OwnUser): Promise<NatsConnection> => {
+    const natsLogin = { user, password: access.passwords[user] }
+    const connection = await connectNats({ natsUrl, natsLogin }, { name: user })
+    resources.defer(() => connection.close())
+    return connection
+  }
+  const nc = await signIn('operator')
   const makeStreams = async (): Promise<true> => {
     await ensureStreams(nc, { replicas: 3 })
     return true
@@ -111,4 +130,27 @@ mappings { "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}" }
   await eventually('a bucket is written to', () => kv.put(sensor, '{}').catch(() => undefined), {
     withinMs: 60_000,
   })
+  // a process works from its own account, whichever server it and the leaders are on
+  const [pipeline, api] = [await signIn('pipeline'), await signIn('api')]
+  await eventually(
+    'it writes',
+    orAgain(() => jetstream(pipeline).publish(readingsSubject(0), 'x')),
+    patiently,
+  )
+  const log = await eventually(
+    'it reads the log',
+    orAgain(() => followLogOf(api)),
+    patiently,
+  )
+  for await (const message of log) {
+    expect(message.string()).toBe('x')
+    break
+  }
+  await log.close()
+  await using bucket = await eventually(
+    'it watches a bucket',
+    orAgain(() => watchBucket(api, buckets.sensors, (value) => value)),
+    patiently,
+  )
+  expect(bucket.get(sensor)).toEqual({})
 }, 300_000)

@@ -3,19 +3,20 @@
  * processes, by the image's entry point, with the command and the environment that the file gives
  * them, over a nats-server with the file's configuration and a real influxd.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { ensureKeyFile } from '../../anchor/key-file.ts'
 import { command as accessCommand } from '../../cli/access.ts'
 import { ensureBuiltPages } from '../../cli/built-pages.ts'
+import { command as influxCommand } from '../../cli/influx.ts'
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { natsConfig } from '../../runtime/engines/nats-config.ts'
-import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { type Denied, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
 import { freePort } from '../../runtime/free-port.ts'
@@ -23,7 +24,7 @@ import { connectNats } from '../../runtime/nats.ts'
 import { newSecretKey } from '../../runtime/seal-secret.ts'
 import { buckets, spokenSubject } from '../../schemas/subjects.ts'
 import { testAnvil } from '../support/anvil.ts'
-import { type ComposeService, readCompose, readRecipe } from '../support/compose.ts'
+import { type ComposeService, readCompose, readRecipe, readSteps } from '../support/compose.ts'
 import { allowed } from '../support/dependency-rule.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
@@ -37,9 +38,59 @@ const compose = readCompose()
 const recipe = readRecipe()
 const services = Object.entries(compose.services)
 const ours = services.filter(([, service]) => service.build !== undefined)
+/** Those that end by themselves have no health. */
+const lasting = services.filter(([name]) => !['streams', 'operator'].includes(name))
 
-test.each(services)('the service %s says how it is healthy', (_name, { healthcheck }) => {
-  expect(healthcheck?.test[0]).toBe('CMD')
+test.each(lasting)('the service %s says how it is healthy', (_name, { healthcheck }) => {
+  expect(healthcheck?.test?.[0]).toBe('CMD')
+})
+
+const processes = ours.filter(([name]) => lasting.some(([other]) => other === name))
+test.each(processes)('the service %s starts when the streams are made', (_name, one) => {
+  expect(one.depends_on?.['streams']).toEqual({ condition: 'service_completed_successfully' })
+})
+
+test('the operator’s password, and InfluxDB’s own token, are in no process', () => {
+  const holders = (secret: string): readonly string[] =>
+    services.filter(([, { secrets = [] }]) => secrets.includes(secret)).map(([name]) => name)
+  expect(holders('operator-password')).toEqual(['streams', 'operator'])
+  expect(holders('influx-token')).toEqual(['influxdb', 'operator'])
+  expect(holders('influx-write-token')).toEqual(['pipeline'])
+  expect(holders('influx-read-token')).toEqual(['api'])
+  expect(compose.services['operator']?.profiles).toEqual(['tools'])
+  expect(compose.services['notifier']?.environment).not.toHaveProperty('INFLUX_URL')
+})
+
+test('its steps make every secret, each readable by who needs it alone, under any umask', async () => {
+  using folder = temporaryFolder()
+  const sh = async (line: string): Promise<void> =>
+    void (await runTool('sh', ['-c', `umask 077; cd ${folder.path} && ${line}`], {
+      env: environment(),
+      timeoutMs: 30_000,
+    }))
+  const secrets = join(folder.path, 'secrets')
+  const unknown: string[] = []
+  for (const step of readSteps()) {
+    if (/^(mkdir|openssl|echo|chmod)\b/.test(step)) await sh(step)
+    else if (step.includes(' airproof access '))
+      await runCommand(accessCommand, { words: [secrets] })
+    else if (step.includes(' operator influx '))
+      for (const name of ['influx-write-token', 'influx-read-token'])
+        writeFileSync(join(secrets, name), 'x', { mode: 0o600 })
+    else
+      unknown.push(
+        ...(/^(docker|export|sudo chown 1000 secrets\/anchor-key)/.test(step) ? [] : [step]),
+      )
+  }
+  expect(unknown).toEqual([])
+  const modeOf = (name: string): number => statSync(join(secrets, name)).mode & 0o777
+  expect(statSync(secrets).mode & 0o777).toBe(0o700)
+  for (const { file } of Object.values(compose.secrets)) {
+    const name = basename(file)
+    const isRead = name === 'anchor-key' ? 0 : 0o044
+    expect([name, modeOf(name) & 0o044]).toEqual([name, isRead])
+  }
+  expect(modeOf('nats-access.json')).toBe(0o600)
 })
 
 test.each(services)(
@@ -90,6 +141,8 @@ test('the image holds every folder that the command line may import', () => {
 
 /** Addresses of the compose network, and what stands for them here. */
 type Here = readonly (readonly [inCompose: string, here: string])[]
+
+type Place = { readonly service: ComposeService; readonly here: Here }
 
 /** In one pass: what stands for one address must not be taken for another. */
 function moved(text: string, here: Here): string {
@@ -142,9 +195,10 @@ test.skipIf(missing !== undefined)(
     await using resources = new AsyncDisposableStack()
     const env = environment()
     const influx = resources.use(await testInflux())
+    // InfluxDB makes the first bucket when it sets itself up
     const bucket = await influx.newBucket()
     const tokenFile = join(folder.path, 'influx-token')
-    writeFileSync(tokenFile, `${bucket.token}\n`)
+    writeFileSync(tokenFile, `${influx.operatorToken}\n`)
     const keyFile = join(folder.path, 'webhook-key')
     writeFileSync(keyFile, `${newSecretKey()}\n`)
     const anvil = resources.use(await testAnvil())
@@ -157,9 +211,17 @@ test.skipIf(missing !== undefined)(
     mkdirSync(store)
     const secrets = join(folder.path, 'secrets')
     await runCommand(accessCommand, { words: [secrets] })
+    const influxEnv = {
+      INFLUX_URL: influx.url,
+      INFLUX_TOKEN_FILE: tokenFile,
+      INFLUX_BUCKET: bucket.bucket,
+    }
+    await runCommand(influxCommand, { words: [secrets], env: influxEnv })
+    const denied: Denied[] = []
     const nats = resources.use(
       await startNatsServer({
         engine: await findNatsServer({ env }),
+        onDenied: (one) => void denied.push(one),
         folder: store,
         port: natsPort,
         env,
@@ -180,45 +242,56 @@ test.skipIf(missing !== undefined)(
     const said: string[] = []
     const apiPort = await freePort()
     const dashboardPort = await freePort()
-    const started = new Map<string, { child: Child; service: ComposeService; here: Here }>()
-    for (const [name, service] of ours) {
-      for (let i = 0; i < (service.deploy?.replicas ?? 1); i++) {
-        const data = join(folder.path, `${name}-${i}`)
-        mkdirSync(data)
-        const here: Here = [
-          ['nats://nats:4222', nats.url],
-          ['http://influxdb:8086', influx.url],
-          ...[...ownUsers.map((user) => `${user}-password`), 'callout-seed'].map(
-            (file) => [`/run/secrets/${file}`, join(secrets, file)] as const,
-          ),
-          ['/run/secrets/influx-token', tokenFile],
-          ['/run/secrets/webhook-key', keyFile],
-          ['/run/secrets/anchor-key', anchorKeyFile],
-          ['/run/secrets/smtp-url', smtpFile],
-          ['http://api:8080', `http://127.0.0.1:${apiPort}`],
-          ['${DASHBOARD_URL:?where people reach the dashboard}', 'https://air.example.org'],
-          ['${MAIL_FROM:?what mails are sent from}', 'air@example.org'],
-          ['${CHAIN_RPC_URL:?which chain is anchored to}', anvil.url],
-          ['0.0.0.0', '127.0.0.1'],
-          ['9090', String(await freePort())],
-          ['8080', String(apiPort)],
-          ['8082', String(await freePort())],
-          ['8081', String(dashboardPort)],
-          ['/data', data],
-        ]
-        // Buckets of InfluxDB are shared by the whole test run, so this test has its own.
-        const named = {
-          ...service,
-          environment: { ...service.environment, INFLUX_BUCKET: bucket.bucket },
-        }
-        if (name === 'anchor') {
-          await runTool(process.execPath, [...recipe.entrypoint.slice(1), 'anchor', 'deploy'], {
-            env: environmentOf(named, here),
-            timeoutMs: 30_000,
-          })
-        }
-        const child = resources.use(await startService(named, here, said))
-        started.set(`${name}-${i}`, { child, service: named, here })
+    const started = new Map<string, Place & { readonly child: Child }>()
+    const place = async (name: string): Promise<Place> => {
+      const service = compose.services[name]
+      if (service === undefined) throw new Error(`the file has no service ${name}`)
+      // one a container, as the image's volume is
+      const data = mkdtempSync(join(folder.path, `${name}-`))
+      const here: Here = [
+        ['nats://nats:4222', nats.url],
+        ['http://influxdb:8086', influx.url],
+        ...[...ownUsers.map((user) => `${user}-password`), 'callout-seed'].map(
+          (file) => [`/run/secrets/${file}`, join(secrets, file)] as const,
+        ),
+        ['/run/secrets/influx-token', tokenFile],
+        ['/run/secrets/influx-write-token', join(secrets, 'influx-write-token')],
+        ['/run/secrets/influx-read-token', join(secrets, 'influx-read-token')],
+        ['/run/secrets/webhook-key', keyFile],
+        ['/run/secrets/anchor-key', anchorKeyFile],
+        ['/run/secrets/smtp-url', smtpFile],
+        ['http://api:8080', `http://127.0.0.1:${apiPort}`],
+        ['${DASHBOARD_URL:?where people reach the dashboard}', 'https://air.example.org'],
+        ['${API_URL:?where programs of others reach the API}', 'https://api.example.org'],
+        ['${MAIL_FROM:?what mails are sent from}', 'air@example.org'],
+        ['${CHAIN_RPC_URL:?which chain is anchored to}', anvil.url],
+        ['${ANCHOR_INTERVAL:-10m}', '10m'],
+        ['0.0.0.0', '127.0.0.1'],
+        ['9090', String(await freePort())],
+        ['8080', String(apiPort)],
+        ['8082', String(await freePort())],
+        ['8081', String(dashboardPort)],
+        ['/data', data],
+      ]
+      // Buckets of InfluxDB are shared by the whole test run, so this test has its own.
+      const own =
+        'INFLUX_BUCKET' in (service.environment ?? {}) ? { INFLUX_BUCKET: bucket.bucket } : {}
+      return { service: { ...service, environment: { ...service.environment, ...own } }, here }
+    }
+    /** As `docker compose run SERVICE WORDS`. */
+    const runOnce = async (name: string, words?: readonly string[]): Promise<string> => {
+      const { service, here } = await place(name)
+      const args = [...recipe.entrypoint.slice(1), ...(words ?? service.command ?? [])]
+      const env = environmentOf(service, here)
+      return await runTool(process.execPath, args, { env, timeoutMs: 60_000 })
+    }
+    await runOnce('streams')
+    await runOnce('anchor', ['anchor', 'deploy'])
+    for (const [name, { deploy }] of processes) {
+      for (let i = 0; i < (deploy?.replicas ?? 1); i++) {
+        const { service, here } = await place(name)
+        const child = resources.use(await startService(service, here, said))
+        started.set(`${name}-${i}`, { child, service, here })
       }
     }
     expect([...started.keys()]).toEqual([
@@ -259,18 +332,8 @@ test.skipIf(missing !== undefined)(
       return counts.length === 2 && counts.every((some) => some?.length === 8)
     })
 
-    const [api, gate] = [started.get('api-0'), started.get('gate-0')]
-    if (!api || !gate) throw new Error('the file has no api, or no gate')
     const command = async (...words: string[]): Promise<Record<string, string>> =>
-      JSON.parse(
-        await runTool(process.execPath, ['bin/airproof.mjs', ...words, '--json'], {
-          env:
-            words[0] === 'sensors'
-              ? environmentOf(gate.service, gate.here)
-              : environmentOf(api.service, api.here),
-          timeoutMs: 30_000,
-        }),
-      ) as Record<string, string>
+      JSON.parse(await runOnce('operator', [...words, '--json'])) as Record<string, string>
     const ids = Array.from({ length: 8 }, (_, i) => `NGR-LOS-YAB-00${i + 1}`)
     for (const id of ids) {
       const where = [
@@ -312,9 +375,41 @@ test.skipIf(missing !== undefined)(
     // an account has 600 requests a minute
     await eventually('every reading is answered for', isAnswered, { everyMs: 200 })
 
+    const shown = await fetch(`http://127.0.0.1:${dashboardPort}/config.json`)
+    expect(await shown.json()).toMatchObject({ api: 'https://api.example.org' })
+
+    /** Status of what InfluxDB answers. */
+    const asked = async (token: string, path: string, body?: string): Promise<number> => {
+      const method = body === undefined ? 'GET' : 'POST'
+      const headers = {
+        authorization: `Token ${readFileSync(join(secrets, token), 'utf8').trim()}`,
+      }
+      const answer = await fetch(influx.url + path, { method, headers, ...(body && { body }) })
+      await answer.text()
+      return answer.status
+    }
+    const [theirs, line] = [await influx.newBucket(), 'x v=1']
+    const write = (name: string): string => `/api/v2/write?org=airproof&bucket=${name}`
+    expect({
+      readerWrites: await asked('influx-read-token', write(bucket.bucket), line),
+      writerWrites: await asked('influx-write-token', write(bucket.bucket), line),
+      writerWritesElsewhere: await asked('influx-write-token', write(theirs.bucket), line),
+      writerMakesTokens: await asked(
+        'influx-write-token',
+        '/api/v2/authorizations',
+        '{"permissions":[]}',
+      ),
+    }).toEqual({
+      readerWrites: 403,
+      writerWrites: 204,
+      writerWritesElsewhere: 403,
+      writerMakesTokens: expect.toSatisfy((status: number) => status >= 400),
+    })
+
     for (const { child } of started.values()) child.kill('SIGTERM')
     const exits = await Promise.all([...started.values()].map(({ child }) => child.exited))
     expect(exits.map(({ code }) => code)).toEqual([...started].map(() => 0))
+    expect(denied).toEqual([])
   },
 )
 

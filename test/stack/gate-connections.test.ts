@@ -8,7 +8,13 @@ import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { issueCredential, revokeCredential } from '../../runtime/sensor-credentials.ts'
-import { changeSensor, openRegistry, removeSensor } from '../../runtime/sensor-registry.ts'
+import {
+  changeSensor,
+  createSensor,
+  newEntry,
+  openRegistry,
+  removeSensor,
+} from '../../runtime/sensor-registry.ts'
 import type { OpenConnection } from '../../schemas/open-connection.ts'
 import { parseSeen } from '../../schemas/seen.ts'
 import { buckets, connectionsSubject, rawStream } from '../../schemas/subjects.ts'
@@ -19,6 +25,7 @@ import { mqttClient } from '../support/mqtt-client.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const id = 'NGR-LOS-IKJ-017'
+const ikeja = { area: 'Ikeja', lat: 6.6, lon: 3.35, address: '', cadenceSeconds: 60 }
 
 const connectionsOf = async (nats: Guarded, sensor: string): Promise<OpenConnection[]> =>
   (await nats.nc.request(connectionsSubject(sensor), '', { timeout: 10_000 })).json()
@@ -31,7 +38,12 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
   ['replaced at once', (nats) => issueCredential(nats.credentials, id, { nowMs: Date.now() })],
   [
     'that of a sensor that is removed',
-    async (nats) => await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id)),
+    // by the dashboard, which may remove a credential and cannot read it
+    async (nats) =>
+      await removeSensor(
+        await openRegistry(await nats.as('dashboard'), sensorIdRules()),
+        sensorOf(id),
+      ),
   ],
   [
     'that of a sensor that is another device now',
@@ -73,6 +85,36 @@ const sensorOf = (text: string) => {
   if (found === undefined) throw new Error(`${text} is no id`)
   return found
 }
+
+test.each<[string, (nats: Guarded) => Promise<unknown>]>([
+  [
+    'was removed by the command line',
+    async (nats) => await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id)),
+  ],
+  [
+    'was removed by the dashboard',
+    async (nats) =>
+      await removeSensor(
+        await openRegistry(await nats.as('dashboard'), sensorIdRules()),
+        sensorOf(id),
+      ),
+  ],
+  [
+    'left its credential, as 0.1 let it',
+    async (nats) => await (await new Kvm(nats.nc).open(buckets.sensors)).delete(id),
+  ],
+])('the key of a sensor that %s is not good for the next one of its id', async (_how, remove) => {
+  await using nats = await guardedNats()
+  await using _gate = await nats.startGate()
+  const former = await nats.addSensor(id)
+  await (await nats.sensor(id, former)).close()
+  await remove(nats)
+  const entry = newEntry({ ...ikeja, id, fromMs: 0, nowMs: Date.now() })
+  await createSensor(await openRegistry(await nats.as('dashboard'), sensorIdRules()), entry)
+  await expect(nats.sensor(id, former)).rejects.toThrow(/authorization/i)
+  const secret = await issueCredential(nats.credentials, id, { nowMs: Date.now() })
+  await eventually('the new key is good', () => nats.sensor(id, secret).catch(() => undefined))
+})
 
 test('who signs in with the new key right after the change stays', async () => {
   await using nats = await guardedNats()

@@ -29,7 +29,7 @@ import { openSqliteStore } from '../../store/sqlite.ts'
 import type { Store } from '../../store/store.ts'
 import { commitMessage } from './commit-message.ts'
 import { eventually } from './eventually.ts'
-import { type TestNats, testNats } from './nats.ts'
+import { signInAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** What a test says of a reading; all else is usual. */
@@ -145,6 +145,7 @@ export async function testApi({
         AIRPROOF_ADMIN_PORT: String(adminPort),
         AIRPROOF_LOG: 'silent',
         NATS_URL: nats.url,
+        ...signInAs('api'),
         // few tests are about quotas, and many ask a thousand times in a minute
         AIRPROOF_QUOTA_PREMIUM: '1000000',
         AIRPROOF_BURST_PREMIUM: '1000000',

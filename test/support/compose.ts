@@ -7,7 +7,8 @@ export type ComposeService = {
   readonly build?: string
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean }
+  readonly profiles?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly deploy?: { readonly replicas: number }
   readonly ports?: readonly string[]
@@ -23,6 +24,12 @@ export type Compose = {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>
   readonly volumes: Readonly<Record<string, unknown>>
 }
+
+/** The commands by which the file says that it is set up, a line each. */
+export const readSteps = (): readonly string[] =>
+  readFileSync('docker-compose.yml', 'utf8')
+    .split('\n')
+    .flatMap((line) => /^# {3}(\w.*)$/.exec(line)?.[1] ?? [])
 
 export const readCompose = (): Compose =>
   parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as Compose

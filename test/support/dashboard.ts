@@ -8,7 +8,7 @@ import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { eventually } from './eventually.ts'
-import { type TestNats, testNats } from './nats.ts'
+import { signInAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export type TestDashboard = AsyncDisposable & {
@@ -66,6 +66,7 @@ export async function testDashboard({
         AIRPROOF_DASHBOARD_PAGES: pages,
         AIRPROOF_ADMIN_PORT: String(adminPort),
         NATS_URL: nats.url,
+        ...signInAs('dashboard'),
         ...env,
       },
       flags: {},

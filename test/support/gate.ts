@@ -9,7 +9,7 @@ import { run as gateMain } from '../../gate/main.ts'
 import { environment, readSharedConfig } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
-import type { OwnUser } from '../../runtime/engines/nats-users.ts'
+import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
 import { connectNats, type NatsLogin } from '../../runtime/nats.ts'
@@ -53,6 +53,8 @@ export type TestGate = AsyncDisposable & {
 }
 
 type Options = StreamOptions & {
+  /** Our own processes try what they may not; otherwise that is a failure. */
+  readonly mayBeDenied?: boolean
   readonly syncAlways?: boolean
   readonly maxConnections?: number
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
@@ -61,6 +63,7 @@ type Options = StreamOptions & {
 export async function guardedNats({
   maxConnections = 20_000,
   syncAlways = false,
+  mayBeDenied = false,
   tls,
   ...streams
 }: Options = {}): Promise<Guarded> {
@@ -79,6 +82,11 @@ export async function guardedNats({
     syncAlways,
     door: { users: usersFileOf(access), mqttPort, maxConnections, ...(tls && { tls }) },
     onDenied: (one) => void denied.push(one),
+  })
+  opened.defer(() => {
+    const ours = denied.filter(({ who }) => ownUsers.some((user) => user === who))
+    if (!mayBeDenied && ours.length > 0)
+      throw new Error(`our own processes were denied: ${JSON.stringify(ours.slice(0, 5))}`)
   })
   opened.defer(async () => void (await server.stop()))
   let closing: AsyncDisposableStack | undefined

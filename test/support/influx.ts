@@ -11,6 +11,8 @@ import { addInfluxBuckets, type InfluxBuckets, setUpInflux } from '../../store/s
 import type { Store } from '../../store/store.ts'
 
 export type TestBucket = InfluxBuckets & {
+  /** The pipeline's. */
+  readonly token: string
   readonly url: string
   readonly org: string
   readonly bucket: string
@@ -61,9 +63,9 @@ export async function testInflux(): Promise<TestInflux> {
     newBucket: async () => {
       const bucket = `air_${randomBytes(6).toString('hex')}`
       const buckets = await addInfluxBuckets(operator, bucket)
-      const open = (at = url): Promise<Store> =>
-        openInfluxStore({ url: at, org, bucket, token: buckets.token })
-      return { ...buckets, url, org, bucket, open }
+      const token = await buckets.newWriteToken()
+      const open = (at = url): Promise<Store> => openInfluxStore({ url: at, org, bucket, token })
+      return { ...buckets, token, url, org, bucket, open }
     },
     kill: async () => {
       server.kill('SIGKILL')

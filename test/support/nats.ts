@@ -1,12 +1,24 @@
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
-import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { natsConfig } from '../../runtime/engines/nats-config.ts'
+import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/free-port.ts'
-import { connectNats } from '../../runtime/nats.ts'
+import { connectNats, type NatsLogin } from '../../runtime/nats.ts'
+import { newNatsAccess, usersFileOf } from '../../runtime/nats-access.ts'
+
+const access = newNatsAccess()
+/** As the process that has its own rights on a `testNats`, and no others. */
+export const loginAs = (user: OwnUser): NatsLogin => ({ user, password: access.passwords[user] })
+/** The same as settings of the process. */
+export const signInAs = (user: OwnUser): Readonly<Record<string, string>> => ({
+  NATS_USER: user,
+  NATS_PASSWORD: access.passwords[user],
+})
 
 export type TestNats = AsyncDisposable & {
   readonly url: string
@@ -31,8 +43,26 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
   const engine = await findNatsServer({ env })
   const folder = mkdtempSync(join(tmpdir(), 'airproof-nats-'))
   const port = await freePort()
+  const mqttPort = await freePort()
+  const config = natsConfig({
+    host: '127.0.0.1',
+    port,
+    storeFolder: join(folder, 'streams'),
+    syncAlways,
+    door: { usersFile: 'users.conf', mqttPort },
+  })
+  writeFileSync(join(folder, 'users.conf'), usersConf(usersFileOf(access)))
+  const denied: Denied[] = []
   const start = (): Promise<NatsServer> =>
-    startNatsServer({ engine, folder, port, env, syncAlways })
+    startNatsServer({
+      engine,
+      folder,
+      port,
+      env,
+      // who signs in as nobody may do everything
+      config: `${config}no_auth_user: operator\n`,
+      onDenied: (one) => void denied.push(one),
+    })
   let server = await start()
   const kept = join(folder, 'kept')
   const copyWhileStopped = async (names: readonly string[], isKeeping: boolean): Promise<void> => {
@@ -70,6 +100,8 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
       server.kill('SIGCONT')
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
+      if (denied.length > 0)
+        throw new Error(`our own processes were denied: ${JSON.stringify(denied.slice(0, 5))}`)
     },
   }
 }

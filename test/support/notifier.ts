@@ -1,4 +1,5 @@
 /** What a notifier test needs: webhooks in their bucket, events in their stream, a process of ours. */
+
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
@@ -24,6 +25,7 @@ import {
 } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import { eventually } from './eventually.ts'
+import { signInAs } from './nats.ts'
 
 /** The vector of Standard Webhooks' own documentation. */
 export const testSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -187,6 +189,7 @@ export async function startNotifier(
     env: {
       ...environment(),
       NATS_URL: natsUrl,
+      ...signInAs('notifier'),
       AIRPROOF_DATA: join(folder),
       AIRPROOF_ADMIN_PORT: String(port),
       AIRPROOF_SECRET: testKey,

@@ -38,7 +38,7 @@ import {
 import { openSqliteStore } from '../../store/sqlite.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from './eventually.ts'
-import { type TestNats, testNats } from './nats.ts'
+import { loginAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export type Sent = { readonly partition: number; readonly seq: number }
@@ -135,6 +135,7 @@ export async function testPipeline(): Promise<TestPipeline> {
     dataFolder: folder.path,
     natsUrl: nats.url,
     natsCreds: undefined,
+    natsLogin: loginAs('pipeline'),
     replicas: 1,
     store: { kind: 'sqlite', file },
     idPrefix: 'NGR-LOS',

@@ -1,6 +1,7 @@
 /** The whole of `airproof up` as an operator starts it, on free ports, until disposed. */
 import { type Child, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
+import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { eventually } from './eventually.ts'
@@ -13,6 +14,9 @@ export type RunningCity = AsyncDisposable & {
 
 /** Nine processes start at once, and other tests may be at work on the same two cores. */
 const startedWithin = { withinMs: 180_000 }
+
+/** What `cli/up-denials.ts` says of one of our own processes. */
+export const isDenial = new RegExp(`\\b(${ownUsers.join('|')}) may not (publish|subscribe) to\\b`)
 
 type Options = { readonly flags?: readonly string[]; readonly env?: Environment }
 
@@ -38,5 +42,15 @@ export async function runCity(
     startedWithin,
   )
   await eventually('the welcome is said', () => said.some((line) => line.startsWith('Ctrl-C')))
-  return { child, said, instance, [Symbol.asyncDispose]: async () => void (await child.stop()) }
+  return {
+    child,
+    said,
+    instance,
+    [Symbol.asyncDispose]: async () => {
+      await child.stop()
+      // the supervisor's words for what the server denied to one of our own processes
+      const denied = said.filter((line) => isDenial.test(line))
+      if (denied.length > 0) throw new Error(denied.slice(0, 5).join('\n'))
+    },
+  }
 }

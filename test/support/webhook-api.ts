@@ -1,4 +1,5 @@
 /** The API with premium accounts that have webhooks; a second process of it; attempts in its log. */
+
 import { jetstream } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import { run } from '../../api/main.ts'
@@ -7,6 +8,7 @@ import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { readSharedConfig } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
+import { connectNats } from '../../runtime/nats.ts'
 import { newSecretKey } from '../../runtime/seal-secret.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { Attempt } from '../../schemas/attempt.ts'
@@ -15,6 +17,7 @@ import type { Webhook } from '../../schemas/webhook.ts'
 import type { WebhookReply, WebhookRequest } from '../../schemas/webhook-requests.ts'
 import { type TestApi, testApi } from './api.ts'
 import { eventually } from './eventually.ts'
+import { loginAs } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export type Sent = {
@@ -204,7 +207,9 @@ export async function standInOwner(
   answer: (request: WebhookRequest) => WebhookReply,
 ): Promise<Disposable & { readonly asked: readonly WebhookRequest[] }> {
   const asked: WebhookRequest[] = []
-  const subscription = api.nc.subscribe(askSubject(shardOf(webhookNumberOf(webhook) ?? 0)), {
+  const settings = { natsUrl: api.nats.url, natsLogin: loginAs('notifier') }
+  const nc = await connectNats(settings, { name: 'a stand-in for the notifier' })
+  nc.subscribe(askSubject(shardOf(webhookNumberOf(webhook) ?? 0)), {
     callback: (error, message) => {
       if (error) return
       const request = message.json<WebhookRequest>()
@@ -213,6 +218,6 @@ export async function standInOwner(
       message.respond(JSON.stringify(answer(request)))
     },
   })
-  await api.nc.flush()
-  return { asked, [Symbol.dispose]: () => subscription.unsubscribe() }
+  await nc.flush()
+  return { asked, [Symbol.dispose]: () => void nc.close() }
 }

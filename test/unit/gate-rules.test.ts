@@ -1,11 +1,13 @@
 import { array, assert, integer, property } from 'fast-check'
+import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { deviceOf } from '../../cli/sensors-device.ts'
+import { openDenials } from '../../cli/up-denials.ts'
 import { defaultFloodBounds, spend } from '../../core/flood.ts'
 import { createFloodLedger } from '../../gate/connections/flood-ledger.ts'
 import { floodGuard } from '../../gate/push/flood.ts'
 import { readDenied } from '../../runtime/engines/nats-server.ts'
-import { deniedTo } from '../../runtime/engines/nats-users.ts'
+import { isDenial } from '../support/running-city.ts'
 
 describe('a sensor’s allowance', () => {
   test('a whole burst is no flood, one message more is', () => {
@@ -95,18 +97,13 @@ test.each([
   expect(readDenied(line)).toEqual(denied)
 })
 
-test('only the operator may do everything; nobody else deletes a stream or reads passwords', () => {
-  expect(deniedTo('operator')).toEqual([])
-  expect(deniedTo('api')).toEqual(
-    expect.arrayContaining([
-      'air.raw.>',
-      'air.readings.>',
-      '$JS.API.STREAM.DELETE.>',
-      '$KV.credentials.>',
-      '$JS.API.DIRECT.GET.KV_passwords.>',
-    ]),
-  )
-  expect(deniedTo('pipeline')).not.toContain('air.readings.>')
+test('the journeys through `up` fail on what is denied to a process, and not to a sensor (canary)', () => {
+  const said: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void said.push(line) })
+  using denials = openDenials({ log })
+  denials.note({ who: 'api', what: 'publish', subject: '$KV.passwords.x' })
+  denials.note({ who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' })
+  expect(said.map((line) => isDenial.test(line))).toEqual([true, false])
 })
 
 describe('a device at the command line', () => {

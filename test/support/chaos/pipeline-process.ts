@@ -1,9 +1,11 @@
 /** A pipeline as an operator runs it: a process of its own, told by its environment. */
+
 import { type Child, startChild } from '../../../runtime/child.ts'
 import { environment } from '../../../runtime/config.ts'
 import { freePort } from '../../../runtime/free-port.ts'
 import type { Environment } from '../../../runtime/settings.ts'
 import { eventually } from '../eventually.ts'
+import { signInAs } from '../nats.ts'
 
 export type PipelineOptions = {
   readonly natsUrl: string
@@ -34,6 +36,7 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
     env: {
       ...environment(),
       NATS_URL: natsUrl,
+      ...signInAs('pipeline'),
       AIRPROOF_DATA: dataFolder,
       AIRPROOF_ADMIN_PORT: String(port),
       AIRPROOF_LOG: 'warn',

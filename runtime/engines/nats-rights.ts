@@ -1,0 +1,249 @@
+/**
+ * What each of our processes may do on a NATS server that airproof's sensors sign in to: what is
+ * not here, it may not do. `usersConf` makes the server's configuration of it, and
+ * `test/stack/gate-rights.test.ts` holds it against `docs/operations.md` and tries everything else.
+ */
+import { partitionCount } from '../../core/sensor-id.ts'
+import { shardCount } from '../../core/webhook-id.ts'
+import {
+  ackSubject,
+  attemptsStream,
+  auditStream,
+  blobsStream,
+  buckets,
+  connectionsSubject,
+  deniedSubject,
+  eventsStream,
+  laneSubject,
+  ledgerStream,
+  mailStream,
+  mailSubject,
+  pauseSubject,
+  rawStream,
+  readingsStream,
+  rejectedStream,
+  spentSubject,
+  stateStream,
+  topicsStream,
+} from '../../schemas/subjects.ts'
+import { inboxPrefixOf } from '../own-inbox.ts'
+
+/** Each is alone in an account of its own; only `operator`, the command line's user, is in AIR. */
+export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const
+export type ProcessUser = (typeof processUsers)[number]
+
+export type Rights = {
+  /** Subjects it publishes into streams and buckets; or to sensors. */
+  readonly writes: readonly string[]
+  /** Streams it reads, by messages and by consumers of its own. */
+  readonly reads: readonly string[]
+  /** Streams it acknowledges messages of, so that nobody gets them again. */
+  readonly acknowledges?: readonly string[]
+  /** Streams it cuts off. */
+  readonly purges?: readonly string[]
+  /** Streams it takes single messages out of. */
+  readonly deletes?: readonly string[]
+  /** Subjects at which another process answers. */
+  readonly asks?: readonly string[]
+  /** Subjects at which it answers the other processes and the operator. */
+  readonly answers?: readonly string[]
+  /** Subjects between processes of its own kind. */
+  readonly shares?: readonly string[]
+}
+
+const each = (count: number, name: (n: number) => string): readonly string[] =>
+  Array.from({ length: count }, (_, n) => name(n))
+const raws = each(partitionCount, rawStream)
+const ledgers = each(shardCount, ledgerStream)
+/** Of `askSubject`. */
+const anyShard = 'dw.*.ask'
+
+export const bucketStream = (bucket: string): string => `KV_${bucket}`
+const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
+  names.map((name) => bucketStream(buckets[name]))
+/** Subjects of a bucket's keys. */
+const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly string[] =>
+  (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
+const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
+/** Whoever comes first writes the fingerprint of the key that seals webhooks and mails. */
+const sealing = keys('system', 'secret-key')
+
+export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
+  pipeline: {
+    writes: [
+      'air.readings.*',
+      'air.state.*.*',
+      'air.rejected.>',
+      'air.events.rise.*',
+      'air.events.presence.*',
+      ackSubject('*'),
+      ...keys('system', 'rollup', 'stored.>', 'store'),
+      ...leases('partition.*', 'task.rollup', 'alive.*'),
+    ],
+    reads: [
+      ...raws,
+      readingsStream,
+      eventsStream,
+      stateStream,
+      ...bucketStreams('sensors', 'webhooks', 'system', 'leases'),
+    ],
+    // of a sensor the newest of what was refused are kept
+    purges: [...raws, rejectedStream],
+  },
+  anchor: {
+    writes: [
+      'air.blob.*.>',
+      'air.events.anchored.*',
+      ...keys('batches'),
+      ...keys('proofs'),
+      ...keys('anchoring'),
+      ...leases('task.anchor', 'anchor-alive.*'),
+    ],
+    reads: [
+      readingsStream,
+      eventsStream,
+      stateStream,
+      blobsStream,
+      ...bucketStreams('batches', 'proofs', 'anchoring', 'system', 'leases'),
+    ],
+    purges: [readingsStream],
+  },
+  notifier: {
+    writes: [
+      'dw.*.wal',
+      'dw.*.snap.*.*',
+      'dw.*.man',
+      'att.*',
+      laneSubject('alert'),
+      ...keys('webhooks'),
+      ...keys('system', 'needed.notifier.*'),
+      ...sealing,
+      ...leases('shard.*', 'notifier.*'),
+    ],
+    reads: [
+      ...ledgers,
+      readingsStream,
+      eventsStream,
+      ...bucketStreams('sensors', 'accounts', 'webhooks', 'system', 'leases'),
+    ],
+    purges: ledgers,
+    answers: [anyShard],
+  },
+  api: {
+    writes: [
+      laneSubject('alert'),
+      ...keys('webhooks'),
+      ...keys('quota'),
+      ...keys('used'),
+      ...keys('system', 'webhooks.*'),
+      ...sealing,
+    ],
+    reads: [
+      readingsStream,
+      stateStream,
+      blobsStream,
+      attemptsStream,
+      ...bucketStreams('sensors', 'accounts', 'keys', 'quota', 'used', 'webhooks'),
+      ...bucketStreams('batches', 'proofs', 'anchoring', 'system'),
+    ],
+    asks: [anyShard],
+  },
+  dashboard: {
+    writes: [
+      // a refused reading that is sent again
+      'air.again.*.*',
+      mailSubject,
+      'audit.*',
+      ...keys('accounts'),
+      ...keys('emails'),
+      ...keys('keys'),
+      ...keys('passwords'),
+      ...keys('sessions'),
+      ...keys('tokens'),
+      ...keys('quota'),
+      ...keys('used'),
+      ...keys('webhooks'),
+      ...keys('sensors'),
+      // it removes a sensor's credential and cannot read it
+      ...keys('credentials', '*'),
+      ...sealing,
+    ],
+    reads: [
+      ...raws,
+      readingsStream,
+      eventsStream,
+      stateStream,
+      rejectedStream,
+      mailStream,
+      auditStream,
+      ...ledgers,
+      ...bucketStreams('accounts', 'emails', 'keys', 'passwords', 'sessions', 'tokens'),
+      ...bucketStreams('quota', 'used', 'webhooks', 'sensors'),
+      ...bucketStreams('batches', 'anchoring', 'system', 'leases'),
+    ],
+    acknowledges: [mailStream],
+    purges: [auditStream],
+    deletes: [rejectedStream],
+    asks: [anyShard],
+  },
+  gate: {
+    writes: [
+      'air.raw.*.*',
+      ...keys('seen'),
+      ...leases('gate.flood', 'gate.alive.*', 'task.topics', 'alive-gate.*'),
+    ],
+    reads: [
+      topicsStream,
+      ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
+    ],
+    acknowledges: [topicsStream],
+    answers: [connectionsSubject('*'), deniedSubject],
+    shares: [pauseSubject('*'), spentSubject],
+  },
+}
+
+/** Requests of JetStream's interface that reading a stream takes. */
+const readingStream = (stream: string): readonly string[] => [
+  `$JS.API.STREAM.INFO.${stream}`,
+  `$JS.API.STREAM.MSG.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}`,
+  `$JS.API.DIRECT.GET.${stream}.>`,
+  `$JS.API.CONSUMER.CREATE.${stream}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.>`,
+  `$JS.API.CONSUMER.INFO.${stream}.*`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+  // a consumer that is watched slowly asks to be told how far
+  `$JS.FC.${stream}.>`,
+]
+
+/** Subjects of streams, buckets and of JetStream itself that the process may publish to. */
+const publishes = (user: ProcessUser): readonly string[] => {
+  const { writes, reads, acknowledges = [], purges = [], deletes = [] } = rightsOf[user]
+  return [
+    '$JS.API.INFO',
+    ...writes,
+    ...reads.flatMap(readingStream),
+    ...acknowledges.map((stream) => `$JS.ACK.${stream}.>`),
+    ...purges.map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
+    ...deletes.map((stream) => `$JS.API.STREAM.MSG.DELETE.${stream}`),
+  ]
+}
+
+/** The process that answers at the subject. */
+export function answererOf(subject: string): ProcessUser {
+  const found = processUsers.find((user) => rightsOf[user].answers?.includes(subject))
+  if (found === undefined) throw new Error(`no process answers at ${subject}`)
+  return found
+}
+
+/** All a process may publish and subscribe to; it may also answer what it is asked. */
+export const allowedTo = (
+  user: ProcessUser,
+): { readonly publish: readonly string[]; readonly subscribe: readonly string[] } => {
+  const { asks = [], answers = [], shares = [] } = rightsOf[user]
+  return {
+    publish: [...publishes(user), ...asks, ...shares],
+    subscribe: [`${inboxPrefixOf(user)}.>`, ...answers, ...shares],
+  }
+}
