@@ -66,7 +66,8 @@ export function createApp({ routes, admit, observe }: Options): Koa {
     const caller = admitted?.caller
     // the key may have been revoked while it waited for its charge
     caller?.again()
-    const type = agreedType(ctx, route.types)
+    const asked = route.typeOf && parseParams(queryOf(ctx), route.params)
+    const type = (asked && route.typeOf?.(asked)) ?? agreedType(ctx, route.types)
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : kept.get(url)
@@ -74,13 +75,13 @@ export function createApp({ routes, admit, observe }: Options): Koa {
       send(ctx, known.answer)
       return
     }
-    const params = parseParams(queryOf(ctx), route.params)
+    const params = asked ?? parseParams(queryOf(ctx), route.params)
     const readBody = async (): Promise<unknown> => {
       const sent = await readJsonBody(ctx)
       if (sent !== undefined) caller?.again()
       return sent
     }
-    const header = (name: string): string | undefined => ctx.get(name) || undefined
+    const header = (name: string): string | undefined => headers[name]?.toString()
     const address = ctx.req.socket.remoteAddress ?? ''
     const answering = route.answer({ names, params, type, caller, address, header, readBody })
     const answer = answering instanceof Promise ? await answering : answering
@@ -96,6 +97,8 @@ export function createApp({ routes, admit, observe }: Options): Koa {
     const state: RequestState = ctx.state
     state.requestId = randomUUID()
     state.route = 'none'
+    const { accept } = ctx.req.headers
+    if (accept?.includes(';')) ctx.req.headers.accept = withoutParameters(accept)
     try {
       checkUrl(ctx.req.url ?? '')
       const methods = fixed.get(pathOf(ctx))
@@ -118,6 +121,13 @@ export function createApp({ routes, admit, observe }: Options): Koa {
   // failures of ours are told by `observe`; what is left are sockets that clients gave up
   app.on('error', () => undefined)
   return app
+}
+
+/** Whether the client says that it has this answer already. */
+function isSameAs(ctx: Context, etag: string): boolean {
+  ctx.status = 200
+  ctx.set('etag', etag)
+  return ctx.fresh
 }
 
 type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
@@ -178,17 +188,39 @@ function agreedType(ctx: Context, types: readonly string[]): string {
   })
 }
 
+/**
+ * A client may say more of a type than we know of ours, such as `; charset=utf-8`: that changes
+ * nothing of what it is sent. Only a weight (`q`) counts.
+ */
+const withoutParameters = (accept: string): string =>
+  accept
+    .split(',')
+    .map((range) => {
+      const [type = '', ...parameters] = range.split(';')
+      const weight = parameters.find((parameter) => /^\s*q\s*=/i.test(parameter))
+      return weight === undefined ? type : `${type};${weight}`
+    })
+    .join(',')
+
 /** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
-function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: Answer): void {
+function send(ctx: Context, answer: Answer): void {
+  const { type, body, headers = {}, etag, follow } = answer
+  const isKnown = etag !== undefined && isSameAs(ctx, etag)
   ctx.respond = false
-  ctx.res.writeHead(status, {
-    'content-type': type,
-    ...(follow === undefined ? { 'content-length': body.length } : {}),
-    'cache-control': 'no-store',
+  ctx.res.writeHead(isKnown ? 304 : (answer.status ?? 200), {
+    ...(isKnown ? {} : { 'content-type': type }),
+    ...(follow === undefined && !isKnown ? { 'content-length': body.length } : {}),
+    ...(etag === undefined
+      ? { 'cache-control': 'no-store' }
+      : { 'cache-control': 'no-cache', etag }),
     ...(ctx.state as RequestState).admitted?.headers,
     ...headers,
     'x-request-id': (ctx.state as RequestState).requestId,
   })
+  if (isKnown) {
+    ctx.res.end()
+    return
+  }
   if (follow === undefined || ctx.method === 'HEAD') {
     ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
     return

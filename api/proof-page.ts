@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fromHundredths } from '../core/fixed.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { measurementNames, type Reading, units } from '../core/reading.ts'
-import type { Answer, Route } from './answer.ts'
+import { type Answer, constant, type Route } from './answer.ts'
 import { proofPath } from './explorer.ts'
 import type { Verdict } from './prove-reading.ts'
 
@@ -26,13 +26,14 @@ export const proofFiles = (): readonly Route[] => [
 ]
 
 function file(name: string, from: string, type: string): Route {
-  const answer: Answer = {
+  const answer = constant({
     type: `${type}; charset=utf-8`,
     body: readFileSync(new URL(from, import.meta.url)),
     headers: { 'x-content-type-options': 'nosniff' },
-  }
+  })
   return {
     path: `/proof/${name}`,
+    isPart: name.startsWith('page.'),
     params: [],
     types: [type],
     isOpen: true,

@@ -10,7 +10,7 @@ import type { Route } from './answer.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { ProofSettings } from './config.ts'
 import { createExpectedBy } from './expected-by.ts'
-import { linkToTx } from './explorer.ts'
+import { linkToTx, proofLinkBelow } from './explorer.ts'
 import { createMakeBundle } from './make-bundle.ts'
 import { countMismatches } from './mismatches.ts'
 import { openProof, proofOfReading } from './proof.ts'
@@ -40,6 +40,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     const entry = await proofs.get(String(batch))
     return entry?.operation === 'PUT' ? parseChainProof(entry.json()) : undefined
   }
+  const proofLink = proofLinkBelow(publicUrl)
   const shared = {
     ...sources,
     prove,
@@ -52,7 +53,13 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     bound: rateByAddress({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [
-    verifyReading({ ...shared, index, linkToTx: linkToTx(explorerUrl, publicUrl), nowMs }),
+    verifyReading({
+      ...shared,
+      index,
+      linkToTx: linkToTx(explorerUrl, proofLink),
+      proofLink,
+      nowMs,
+    }),
     proofOfReading(bundles),
     openProof(bundles),
     ...proofFiles(),

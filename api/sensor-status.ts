@@ -29,10 +29,13 @@ export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => 
     const entry = findSensor(board, rules, names['sensor_id'] ?? '')
     const { area, lat, lon, address } = entry.site
     const newest = newestReading(entry)
+    const { retiredMs } = entry.sensor
     return jsonAnswer({
       status: 'success',
       sensor_id: entry.sensor.id,
       sensor_status: isOnline(entry) ? 'online' : 'offline',
+      retired: retiredMs !== undefined,
+      retired_at: retiredMs === undefined ? null : formatIso(retiredMs),
       ...vitalsOf(entry, nowMs()),
       ...silenceOf(entry, nowMs()),
       commissioned_at: formatIso(entry.sensor.sites[0].fromMs),

@@ -74,7 +74,7 @@ export function* framesOf(
           sensor_id: event.sensor,
           last_reading: formatIso(event.lastReadingMs),
           offline_since: formatIso(Math.floor(event.offlineSinceMs)),
-          silence_seconds: wholeSeconds(event.silenceMs),
+          silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
         }
         yield frame(event.sensor, place, 'sensor.offline', JSON.stringify(data))
         break

@@ -1,4 +1,4 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIso, inFull } from '../core/iso-time.ts'
 import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../core/quota.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { isServerAway } from '../runtime/server-away.ts'
@@ -85,5 +85,5 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
 /** To the minute; null where the key was never used. */
 function lastUsed(text: string | undefined): string | null {
   const value: unknown = text === undefined ? null : JSON.parse(text)
-  return typeof value === 'string' ? value : null
+  return typeof value === 'string' ? inFull(value) : null
 }

@@ -6,7 +6,7 @@ import type { Anchored } from '../schemas/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from './answer.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import { type LinkToTx, proofPath } from './explorer.ts'
+import type { LinkToTx, ProofLink } from './explorer.ts'
 import type { Mismatches } from './mismatches.ts'
 import type { ProveReading, ReadingProof, Verdict } from './prove-reading.ts'
 import { proving } from './proving.ts'
@@ -17,6 +17,7 @@ type Options = ReadingSources & {
   readonly index: BatchIndex
   readonly expectedBy: ExpectedBy
   readonly linkToTx: LinkToTx
+  readonly proofLink: ProofLink
   readonly mismatches: Mismatches
   readonly nowMs: () => number
 }
@@ -61,7 +62,8 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
     ledger: ledger ?? null,
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
-    proof_url: verdict.status === 'verified' ? `${proofPath(reading)}?hash=${verdict.hash}` : null,
+    proof_url:
+      verdict.status === 'verified' ? `${options.proofLink(reading)}?hash=${verdict.hash}` : null,
   }
 }
 

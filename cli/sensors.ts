@@ -266,10 +266,14 @@ async function remove(
   const [text = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
-  await removeSensor(registry, id)
+  await removeSensor(registry, id, Date.now())
   // whoever is signed in as it is sent away
   await (await new Kvm(nc).open(buckets.credentials)).delete(id)
-  print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
+  print(
+    flags['json'] === true
+      ? JSON.stringify({ id })
+      : `removed ${id}; its readings stay, and can be asked for and proven`,
+  )
   return exitCodes.done
 }
 

@@ -94,10 +94,15 @@ export function parseIso(text: string): IsoVerdict {
   return Number.isNaN(offset) ? invalid : { timeMs: local - offset }
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. */
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ`: always of one width, so that texts sort as their times do. */
 export function formatIso(timeMs: number): string {
   // `Date` only as a formatter of its argument: the clock is never read
   // oxlint-disable-next-line no-restricted-globals
-  const text = new Date(timeMs).toISOString()
-  return timeMs % secondMs === 0 ? `${text.slice(0, -5)}Z` : text
+  return new Date(timeMs).toISOString()
+}
+
+/** A time that an earlier version wrote without milliseconds, with them. */
+export function inFull(text: string): string {
+  const verdict = parseIso(text)
+  return 'timeMs' in verdict ? formatIso(verdict.timeMs) : text
 }

@@ -83,7 +83,7 @@ export function describeEvent(
         kind: 'offline',
         last_reading: formatIso(event.lastReadingMs),
         offline_since: formatIso(event.offlineSinceMs),
-        silence_seconds: wholeSeconds(event.silenceMs),
+        silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
       }
   }
 }

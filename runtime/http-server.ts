@@ -1,4 +1,5 @@
 /** An HTTP server that slow, broken and too many clients cannot hold up. */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
@@ -19,7 +20,7 @@ export type HttpServerOptions = {
   /** Characters of an address, its query included. */
   readonly longestUrl: number
   /** The JSON to answer with where bytes never became a request. */
-  readonly brokenBody: (broken: BrokenRequest) => Buffer
+  readonly brokenBody: (broken: BrokenRequest, requestId: string) => Buffer
   readonly limits?: HttpLimits
   /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
   readonly tls?: TlsFiles | undefined
@@ -60,8 +61,10 @@ export async function startHttpServer({
       connectionsCheckingInterval: requestMs / 10,
       keepAliveTimeout: 65 * secondMs,
       maxHeaderSize: 16 * 1024,
+      // Node would answer without a body
+      requireHostHeader: false,
     },
-    listener,
+    withHost(listener, brokenBody),
     tls,
   )
   server.maxConnections = mostConnections
@@ -76,6 +79,26 @@ export async function startHttpServer({
     [Symbol.asyncDispose]: () => close(server),
   }
 }
+
+/** Lets through what names a host, as RFC 9112 wants it of HTTP/1.1. */
+const withHost =
+  (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
+  (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') {
+      listener(request, response)
+      return
+    }
+    const requestId = randomUUID()
+    const message = 'the request has no Host header'
+    const body = brokenBody({ status: 400, code: 'bad_request', message }, requestId)
+    response.writeHead(400, {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      connection: 'close',
+      'x-request-id': requestId,
+    })
+    response.end(body)
+  }
 
 function serverOf(
   options: ServerOptions,
@@ -122,10 +145,11 @@ function answerBroken(
     return
   }
   const broken = brokenAs(error, longestUrl)
-  const body = brokenBody(broken)
+  const requestId = randomUUID()
+  const body = brokenBody(broken, requestId)
   socket.end(
     `HTTP/1.1 ${broken.status} ${reasons[broken.status]}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
+      `x-request-id: ${requestId}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
   )
 }
 
@@ -139,7 +163,7 @@ const reasons: Readonly<Record<number, string>> = {
 export type BrokenRequest = {
   readonly status: number
   /** A word for programs; `message` is for people. */
-  readonly code: string
+  readonly code: 'bad_request' | 'too_slow' | 'url_too_long' | 'headers_too_large'
   readonly message: string
 }
 

@@ -76,10 +76,33 @@ export async function createSensor({ kv, rules }: Registry, entry: SensorEntry):
   )
 }
 
-/** @returns false where the key exists */
+/**
+ * A retired sensor comes back with what is known of it: its sites and its first day.
+ * @returns false where there is such a sensor
+ */
 async function tryCreate(kv: KV, entry: SensorEntry): Promise<boolean> {
+  for (;;) {
+    try {
+      await kv.create(entry.id, JSON.stringify(entry))
+      return true
+    } catch (error) {
+      if (!isWrongLastSequence(error)) throw error
+    }
+    const found = await kv.get(entry.id)
+    // removed between the two
+    if (found === null || found.operation !== 'PUT') continue
+    const before = found.json<SensorEntry>()
+    if (before.retired_at === undefined) return false
+    const sites = mergeSites([...before.sites, ...entry.sites])
+    const back: SensorEntry = { ...entry, sites, created_at: before.created_at }
+    if (await tryUpdate(kv, back, found.revision)) return true
+  }
+}
+
+/** @returns false where it is another revision by now */
+async function tryUpdate(kv: KV, entry: SensorEntry, revision: number): Promise<boolean> {
   try {
-    await kv.create(entry.id, JSON.stringify(entry))
+    await kv.update(entry.id, JSON.stringify(entry), revision)
     return true
   } catch (error) {
     if (isWrongLastSequence(error)) return false
@@ -100,6 +123,11 @@ export async function needSensor(registry: Registry, id: SensorId): Promise<Foun
   const found = await findSensor(registry, id)
   if (found === undefined)
     throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows those there are`)
+  const { retired_at: since } = found.entry
+  if (since !== undefined)
+    throw new MustAct(
+      `the sensor ${id} was removed on ${since}: \`airproof sensors add\` with its id brings it back`,
+    )
   return found
 }
 
@@ -120,28 +148,28 @@ export async function changeSensor(
     const changed = change(entry)
     if (changed === undefined) return undefined
     checkEntry(changed, registry.rules)
-    try {
-      await registry.kv.update(id, JSON.stringify(changed), revision)
-      return changed
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
+    if (await tryUpdate(registry.kv, changed, revision)) return changed
   }
   throw new TryAgain(`${id} is being changed by somebody else all the time`)
 }
 
-export async function removeSensor(registry: Registry, id: SensorId): Promise<void> {
-  const { revision } = await needSensor(registry, id)
-  await registry.kv.delete(id, { previousSeq: revision })
+/**
+ * Takes a sensor out of the network: it is unknown to whatever takes readings. Its entry stays,
+ * because its readings do: they can still be asked for and proven, with where they were measured.
+ * @throws MustAct unknown sensor
+ */
+export async function removeSensor(registry: Registry, id: SensorId, nowMs: number): Promise<void> {
+  const retired_at = formatIso(nowMs)
+  await changeSensor(registry, id, (entry) => ({ ...entry, retired_at }))
 }
 
-/** Every entry, by id. */
+/** Every entry of a sensor in use, by id. */
 export async function listSensors(
   nc: NatsConnection,
   rules: SensorIdRules,
 ): Promise<SensorEntry[]> {
   const parse = (value: unknown): SensorEntry | undefined =>
-    isEntry(value, rules) ? value : undefined
+    isEntry(value, rules) && value.retired_at === undefined ? value : undefined
   await using bucket = await watchBucket(nc, buckets.sensors, parse)
   return [...bucket.entries()].map(([, entry]) => entry).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

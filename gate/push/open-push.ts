@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
@@ -105,7 +104,8 @@ export async function openPush({
       setting: 'AIRPROOF_PUSH_PORT',
       listener: (request, response) => void handle(request, response),
       longestUrl,
-      brokenBody: ({ code, message }) => errorBody({ code, message, details: {} }, randomUUID()),
+      brokenBody: ({ code, message }, requestId) =>
+        errorBody({ code, message, details: {} }, requestId),
     }),
   )
   log.info({ url: `${server.url}/push` }, 'taking pushes')

@@ -84,7 +84,7 @@ test('what is committed is told as it happens, like an item of /v1/readings', as
     sensor_id: ikeja,
     last_reading: formatIso(timeMs - 901_000),
     offline_since: formatIso(offlineSinceMs),
-    silence_seconds: 900,
+    silence_seconds: Math.round((offlineSinceMs - timeMs) / 1_000) + 901,
   })
 })
 

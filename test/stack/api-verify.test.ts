@@ -88,11 +88,11 @@ test('a reading goes from pending over anchoring to verified, and its bundle pro
 
   for (const path of [
     `/v1/readings/${one.sensor}/proof?timestamp=${formatIso(one.timeMs)}`,
-    seen.proof_url!,
+    seen.proof_url!.replace(api.url, ''),
     `/proof/${one.sensor}/${formatIso(one.timeMs)}.airproof.json`,
   ]) {
     const answer = await api.get(path)
-    expect(answer.status).toBe(200)
+    expect([path, answer.status]).toEqual([path, 200])
     const text = await answer.text()
     expect(text.length).toBeLessThan(12 * 1024)
     const proven = await verifyBundle(text, {

@@ -30,7 +30,8 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
   ['replaced at once', (nats) => issueCredential(nats.credentials, id, { nowMs: Date.now() })],
   [
     'that of a sensor that is removed',
-    async (nats) => await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id)),
+    async (nats) =>
+      await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id), Date.now()),
   ],
   [
     'that of a sensor that is another device now',
