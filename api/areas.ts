@@ -1,4 +1,4 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../core/time.ts'
 import { jsonAnswer, jsonType, type Route } from './answer.ts'
 import { badParameter } from './api-error.ts'
@@ -88,8 +88,8 @@ export const showArea = (options: Options): Route => ({
 
 /** An end to come is told as that of the running ten seconds, which is what the numbers are of. */
 const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
-  start_time: formatIso(fromMs),
-  end_time: formatIso(Math.max(fromMs, Math.min(toMs, stepEndMs(nowMs)))),
+  start_time: formatIsoMs(fromMs),
+  end_time: formatIsoMs(Math.max(fromMs, Math.min(toMs, stepEndMs(nowMs)))),
 })
 
 const stepEndMs = (nowMs: number): number => floorTo(nowMs, keptMs) + keptMs

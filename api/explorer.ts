@@ -1,9 +1,9 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 
 /** The address of this reading's own proof page, below the API's own address. */
 export const proofPath = ({ sensor, timeMs }: Reading): string =>
-  `/proof/${encodeURIComponent(sensor)}/${encodeURIComponent(formatIso(timeMs))}`
+  `/proof/${encodeURIComponent(sensor)}/${encodeURIComponent(formatIsoMs(timeMs))}`
 
 /** The same as a whole address, to hand on. */
 export type ProofLink = (reading: Reading) => string

@@ -1,7 +1,7 @@
 /** The page about one reading: says how it stands, and checks its bundle in the reader's browser. */
 import { readFileSync } from 'node:fs'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { measurementNames, type Reading, units } from '../core/reading.ts'
 import { type Answer, constant, type Route } from './answer.ts'
 import { proofPath } from './explorer.ts'
@@ -59,7 +59,7 @@ const inWords: Readonly<Record<Verdict['status'], string>> = {
 }
 
 function page(reading: Reading, verdict: Verdict): string {
-  const time = formatIso(reading.timeMs)
+  const time = formatIsoMs(reading.timeMs)
   const bundle = `${proofPath(reading)}.airproof.json`
   const rows = measurementNames.map((name) => {
     const value = reading[name]

@@ -1,4 +1,4 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
 import type { Store } from '../store/store.ts'
@@ -43,6 +43,6 @@ export async function findReading(
     newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []
   if (accepted !== undefined) return { reading: accepted, isStored: false }
   throw new ApiError(404, 'reading_not_found', 'this sensor has no reading of that time', {
-    details: { sensor_id: sensor, timestamp: formatIso(timeMs) },
+    details: { sensor_id: sensor, timestamp: formatIsoMs(timeMs) },
   })
 }

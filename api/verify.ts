@@ -1,5 +1,5 @@
 import { toHex } from '../core/hex.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import { secondMs } from '../core/time.ts'
 import type { Anchored } from '../schemas/batch-record.ts'
@@ -49,15 +49,15 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
   return {
     status: verdict.status,
     sensor_id: reading.sensor,
-    timestamp: formatIso(reading.timeMs),
+    timestamp: formatIsoMs(reading.timeMs),
     reason: 'why' in verdict ? verdict.why : null,
     reading_hash: verdict.hash,
     merkle_root: proof?.header.root ?? null,
     ledger_tx: ledger?.explorer_url ?? null,
-    verified_at: verdict.status === 'verified' ? formatIso(nowMs()) : null,
+    verified_at: verdict.status === 'verified' ? formatIsoMs(nowMs()) : null,
     anchored_at: timeOf(block),
     expected_by: expectedBy(verdict, options),
-    chain_checked_at: checkedMs === undefined ? null : formatIso(checkedMs),
+    chain_checked_at: checkedMs === undefined ? null : formatIsoMs(checkedMs),
     merkle_proof: proof === undefined ? null : merkleProof(proof),
     ledger: ledger ?? null,
     batch: proof === undefined ? null : batchOf(proof),
@@ -68,12 +68,12 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
 }
 
 const timeOf = (block: Anchored | undefined): string | null =>
-  typeof block?.blockTimeS === 'number' ? formatIso(block.blockTimeS * secondMs) : null
+  typeof block?.blockTimeS === 'number' ? formatIsoMs(block.blockTimeS * secondMs) : null
 
 function expectedBy(verdict: Verdict, { expectedBy: expected }: Options): string | null {
-  if (verdict.status === 'pending') return formatIso(expected.pending())
+  if (verdict.status === 'pending') return formatIsoMs(expected.pending())
   if (verdict.status !== 'anchoring') return null
-  return formatIso(expected.anchoring(verdict.proof.header.index))
+  return formatIsoMs(expected.anchoring(verdict.proof.header.index))
 }
 
 const merkleProof = ({ header, path, leafIndex }: ReadingProof) => ({
@@ -87,7 +87,7 @@ const batchOf = ({ header }: ReadingProof) => ({
   index: header.index,
   first: header.first,
   last: header.last,
-  sealed_at: formatIso(header.sealedMs),
+  sealed_at: formatIsoMs(header.sealedMs),
 })
 
 function ledgerOf(block: Anchored, reading: Reading, { index, linkToTx }: Options) {

@@ -1,5 +1,5 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
-import { formatIso, parseIso } from '../core/iso-time.ts'
+import { formatIsoMs, parseIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import { isServerAway } from '../runtime/server-away.ts'
@@ -271,7 +271,7 @@ function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): W
 function sinceOf(text: string, nowMs: number): string {
   const verdict = parseIso(text)
   const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
-  if (timeMs !== undefined && timeMs <= nowMs) return formatIso(timeMs)
+  if (timeMs !== undefined && timeMs <= nowMs) return formatIsoMs(timeMs)
   const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
   throw invalidBody([wrongField('since', text, expected)])
 }

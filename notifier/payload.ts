@@ -5,7 +5,7 @@
 import { categoryOf } from '../core/aqi.ts'
 import type { EventKind } from '../core/delivery.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/leaf.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
 import { deliveryId } from '../runtime/delivery-id.ts'
@@ -107,7 +107,7 @@ export function happeningOfReading(
     },
     hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
   }
-  const timestamp = formatIso(reading.timeMs)
+  const timestamp = formatIsoMs(reading.timeMs)
   return { id: String(reading.seq), payload: { event: 'reading.new', timestamp, data } }
 }
 

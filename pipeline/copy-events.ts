@@ -4,7 +4,7 @@
  * subject's last message and written once.
  */
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/leaf.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../core/log-message.ts'
 import { namesOf } from '../core/quality.ts'
@@ -47,7 +47,7 @@ export function describeEvent(
     return {
       id: eventId(at.seq, at.place),
       sensor_id: sensor,
-      timestamp: formatIso(timeMs),
+      timestamp: formatIsoMs(timeMs),
       area: site?.area ?? '',
       address: site?.address ?? '',
     }
@@ -72,7 +72,7 @@ export function describeEvent(
         ...common(reading.sensor, reading.timeMs),
         kind: 'online',
         area: reading.area,
-        offline_since: since === null ? null : formatIso(since),
+        offline_since: since === null ? null : formatIsoMs(since),
         downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
         reading: describeReading(reading, keccak),
       }
@@ -81,8 +81,8 @@ export function describeEvent(
       return {
         ...common(event.sensor, event.offlineSinceMs),
         kind: 'offline',
-        last_reading: formatIso(event.lastReadingMs),
-        offline_since: formatIso(event.offlineSinceMs),
+        last_reading: formatIsoMs(event.lastReadingMs),
+        offline_since: formatIsoMs(event.offlineSinceMs),
         silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
       }
   }
@@ -102,7 +102,7 @@ const inUnits = (hundredths: number | null): number | null =>
 function describeReading(reading: ArrivedReading, keccak: Keccak) {
   return {
     seq: reading.seq,
-    timestamp: formatIso(reading.timeMs),
+    timestamp: formatIsoMs(reading.timeMs),
     measurements: {
       pm25: inUnits(reading.pm25),
       pm10: inUnits(reading.pm10),

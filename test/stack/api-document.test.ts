@@ -2,7 +2,7 @@
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import { onPath, runTool } from '../../runtime/engines/tools.ts'
 import { eventually } from '../support/eventually.ts'
@@ -95,13 +95,13 @@ test('a Python client made of it works', { timeout: timeoutMs }, async ({ skip }
   const program = new URL('client.py', clients).pathname
   const told = await runTool(
     python,
-    [program, api.url, ada.key, free.key, sensor, formatIso(timeMs)],
+    [program, api.url, ada.key, free.key, sensor, formatIsoMs(timeMs)],
     {
       env: withPath([folder.path, found.folder].join(process.platform === 'win32' ? ';' : ':')),
       timeoutMs,
     },
   )
-  const readingTime = formatIso(timeMs).replace('Z', '000+00:00')
+  const readingTime = formatIsoMs(timeMs).replace('Z', '000+00:00')
   expect(JSON.parse(told)).toEqual({
     sensors: [1, 1, sensor, 6.6],
     status: ['online', false, 30],
@@ -164,7 +164,7 @@ test('a TypeScript program typed by it compiles and works', { timeout: timeoutMs
   await runTool(process.execPath, [program('typescript/bin/tsc'), '-p', home], run)
   const told = await runTool(
     process.execPath,
-    [join(home, 'out/typed-client.mjs'), api.url, ada.key, sensor, formatIso(timeMs)],
+    [join(home, 'out/typed-client.mjs'), api.url, ada.key, sensor, formatIsoMs(timeMs)],
     run,
   )
   expect(JSON.parse(told)).toEqual({

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { attemptSchema } from '../../schemas/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhook-requests.ts'
 import {
@@ -27,7 +27,7 @@ test('the example that these tests log is an attempt', () => {
   expect([isAttempt(exampleAttempt), isAttempt.errors]).toEqual([true, null])
 })
 
-const atOf = (i: number): string => formatIso(Date.UTC(2026, 0, 31) + i * 1_000)
+const atOf = (i: number): string => formatIsoMs(Date.UTC(2026, 0, 31) + i * 1_000)
 
 /** Every page behind `query`. */
 async function pages(id: string, query: string): Promise<any[][]> {
