@@ -123,12 +123,14 @@ export function createApp({ routes, admit, observe }: Options): Koa {
   return app
 }
 
-/** Whether the client says that it has this answer already. */
-function isSameAs(ctx: Context, etag: string): boolean {
-  ctx.status = 200
-  ctx.set('etag', etag)
-  return ctx.fresh
-}
+/**
+ * Whether the client has this answer already. Not Koa's `fresh`: that takes `Cache-Control: no-cache`
+ * of a request, which Node's fetch adds to every If-None-Match, for a wish not to be answered so.
+ */
+const isSameAs = ({ req }: Context, etag: string): boolean =>
+  (req.headers['if-none-match'] ?? '')
+    .split(',')
+    .some((given) => ['*', etag, `W/${etag}`].includes(given.trim()))
 
 type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
 
