@@ -82,10 +82,12 @@ export const standingHeaders = [
   'X-RateLimit-Reset',
 ] as const
 
+type Content = Readonly<Record<string, { readonly schema: object }>>
+
 /** An answer as it should be. @param more headers besides those of every answer */
 export const answer = (
   description: string,
-  content: object | undefined,
+  content: Content,
   {
     more = [],
     isOpen = false,
@@ -93,7 +95,7 @@ export const answer = (
 ) => ({
   description,
   ...headersOf(['X-Request-Id', ...(isOpen ? [] : standingHeaders), ...more]),
-  ...(content && { content }),
+  content,
 })
 
 /** What any request may be answered with, whatever it asks. */

@@ -14,6 +14,7 @@ import { askSubject, attemptSubject, buckets } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import type { WebhookReply, WebhookRequest } from '../../schemas/webhook-requests.ts'
 import { type TestApi, testApi } from './api.ts'
+import { mustBeDocumented } from './documented-answers.ts'
 import { eventually } from './eventually.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -68,6 +69,7 @@ const sayTo =
       },
       ...(body === undefined ? {} : { body: text }),
     })
+    await mustBeDocumented(method, `/v1/webhooks${path}`, answer)
     return { status: answer.status, headers: answer.headers, body: await answer.json() }
   }
 
