@@ -122,8 +122,13 @@ test('a sensor that comes back goes on with its sites and its readings', async (
   await isLeft(api)
   const again = newEntry({
     id: sensor,
-    ...{ area: 'Yaba', lat: 6.5, lon: 3.38, address: '2 Yaba Road' },
-    ...{ cadenceSeconds: 60, fromMs: nowMs, nowMs },
+    area: 'Yaba',
+    lat: 6.5,
+    lon: 3.38,
+    address: '2 Yaba Road',
+    cadenceSeconds: 60,
+    fromMs: nowMs,
+    nowMs,
   })
   await createSensor(registry, again)
   await eventually('it is listed', async () => {

@@ -49,8 +49,17 @@ function heardSensor() {
     tells: (aqi: number, threshold: number): boolean => {
       const timeMs = ++at * minuteMs
       const reading = {
-        ...{ sensor, area: 'Ikeja', timeMs, arrivedMs: timeMs, flags: 0, aqi },
-        ...{ pm25: null, pm10: null, co2: null, temperature: null, humidity: null },
+        sensor,
+        area: 'Ikeja',
+        timeMs,
+        arrivedMs: timeMs,
+        pm25: null,
+        pm10: null,
+        co2: null,
+        temperature: null,
+        humidity: null,
+        flags: 0,
+        aqi,
       }
       hear(state, slot, reading, at, heard)
       const index = createWebhookIndex()
