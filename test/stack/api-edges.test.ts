@@ -193,6 +193,7 @@ describe('a webhook', () => {
       400,
       [{ field: 'body', given: null }],
     ])
+    expect((await ada.say('PATCH', `/${id}`, {})).status).toBe(200)
     const { body: after } = await ada.say('GET', `/${id}`)
     expect(after.webhook.updated_at).toBe(updated_at)
   })
