@@ -22,7 +22,8 @@ export type Reading = Values & {
 export type SensorNow = {
   readonly sensor_id: string
   readonly sensor_status: 'online' | 'offline'
-  /** When it was taken out of the network; null: it is in use. */
+  /** Taken out of the network. */
+  readonly retired: boolean
   readonly retired_at: string | null
   readonly last_reading: string | null
   readonly silence_seconds: number | null

@@ -54,7 +54,7 @@ const Head = ({ sensor }: { readonly sensor: SensorNow }) => (
     <h1>{sensor.sensor_id}</h1>
     <p class="row">
       <span class={`badge ${sensor.sensor_status === 'online' ? 'ok' : 'error'}`}>
-        {sensor.retired_at === null ? sensor.sensor_status : 'retired'}
+        {sensor.retired ? 'retired' : sensor.sensor_status}
       </span>
       <span>{sensor.location.address}</span>
       <span class="muted number">
@@ -67,10 +67,10 @@ const Head = ({ sensor }: { readonly sensor: SensorNow }) => (
 
 const Silent = ({ sensor }: { readonly sensor: SensorNow }) => (
   <p class="notice warn">
-    {sensor.retired_at !== null ? (
+    {sensor.retired ? (
       <>
-        Taken out of the network <When at={sensor.retired_at} />. What it measured stays, and can
-        still be verified.
+        Taken out of the network <When at={sensor.retired_at ?? ''} />. What it measured stays, and
+        can still be verified.
       </>
     ) : sensor.last_reading === null ? (
       <>
