@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Caller } from './key-guard.ts'
 import type { Params } from './params.ts'
@@ -9,6 +10,8 @@ export type Answer = {
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
+  /** Of an answer that is the same until the process is another: who has it already is told so (304). */
+  readonly etag?: string
   /** Instead of `body`: is handed the connection when the head is on its way, and ends it. */
   readonly follow?: (out: ServerResponse) => void
 }
@@ -34,6 +37,7 @@ export type Request = {
   readonly asker: Asker
   /** The client's, as far as our own proxies say. */
   readonly network: () => string
+  /** Empty where it was sent empty; in lower case. */
   readonly header: (name: string) => string | undefined
   /**
    * The JSON that was sent, undefined where nothing was; the caller's key is judged again behind it.
@@ -53,6 +57,10 @@ export type Route = {
   readonly params: readonly string[]
   /** What it can be asked for in, the usual first. */
   readonly types: readonly string[]
+  /** The media type that a parameter asks for: it wins over Accept. @throws ApiError 400 */
+  readonly typeOf?: (params: Params) => string | undefined
+  /** A part of a page of ours, and not of the interface that the document describes. */
+  readonly isPart?: boolean
   /** Answers without a key. */
   readonly isOpen?: boolean
   /** Not charged to the day's quota, only to the minute's. */
@@ -74,4 +82,10 @@ export const jsonAnswer = (
   type: jsonType,
   body: Buffer.from(JSON.stringify(value)),
   ...rest,
+})
+
+/** An answer that never changes while the process runs. */
+export const constant = (answer: Answer): Answer => ({
+  ...answer,
+  etag: `"${hash('sha256', answer.body, 'base64url').slice(0, 27)}"`,
 })

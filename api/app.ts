@@ -71,7 +71,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const caller = admitted?.caller
     // the key may have been revoked while it waited for its charge
     caller?.again()
-    const type = agreedType(ctx, route.types)
+    const asked = route.typeOf && parseParams(queryOf(ctx), route.params)
+    const type = (asked && route.typeOf?.(asked)) ?? agreedType(ctx, route.types)
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : kept.get(url)
@@ -79,13 +80,13 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       send(ctx, known.answer)
       return
     }
-    const params = parseParams(queryOf(ctx), route.params)
+    const params = asked ?? parseParams(queryOf(ctx), route.params)
     const readBody = async (): Promise<unknown> => {
       const sent = await readJsonBody(ctx)
       if (sent !== undefined) caller?.again()
       return sent
     }
-    const header = (name: string): string | undefined => ctx.get(name) || undefined
+    const header = (name: string): string | undefined => headers[name]?.toString()
     const network = (): string => clientNetwork(ctx.req, proxies)
     const asker = askerOf(ctx, caller, network)
     const answering = route.answer({
@@ -111,6 +112,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const state: RequestState = ctx.state
     state.requestId = randomUUID()
     state.route = 'none'
+    const { accept } = ctx.req.headers
+    if (accept?.includes(';')) ctx.req.headers.accept = withoutParameters(accept)
     try {
       checkUrl(ctx.req.url ?? '')
       const methods = fixed.get(pathOf(ctx))
@@ -158,6 +161,14 @@ function askerOf({ req, res }: Context, caller: Caller | undefined, network: () 
 }
 
 const longestNetwork = 64
+/**
+ * Whether the client has this answer already. Not Koa's `fresh`: that takes `Cache-Control: no-cache`
+ * of a request, which Node's fetch adds to every If-None-Match, for a wish not to be answered so.
+ */
+const isSameAs = ({ req }: Context, etag: string): boolean =>
+  (req.headers['if-none-match'] ?? '')
+    .split(',')
+    .some((given) => ['*', etag, `W/${etag}`].includes(given.trim()))
 
 type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
 
@@ -217,19 +228,41 @@ function agreedType(ctx: Context, types: readonly string[]): string {
   })
 }
 
+/**
+ * A client may say more of a type than we know of ours, such as `; charset=utf-8`: that changes
+ * nothing of what it is sent. Only a weight (`q`) counts.
+ */
+const withoutParameters = (accept: string): string =>
+  accept
+    .split(',')
+    .map((range) => {
+      const [type = '', ...parameters] = range.split(';')
+      const weight = parameters.find((parameter) => /^\s*q\s*=/i.test(parameter))
+      return weight === undefined ? type : `${type};${weight}`
+    })
+    .join(',')
+
 /** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
-function send(ctx: Context, { status = 200, type, body, headers = {}, follow }: Answer): void {
+function send(ctx: Context, answer: Answer): void {
+  const { type, body, headers = {}, etag, follow } = answer
+  const isKnown = etag !== undefined && isSameAs(ctx, etag)
   ctx.respond = false
   // the server has answered 503 for us, or the client has gone
   if (ctx.res.headersSent) return
-  ctx.res.writeHead(status, {
-    'content-type': type,
-    ...(follow === undefined ? { 'content-length': body.length } : {}),
-    'cache-control': 'no-store',
+  ctx.res.writeHead(isKnown ? 304 : (answer.status ?? 200), {
+    ...(isKnown ? {} : { 'content-type': type }),
+    ...(follow === undefined && !isKnown ? { 'content-length': body.length } : {}),
+    ...(etag === undefined
+      ? { 'cache-control': 'no-store' }
+      : { 'cache-control': 'no-cache', etag }),
     ...(ctx.state as RequestState).admitted?.headers,
     ...headers,
     'x-request-id': (ctx.state as RequestState).requestId,
   })
+  if (isKnown) {
+    ctx.res.end()
+    return
+  }
   if (follow === undefined || ctx.method === 'HEAD') {
     ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
     return

@@ -1,16 +1,13 @@
 import { aqiBands } from '../core/aqi.ts'
 import { units } from '../core/reading.ts'
-import { jsonAnswer, jsonType, type Route } from './answer.ts'
+import { constant, jsonAnswer, jsonType, type Route } from './answer.ts'
 
 type Ends = { readonly low: number; readonly high: number }
 const range = ({ low, high }: Ends, steps: number) => ({ low: low / steps, high: high / steps })
 
 /** GET /v1/aqi/scale: the table every index of ours is made with. */
-export const aqiScale = (): Route => ({
-  path: '/v1/aqi/scale',
-  params: [],
-  types: [jsonType],
-  answer: () =>
+export function aqiScale(): Route {
+  const answer = constant(
     jsonAnswer({
       status: 'success',
       name: 'US EPA AQI',
@@ -25,4 +22,6 @@ export const aqiScale = (): Route => ({
         color_vision: colorVision,
       })),
     }),
-})
+  )
+  return { path: '/v1/aqi/scale', params: [], types: [jsonType], answer: () => answer }
+}

@@ -5,6 +5,7 @@
 import { slugOf, wholeNetwork } from '../core/area.ts'
 import { areaCodeOf } from '../core/sensor-id.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import { type Box, regionOf } from './region.ts'
 
 export type Area = {
   readonly name: string
@@ -21,6 +22,8 @@ export type AreaDirectory = {
   /** All but the network, by name. */
   readonly areas: readonly Area[]
   readonly find: (text: string) => Area | undefined
+  /** Where its sensors are; undefined: there are none. */
+  readonly region: Box | undefined
 }
 
 type Options = {
@@ -31,7 +34,7 @@ type Options = {
 }
 
 export function areaDirectory(
-  sensors: Iterable<RegisteredSensor>,
+  sensors: readonly RegisteredSensor[],
   { networkName, idPrefix }: Options,
 ): AreaDirectory {
   const network: Area = {
@@ -63,6 +66,7 @@ export function areaDirectory(
   return {
     network,
     areas,
+    region: regionOf(sensors),
     find: (text) => areas.find(({ name }) => name === text) ?? names.get(slugOf(text)),
   }
 }

@@ -1,6 +1,6 @@
 import { type AqiCategory, categoryOf, indexOfConcentration, type Pollutant } from '../core/aqi.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type MeasurementName, units } from '../core/reading.ts'
 import type { AreaStats, FieldStats } from '../store/store.ts'
 
@@ -81,7 +81,7 @@ function dominantOf(stats: AreaStats | undefined): Pollutant | null {
 }
 
 export const bucketJson = (stats: AreaStats) => ({
-  start_time: formatIso(stats.startMs),
+  start_time: formatIsoMs(stats.startMs),
   readings: stats.readings,
   aqi: aqiJson(stats),
   measurements: measurementsJson(stats),

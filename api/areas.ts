@@ -1,14 +1,15 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../core/time.ts'
 import type { BucketSize, Store } from '../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from './answer.ts'
-import { ApiError, badParameter } from './api-error.ts'
+import { badParameter } from './api-error.ts'
 import type { Area, AreaDirectory } from './area-directory.ts'
 import type { AreaHistory, AreaStatistics } from './area-history.ts'
 import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
 import type { AskStore } from './ask-store.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
+import { findArea } from './find-area.ts'
 import type { Keep } from './keep.ts'
 import { areaNow, areaNowcast, worstSensor } from './network-now.ts'
 import { latestMs, type Params, readChoice, readPeriod } from './params.ts'
@@ -93,20 +94,13 @@ export const showArea = (options: Options): Route => ({
   },
 })
 
-/** What is computed for the next ten seconds is told as of now. */
+/** An end to come is told as that of the running ten seconds, which is what the numbers are of. */
 const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
-  start_time: formatIso(fromMs),
-  end_time: formatIso(Math.max(fromMs, Math.min(toMs, nowMs))),
+  start_time: formatIsoMs(fromMs),
+  end_time: formatIsoMs(Math.max(fromMs, Math.min(toMs, stepEndMs(nowMs)))),
 })
 
-/** @throws ApiError 404 */
-function findArea(directory: AreaDirectory, text: string): Area {
-  const area = directory.find(text)
-  if (area !== undefined) return area
-  throw new ApiError(404, 'area_not_found', 'there is no such area; GET /v1/areas lists them', {
-    details: { area_name: text.slice(0, 100) },
-  })
-}
+const stepEndMs = (nowMs: number): number => floorTo(nowMs, keptMs) + keptMs
 
 /**
  * The last 24 hours unless it says otherwise. An end that is not given is the end of the running
@@ -115,9 +109,9 @@ function findArea(directory: AreaDirectory, text: string): Area {
  */
 function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Period {
   const given = readPeriod(params)
-  const toMs = given.toMs ?? floorTo(nowMs, keptMs) + keptMs
+  const toMs = given.toMs ?? stepEndMs(nowMs)
   const fromMs = given.fromMs ?? toMs - dayMs
-  const start = params.get('start_time') ?? ''
+  const start = params.get('start_time')
   if (fromMs >= toMs) throw badParameter('start_time', start, 'in the past')
   if (toMs - fromMs > longestMs) {
     throw badParameter('start_time', start, `at most ${longestMs / dayMs} days before end_time`)
@@ -165,7 +159,7 @@ function coverageOf(
   observed: number,
   nowMs: number,
 ): { readonly expected: number; readonly observed: number; readonly percent: number | null } {
-  const sensors = board.all().map(({ sensor }) => sensor)
+  const sensors = board.ever().map(({ sensor }) => sensor)
   const expected = expectedReadings(sensors, area.isNetwork ? undefined : area.name, {
     fromMs,
     toMs: Math.min(toMs, nowMs),

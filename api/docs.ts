@@ -1,9 +1,10 @@
+import { apiErrors } from '../schemas/api-errors.ts'
 import { openApi } from '../schemas/openapi.ts'
-import { jsonAnswer, jsonType, type Route } from './answer.ts'
+import { constant, jsonAnswer, jsonType, type Route } from './answer.ts'
 
 /** GET /v1/openapi.json: this interface for programs. */
 export function openApiDocument(): Route {
-  const answer = jsonAnswer(openApi)
+  const answer = constant(jsonAnswer(openApi))
   return {
     path: '/v1/openapi.json',
     params: [],
@@ -15,7 +16,7 @@ export function openApiDocument(): Route {
 
 /** GET /v1/docs: the same for people, in one page that asks nobody else for anything. */
 export function docsPage(): Route {
-  const answer = {
+  const answer = constant({
     type: 'text/html; charset=utf-8',
     body: Buffer.from(page()),
     headers: {
@@ -23,7 +24,7 @@ export function docsPage(): Route {
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
     },
-  }
+  })
   return {
     path: '/v1/docs',
     params: [],
@@ -55,6 +56,10 @@ td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0;
 <p>${text(openApi.info.description)}</p>
 <p>For programs: <a href="/v1/openapi.json">/v1/openapi.json</a></p>
 ${operations.join('\n')}
+<section>
+<h2>Errors</h2>
+<table>${Object.entries(apiErrors).map(errorRow).join('')}</table>
+</section>
 </html>
 `
 }
@@ -90,6 +95,9 @@ const operation = (
 ${parameters.length === 0 ? '' : `<table>${parameters.map(row).join('')}</table>`}
 </section>`
 
+const errorRow = ([name, [status, when]]: [string, readonly [number, string]]): string =>
+  `<tr><th>${code(name)}</th><td>${status}</td><td>${inCode(when)}</td></tr>`
+
 const row = (of: NonNullable<Operation['parameters']>[number]): string =>
   `<tr><th><code>${text(of.name)}</code></th><td>${text(of.in)}</td><td>${text(of.description)}${allowed(of.schema)}</td></tr>`
 
@@ -106,3 +114,6 @@ function allowed({ enum: values, minimum, maximum, format, ...schema }: Schema):
 }
 
 const code = (value: string): string => `<code>${text(value)}</code>`
+
+/** What is between backticks, as code. */
+const inCode = (told: string): string => text(told).replaceAll(/`([^`]*)`/g, '<code>$1</code>')

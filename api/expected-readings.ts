@@ -11,11 +11,11 @@ export function expectedReadings(
   { fromMs, toMs }: Period,
 ): number {
   let expected = 0
-  for (const { sites, cadenceMs } of sensors) {
+  for (const { sites, cadenceMs, retiredMs = Number.POSITIVE_INFINITY } of sensors) {
     sites.forEach((site, i) => {
       if (area !== undefined && site.area !== area) return
       const start = Math.max(fromMs, site.fromMs)
-      const end = Math.min(toMs, sites[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY)
+      const end = Math.min(toMs, retiredMs, sites[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY)
       if (end > start) expected += Math.floor((end - start) / cadenceMs)
     })
   }

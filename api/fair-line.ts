@@ -139,7 +139,7 @@ export function fairLine(bounds: FairLineBounds): FairLine {
 const overloaded = (): ApiError =>
   unavailable('overloaded', 'too many requests to the history are waiting: try again later')
 const tooSlow = (): ApiError =>
-  unavailable('too_slow', 'the history took too long to read: try again, or ask for less')
+  unavailable('took_too_long', 'the history took too long to read: try again, or ask for less')
 /** Nobody reads it: it is what metrics count, and it is not refunded. */
 const clientGone = (): ApiError =>
   new ApiError(499, 'client_gone', 'the client closed the connection before the answer')

@@ -1,8 +1,18 @@
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { ApiError } from './api-error.ts'
 import type { Entry, SensorBoard } from './sensor-board.ts'
 
 const mostCandidates = 20
+
+/**
+ * The same for whoever wants readings alone: those of a sensor that is not in the registry any more
+ * stay, and what an earlier version removed left no entry.
+ * @throws ApiError 404
+ */
+export function findSensorId(board: SensorBoard, rules: SensorIdRules, text: string): SensorId {
+  const id = rules.parse(text)
+  return id !== undefined && board.wasHeard(id) ? id : findSensor(board, rules, text).sensor.id
+}
 
 /**
  * The sensor that an id names: canonical, or short where exactly one sensor has that number.

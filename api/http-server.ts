@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../runtime/http-server.ts'
 import { ApiError } from './api-error.ts'
 import { longestUrl } from './app.ts'
@@ -12,6 +11,6 @@ export const openHttpServer = (options: Options): Promise<HttpServer> =>
     ...options,
     setting: 'AIRPROOF_API_PORT',
     longestUrl,
-    brokenBody: ({ status, code, message }) =>
-      errorBody(new ApiError(status, code, message), randomUUID(), false),
+    brokenBody: ({ status, code, message }, requestId) =>
+      errorBody(new ApiError(status, code, message), requestId, false),
   })

@@ -1,11 +1,20 @@
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
+import { jsonType } from './answer.ts'
 import { ApiError } from './api-error.ts'
 
 /** Bytes of a body. */
 export const longestBody = 64 * 1024
 
-const parse = koaBody({ jsonLimit: longestBody, text: false, urlencoded: false, multipart: false })
+const mergePatchType = 'application/merge-patch+json'
+
+const parse = koaBody({
+  jsonLimit: longestBody,
+  jsonTypes: [jsonType, mergePatchType],
+  text: false,
+  urlencoded: false,
+  multipart: false,
+})
 
 /**
  * The body of a request, which is JSON or nothing else.
@@ -16,8 +25,10 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
   const { headers } = ctx.req
   const length = headers['content-length']
   if (headers['transfer-encoding'] === undefined && (length ?? '0') === '0') return undefined
-  if (!isJson(headers['content-type'])) {
-    throw wrongType('send the body as Content-Type: application/json', headers['content-type'])
+  const types = ctx.method === 'PATCH' ? [jsonType, mergePatchType] : [jsonType]
+  if (!types.some((type) => isSentAs(type, headers['content-type']))) {
+    const wanted = `send the body as Content-Type: ${types.join(' or ')}`
+    throw wrongType(wanted, headers['content-type'])
   }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
@@ -37,8 +48,13 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
 const noMore = async (): Promise<void> => undefined
 
 /** JSON has one encoding, so a charset may only say so. */
-const isJson = (type: string | undefined): boolean =>
-  /^application\/json *(; *charset *= *"?utf-8"? *)?$/i.test(type ?? '')
+const isSentAs = (type: string, sent = ''): boolean => {
+  const [media = '', ...parameters] = sent.toLowerCase().split(';')
+  return (
+    media.trim() === type &&
+    parameters.every((parameter) => /^ *charset *= *"?utf-8"? *$/.test(parameter))
+  )
+}
 
 const wrongType = (message: string, given = ''): ApiError =>
   new ApiError(415, 'unsupported_media_type', message, { details: { given: given.slice(0, 100) } })

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { apiKeyPrefix, checkKey } from '../core/api-key.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { KeyRecord } from '../schemas/account.ts'
+import type { ApiErrorCode } from '../schemas/api-errors.ts'
 import { ApiError, unavailable } from './api-error.ts'
 
 /** A key as the guard needs it. */
@@ -108,7 +109,7 @@ const missing = (): ApiError =>
   })
 
 /** Wrong, expired and revoked keys hear the same sentence; the code tells them apart. */
-const refused = (code: string, details: Readonly<Record<string, unknown>> = {}): ApiError =>
+const refused = (code: ApiErrorCode, details: Readonly<Record<string, unknown>> = {}): ApiError =>
   new ApiError(401, code, 'the API key is wrong or has expired', {
     details,
     headers: { 'www-authenticate': `${realm}, error="invalid_token"` },

@@ -1,15 +1,17 @@
 import type { Reading } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
 import type { StoreReads } from '../store/store.ts'
-import type { Answer, Route } from './answer.ts'
+import type { Route } from './answer.ts'
+import { badParameter } from './api-error.ts'
 import type { AskStore } from './ask-store.ts'
 import { readingCursor, readReadingCursor } from './cursor.ts'
-import { findSensor } from './find-sensor.ts'
+import { findSensorId } from './find-sensor.ts'
 import { newestFromStore } from './newest-from-store.ts'
 import type { NewestReadings, PageQuery } from './newest-readings.ts'
+import { nextLink } from './next-link.ts'
 import { latestMs, type Params, readChoice, readLimit, readPeriod, readWord } from './params.ts'
 import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
-import { shapes } from './reading-json.ts'
+import { type Shape, shapes } from './reading-json.ts'
 import type { ReadingTexts } from './reading-texts.ts'
 import type { SensorBoard } from './sensor-board.ts'
 
@@ -28,13 +30,16 @@ export const listReadings = (options: Options): Route => ({
   path: '/v1/readings',
   params: names,
   types: Object.values(readingTypes),
+  typeOf: (params) => {
+    const format = readChoice(params, 'format', formatNames)
+    return format && readingTypes[format]
+  },
   answer: async (request) => {
     const { board, texts } = options
     const { params } = request
     const limit = readLimit(params, 10)
     const query = readQuery(params, limit + 1, options)
-    const shape = readChoice(params, 'shape', shapes) ?? 'full'
-    const format = readChoice(params, 'format', formatNames)
+    const shape = readShape(params, request.type)
     const found =
       options.newest.page(query) ??
       (await options.askStore(request.asker, (store, signal) =>
@@ -43,29 +48,34 @@ export const listReadings = (options: Options): Route => ({
     const readings = found.slice(0, limit)
     const last = readings.at(-1)
     const nextCursor = found.length > limit && last !== undefined ? readingCursor(last) : null
-    const type = format === undefined ? request.type : readingTypes[format]
+    const { type } = request
     const body = writeReadings(
       type,
       { readings, sensor: query.sensor, nextCursor, shape },
       { texts, registered: (sensor) => board.get(sensor)?.sensor },
     )
-    return { type, body, headers: { vary: 'Accept', ...linkTo(params, nextCursor) } }
+    return {
+      type,
+      body,
+      headers: { vary: 'Accept', ...nextLink('/v1/readings', params, nextCursor) },
+    }
   },
 })
 
-/** The next page as a header, for formats that have no place for a cursor. */
-function linkTo(params: Params, cursor: string | null): NonNullable<Answer['headers']> {
-  if (cursor === null) return {}
-  const next = new URLSearchParams([...params].filter(([name]) => name !== 'cursor'))
-  next.set('cursor', cursor)
-  return { link: `</v1/readings?${next.toString()}>; rel="next"` }
+/** @throws ApiError 400 */
+function readShape(params: Params, type: string): Shape {
+  const shape = readChoice(params, 'shape', shapes)
+  if (shape !== undefined && type === readingTypes.csv) {
+    throw badParameter('shape', shape, 'left out with CSV, which has all columns')
+  }
+  return shape ?? 'full'
 }
 
 function readQuery(params: Params, limit: number, { board, rules }: Options): PageQuery {
   const { fromMs = 0, toMs = latestMs } = readPeriod(params)
   const after = readReadingCursor(params, rules)
   const name = readWord(params, 'sensor_id')
-  const sensor = name === undefined ? undefined : findSensor(board, rules, name).sensor.id
+  const sensor = name === undefined ? undefined : findSensorId(board, rules, name)
   return { sensor, fromMs, toMs, limit, after }
 }
 

@@ -2,7 +2,8 @@ import type { SensorIdRules } from '../core/sensor-id.ts'
 import { type Answer, jsonType, type Route } from './answer.ts'
 import type { AreaDirectory } from './area-directory.ts'
 import { idCursor, readIdCursor } from './cursor.ts'
-import { readLimit } from './params.ts'
+import { nextLink } from './next-link.ts'
+import { type Params, readLimit } from './params.ts'
 import type { Entry, SensorBoard } from './sensor-board.ts'
 import { readSensorFilter } from './sensor-filter.ts'
 
@@ -23,7 +24,7 @@ export const listSensors = ({ board, rules, directory }: Options): Route => ({
     const after = readIdCursor(params, rules)
     const filter = readSensorFilter(params, { directory })
     const entries = board.all()
-    return page(filter ? entries.filter(filter) : entries, { limit, after, board })
+    return page(filter ? entries.filter(filter) : entries, { limit, after, board, params })
   },
 })
 
@@ -33,22 +34,28 @@ function page(
     limit,
     after,
     board,
+    params,
   }: {
     readonly limit: number
     readonly after: string | undefined
     readonly board: SensorBoard
+    readonly params: Params
   },
 ): Answer {
   const start = after === undefined ? 0 : firstBehind(entries, after)
   const shown = entries.slice(start, start + limit)
   const last = shown.at(-1)
   const next =
-    last !== undefined && start + limit < entries.length ? `"${idCursor(last.sensor.id)}"` : 'null'
+    last !== undefined && start + limit < entries.length ? idCursor(last.sensor.id) : null
   let texts = ''
   for (const entry of shown) texts += texts === '' ? board.textOf(entry) : `,${board.textOf(entry)}`
-  const text = `{"status":"success","count":${shown.length},"total":${entries.length},"next_cursor":${next},"sensors":[${texts}]}`
+  const text = `{"status":"success","count":${shown.length},"total":${entries.length},"next_cursor":${JSON.stringify(next)},"sensors":[${texts}]}`
   // all of it is ASCII, so a byte a character
-  return { type: jsonType, body: Buffer.from(text, 'latin1') }
+  return {
+    type: jsonType,
+    body: Buffer.from(text, 'latin1'),
+    headers: nextLink('/v1/sensors', params, next),
+  }
 }
 
 /** The first place whose id comes after `id`. */

@@ -13,7 +13,7 @@ import { openSecretBox } from '../runtime/secret-key.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
-import { parseSensor } from '../schemas/registered-sensor.ts'
+import { parseAnySensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
 import { createAdmit } from './admit.ts'
@@ -27,6 +27,7 @@ import { openAskStore } from './ask-store.ts'
 import { watchBatchIndex } from './batch-index-watch.ts'
 import { readApiConfig } from './config.ts'
 import { docsPage, openApiDocument } from './docs.ts'
+import { documented } from './documented.ts'
 import { openHttpServer } from './http-server.ts'
 import { createKeep } from './keep.ts'
 import { createKeyGuard, parseKnownKey } from './key-guard.ts'
@@ -81,7 +82,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     ),
   )
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules)),
+    await watchBucket(nc, buckets.sensors, (value) => parseAnySensor(value, rules)),
   )
 
   const progress = createRollupProgress()
@@ -99,7 +100,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const directory = remembered(board.registryVersion, () =>
     areaDirectory(
-      board.all().map(({ sensor }) => sensor),
+      board.ever().map(({ sensor }) => sensor),
       { networkName, idPrefix: config.idPrefix },
     ),
   )
@@ -159,7 +160,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       quota,
       onUsed: uses.note,
     }),
-    routes: [
+    routes: documented([
       listSensors({ board, rules, directory }),
       sensorStatus({ board, rules, texts, nowMs }),
       listReadings({ board, rules, newest, askStore, texts }),
@@ -202,7 +203,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       rootPointer(),
       openApiDocument(),
       docsPage(),
-    ],
+    ]),
     observe: (seen) => {
       count(seen)
       const { cause, ...told } = seen

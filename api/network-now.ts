@@ -1,7 +1,7 @@
 /** What the sensors of an area say now, from memory. */
 import { indexOfConcentration } from '../core/aqi.ts'
 import { hourMeans } from '../core/hour-sums.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { dailyHours, dailyMean, nowcast, nowcastHours } from '../core/nowcast.ts'
 import { hourMs } from '../core/time.ts'
 import type { Period } from './cut-period.ts'
@@ -22,7 +22,7 @@ export function areaNow(entries: readonly Entry[]): AreaNow {
   }
   return {
     sensors: { total: entries.length, online, offline: entries.length - online },
-    last_updated: latestMs === -Infinity ? null : formatIso(latestMs),
+    last_updated: latestMs === -Infinity ? null : formatIsoMs(latestMs),
   }
 }
 
@@ -43,7 +43,7 @@ export function worstSensor(
     if (timeMs < fromMs || timeMs >= toMs) continue
     const aqi = newestReading(entry)?.aqi ?? null
     if (aqi === null || (worst !== null && aqi <= worst.aqi)) continue
-    worst = { sensor_id: entry.sensor.id, aqi, timestamp: formatIso(timeMs) }
+    worst = { sensor_id: entry.sensor.id, aqi, timestamp: formatIsoMs(timeMs) }
   }
   return worst
 }

@@ -89,7 +89,7 @@ export function readChoice<const T extends string>(
 /** @throws ApiError 400 where it is there but empty */
 export function readWord(params: Params, name: string): string | undefined {
   const text = params.get(name)
-  if (text?.trim() === '') throw badParameter(name, text, 'not empty')
+  if (text?.trim() === '') throw badParameter(name, text, 'a name or an id, and is empty')
   return text
 }
 

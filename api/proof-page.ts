@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { demonstrationChainId } from '../core/demonstration-chain.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { measurementNames, type Reading, units } from '../core/reading.ts'
-import type { Answer, Route } from './answer.ts'
+import { type Answer, constant, type Route } from './answer.ts'
 import { proofPath } from './explorer.ts'
 import type { Verdict } from './prove-reading.ts'
 
@@ -27,13 +27,14 @@ export const proofFiles = (): readonly Route[] => [
 ]
 
 function file(name: string, from: string, type: string): Route {
-  const answer: Answer = {
+  const answer = constant({
     type: `${type}; charset=utf-8`,
     body: readFileSync(new URL(from, import.meta.url)),
     headers: { 'x-content-type-options': 'nosniff' },
-  }
+  })
   return {
     path: `/proof/${name}`,
+    isPart: name.startsWith('page.'),
     params: [],
     types: [type],
     isOpen: true,
@@ -68,7 +69,7 @@ const demonstration = `
 nothing about time, because the operator runs this chain.</p>`
 
 function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
-  const time = formatIso(reading.timeMs)
+  const time = formatIsoMs(reading.timeMs)
   const bundle = `${proofPath(reading)}.airproof.json`
   const rows = measurementNames.map((name) => {
     const value = reading[name]

@@ -12,7 +12,7 @@ import type { Route } from './answer.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { ProofSettings } from './config.ts'
 import { createExpectedBy } from './expected-by.ts'
-import { linkToTx } from './explorer.ts'
+import { linkToTx, proofLinkBelow } from './explorer.ts'
 import { isInLog } from './is-in-log.ts'
 import { createMakeBundle } from './make-bundle.ts'
 import { countMismatches } from './mismatches.ts'
@@ -48,6 +48,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
   const proofs = await new Kvm(nc).open(buckets.proofs)
   const chainProofOf = async (batch: number) =>
     parseChainProof(await readEntry(proofs, String(batch)))
+  const proofLink = proofLinkBelow(publicUrl)
   const shared = {
     ...sources,
     prove,
@@ -61,7 +62,13 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     bound: rateByNetwork({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [
-    verifyReading({ ...shared, index, linkToTx: linkToTx(explorerUrl, publicUrl), nowMs }),
+    verifyReading({
+      ...shared,
+      index,
+      linkToTx: linkToTx(explorerUrl, proofLink),
+      proofLink,
+      nowMs,
+    }),
     proofOfReading(bundles),
     openProof(bundles),
     ...proofFiles(),

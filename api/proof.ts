@@ -1,6 +1,6 @@
 /** Proof bundles over HTTP: with a key below /v1, and by a link that needs none. */
 import { isHash } from '../core/hex.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import { type Answer, type Asker, jsonType, type Request, type Route } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
@@ -100,13 +100,13 @@ function notYet(verdict: Verdict, expectedBy: ExpectedBy): ApiError {
   const expectedMs =
     'proof' in verdict ? expectedBy.anchoring(verdict.proof.header.index) : expectedBy.pending()
   return new ApiError(404, 'not_anchored_yet', 'this reading is not anchored for good yet', {
-    details: { status: verdict.status, expected_by: formatIso(expectedMs) },
+    details: { status: verdict.status, expected_by: formatIsoMs(expectedMs) },
     headers: { 'retry-after': retryAfterSeconds },
   })
 }
 
 function bundleAnswer({ reading, text }: Bundle, isFile = false): Answer {
-  const name = `${reading.sensor}_${formatIso(reading.timeMs).replaceAll(':', '-')}${ending}`
+  const name = `${reading.sensor}_${formatIsoMs(reading.timeMs).replaceAll(':', '-')}${ending}`
   const headers = {
     vary: 'Accept',
     'x-content-type-options': 'nosniff',

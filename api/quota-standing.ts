@@ -1,5 +1,5 @@
 /** How an account stands with its quota, as the headers of its answers tell it. */
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import {
   type Ask,
   type Count,
@@ -55,7 +55,7 @@ export function overQuota(spent: 'day' | 'minute', standing: Standing): ApiError
     {
       details: {
         limit: isDay ? limits.perDay : limits.perMinute,
-        reset: formatIso(endsMs),
+        reset: formatIsoMs(endsMs),
       },
       headers: { 'retry-after': String(seconds), ...quotaHeaders(standing) },
     },

@@ -1,6 +1,6 @@
 import { type AqiCategory, aqiDetail, type Pollutant } from '../core/aqi.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Flag, namesOf } from '../core/quality.ts'
 import { type MeasurementName, measurementNames, type Reading } from '../core/reading.ts'
 
@@ -64,7 +64,7 @@ export function fixedJson(reading: Reading): FixedJson {
   const detail = aqiDetail(reading.pm25, reading.pm10)
   return {
     sensor_id: reading.sensor,
-    timestamp: formatIso(reading.timeMs),
+    timestamp: formatIsoMs(reading.timeMs),
     ...measurements,
     measurements,
     aqi: reading.aqi,

@@ -25,10 +25,15 @@ export type Entry = {
 }
 
 export type SensorBoard = {
-  /** In the order of ids. */
+  /** Sensors in use, in the order of ids. */
   readonly all: () => readonly Entry[]
+  /** Those that were retired too, in no order. */
+  readonly ever: () => readonly Entry[]
+  /** A retired sensor too. */
   readonly get: (id: SensorId) => Entry | undefined
-  /** Sensors with this number, for short ids. */
+  /** Whether readings of it were ever accepted: an entry may be gone, and its readings stay. */
+  readonly wasHeard: (id: SensorId) => boolean
+  /** Sensors with this number, for short ids; retired ones only where no other has it. */
   readonly withNumber: (number: string) => readonly SensorId[]
   /** @param entry just taken from `all` or `get` */
   readonly textOf: (entry: Entry) => string
@@ -54,7 +59,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
   let ordered: readonly Entry[] | undefined
   /** The step of the clock that all of `ordered` was last moved to. */
   let orderedStep = -1
-  let byNumber: Map<string, SensorId[]> | undefined
+  let byNumber: Map<string, Entry[]> | undefined
   let registryVersion = 0
   let version = 0
   let versionStep = -1
@@ -92,12 +97,16 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     all: () => {
       const step = Math.floor(nowMs() / stepMs)
       if (ordered === undefined || orderedStep !== step) {
-        ordered ??= [...byId.values()].sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
+        ordered ??= [...byId.values()]
+          .filter(isInUse)
+          .sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
         for (const entry of ordered) refresh(entry)
         orderedStep = step
       }
       return ordered
     },
+    ever: () => [...byId.values()],
+    wasHeard: (id) => stateOf(partitionOf(id)).slots.has(id),
     get: (id) => {
       const entry = byId.get(id)
       if (entry !== undefined) refresh(entry)
@@ -105,7 +114,9 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     },
     withNumber: (number) => {
       byNumber ??= numbersOf(byId.values())
-      return byNumber.get(number) ?? []
+      const entries = byNumber.get(number) ?? []
+      const inUse = entries.filter(isInUse)
+      return (inUse.length > 0 ? inUse : entries).map(({ sensor }) => sensor.id)
     },
     textOf: (entry) => {
       if (entry.text === '') entry.text = sensorText(entry, nowMs())
@@ -143,14 +154,10 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
   }
 }
 
-function numbersOf(entries: Iterable<Entry>): Map<string, SensorId[]> {
-  const numbers = new Map<string, SensorId[]>()
-  for (const { sensor } of entries) {
-    const number = sensor.id.slice(sensor.id.lastIndexOf('-') + 1)
-    const ids = numbers.get(number)
-    if (ids === undefined) numbers.set(number, [sensor.id])
-    else ids.push(sensor.id)
-  }
-  for (const ids of numbers.values()) ids.sort()
-  return numbers
+const isInUse = ({ sensor }: Entry): boolean => sensor.retiredMs === undefined
+
+/** By number, in the order of ids. */
+function numbersOf(entries: Iterable<Entry>): Map<string, Entry[]> {
+  const ordered = [...entries].sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
+  return Map.groupBy(ordered, ({ sensor }) => sensor.id.slice(sensor.id.lastIndexOf('-') + 1))
 }

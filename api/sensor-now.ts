@@ -8,7 +8,9 @@ import type { Entry } from './sensor-board.ts'
 type Place = Pick<Entry, 'state' | 'slot'>
 
 /** A silence held back by a storm has not been told to anyone yet, so it does not show. */
-export function isOnline({ state, slot }: Place): boolean {
+export function isOnline({ state, slot, sensor }: Place & Pick<Entry, 'sensor'>): boolean {
+  // what it said last may lie minutes back, and it says no more
+  if (sensor.retiredMs !== undefined) return false
   const status = slot === -1 ? undefined : state.status[slot]
   return status === online || status === held
 }

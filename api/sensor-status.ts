@@ -1,6 +1,6 @@
 import { correctionMethod, pm25Corrected } from '../core/correction.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Reading, units } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
@@ -29,13 +29,16 @@ export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => 
     const entry = findSensor(board, rules, names['sensor_id'] ?? '')
     const { area, lat, lon, address } = entry.site
     const newest = newestReading(entry)
+    const { retiredMs } = entry.sensor
     return jsonAnswer({
       status: 'success',
       sensor_id: entry.sensor.id,
       sensor_status: isOnline(entry) ? 'online' : 'offline',
+      retired: retiredMs !== undefined,
+      retired_at: retiredMs === undefined ? null : formatIsoMs(retiredMs),
       ...vitalsOf(entry, nowMs()),
       ...silenceOf(entry, nowMs()),
-      commissioned_at: formatIso(entry.sensor.sites[0].fromMs),
+      commissioned_at: formatIsoMs(entry.sensor.sites[0].fromMs),
       expected_interval_seconds: entry.sensor.cadenceMs / secondMs,
       latest: newest === undefined ? null : readingJson(newest, texts.hashOf, texts.onChainOf),
       aqi_nowcast: nowcastOf(entry, nowMs()),
@@ -65,6 +68,6 @@ function silenceOf(
   return {
     silence_seconds:
       lastHeardMs === null ? null : Math.max(0, Math.floor((nowMs - lastHeardMs) / secondMs)),
-    offline_since: sinceMs === null ? null : formatIso(Math.floor(sinceMs)),
+    offline_since: sinceMs === null ? null : formatIsoMs(Math.floor(sinceMs)),
   }
 }

@@ -1,4 +1,4 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { uptime24h } from '../core/uptime.ts'
 import type { Entry } from './sensor-board.ts'
 import { isOnline, newestMs, newestReading } from './sensor-now.ts'
@@ -11,7 +11,7 @@ export function vitalsOf(
   const { sensor, state, slot } = entry
   const timeMs = newestMs(entry)
   return {
-    last_reading: timeMs === -Infinity ? null : formatIso(timeMs),
+    last_reading: timeMs === -Infinity ? null : formatIsoMs(timeMs),
     uptime_24h: uptime24h(state, slot, nowMs, sensor.cadenceMs, sensor.sites[0].fromMs),
   }
 }

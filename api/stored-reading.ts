@@ -1,9 +1,10 @@
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import type { SensorIdRules } from '../core/sensor-id.ts'
 import type { Asker } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
 import type { AskStore } from './ask-store.ts'
-import { findSensor } from './find-sensor.ts'
+import { findSensorId } from './find-sensor.ts'
 import type { NewestReadings } from './newest-readings.ts'
 import { latestMs, type Params, readTime } from './params.ts'
 import type { SensorBoard } from './sensor-board.ts'
@@ -25,7 +26,7 @@ export type FoundReading = {
 export function needTime(params: Params): number {
   const timeMs = readTime(params, 'timestamp')
   if (timeMs !== undefined) return timeMs
-  throw badParameter('timestamp', '', 'given: the ISO 8601 time of the reading')
+  throw badParameter('timestamp', undefined, 'the ISO 8601 time of the reading')
 }
 
 /** The one reading of a sensor at a time, from the store. @throws ApiError 404 */
@@ -35,13 +36,13 @@ export async function findReading(
   name: string,
   timeMs: number,
 ): Promise<FoundReading> {
-  const sensor = findSensor(board, rules, name).sensor.id
+  const sensor = findSensorId(board, rules, name)
   const stored = await askStore(asker, (store, signal) => store.within(signal).at(sensor, timeMs))
   if (stored !== undefined) return { reading: stored, isStored: true }
   const [accepted] =
     newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []
   if (accepted !== undefined) return { reading: accepted, isStored: false }
   throw new ApiError(404, 'reading_not_found', 'this sensor has no reading of that time', {
-    details: { sensor_id: sensor, timestamp: new Date(timeMs).toISOString() },
+    details: { sensor_id: sensor, timestamp: formatIsoMs(timeMs) },
   })
 }

@@ -1,5 +1,5 @@
 /** What /v1/stream says: one message of the log as server-sent events, each ready to be sent. */
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { LogMessage } from '../core/log-message.ts'
 import { isFresh } from '../core/presence.ts'
 import type { Reading } from '../core/reading.ts'
@@ -62,7 +62,7 @@ export function* framesOf(
         const since = event.offlineSinceMs
         const data = {
           sensor_id: reading.sensor,
-          last_reading: formatIso(reading.timeMs),
+          last_reading: formatIsoMs(reading.timeMs),
           downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
         }
         yield frame(reading.sensor, place, 'sensor.online', JSON.stringify(data))
@@ -72,9 +72,9 @@ export function* framesOf(
         if (!wants(event.sensor)) break
         const data = {
           sensor_id: event.sensor,
-          last_reading: formatIso(event.lastReadingMs),
-          offline_since: formatIso(Math.floor(event.offlineSinceMs)),
-          silence_seconds: wholeSeconds(event.silenceMs),
+          last_reading: formatIsoMs(event.lastReadingMs),
+          offline_since: formatIsoMs(Math.floor(event.offlineSinceMs)),
+          silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
         }
         yield frame(event.sensor, place, 'sensor.offline', JSON.stringify(data))
         break

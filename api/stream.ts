@@ -9,7 +9,7 @@ import { fairLine } from './fair-line.ts'
 import { findSensor } from './find-sensor.ts'
 import { type Params, readWord } from './params.ts'
 import type { ReadingTexts } from './reading-texts.ts'
-import type { SensorBoard } from './sensor-board.ts'
+import type { Entry, SensorBoard } from './sensor-board.ts'
 import { readSensorFilter } from './sensor-filter.ts'
 import { parseCursor, type StreamCursor } from './stream-frames.ts'
 import type { Listener, StreamHub } from './stream-hub.ts'
@@ -104,7 +104,7 @@ function readWanted(
   { board, rules, directory }: Options,
 ): ((sensor: SensorId) => boolean) | undefined {
   const name = readWord(params, 'sensor_id')
-  const only = name === undefined ? undefined : findSensor(board, rules, name).sensor.id
+  const only = name === undefined ? undefined : needInUse(findSensor(board, rules, name), name)
   const filter = readSensorFilter(params, { directory })
   if (filter === undefined) return only && ((sensor) => sensor === only)
   return (sensor) => {
@@ -112,6 +112,13 @@ function readWanted(
     const entry = board.get(sensor)
     return entry !== undefined && filter(entry)
   }
+}
+
+/** A stream that nothing can ever come through is a slip. @throws ApiError 400 */
+function needInUse({ sensor }: Entry, given: string): SensorId {
+  if (sensor.retiredMs === undefined) return sensor.id
+  const expected = 'a sensor that is in use: this one was retired and sends nothing'
+  throw badParameter('sensor_id', given, expected)
 }
 
 /** The parameter wins: a page that reloads has it, and no header. @throws ApiError 400 */

@@ -1,4 +1,4 @@
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs, inFull } from '../core/iso-time.ts'
 import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../core/quota.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { isServerAway } from '../runtime/server-away.ts'
@@ -61,12 +61,12 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
       limit: perDay,
       used: today.used,
       remaining: Math.max(0, perDay - today.used),
-      reset: formatIso(dayEndsMs(atMs)),
+      reset: formatIsoMs(dayEndsMs(atMs)),
       burst: {
         limit: perMinute,
         used: inMinute,
         remaining: Math.max(0, perMinute - inMinute),
-        reset: formatIso(minuteEndsMs(atMs)),
+        reset: formatIsoMs(minuteEndsMs(atMs)),
       },
       days: Array.from({ length: shownDays }, (_, ago) => {
         const date = dayOf(atMs - ago * dayMs)
@@ -86,7 +86,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
 function lastUsed(text: string | undefined): string | null {
   try {
     const value: unknown = text === undefined ? null : JSON.parse(text)
-    return typeof value === 'string' ? value : null
+    return typeof value === 'string' ? inFull(value) : null
   } catch {
     return null
   }

@@ -1,12 +1,12 @@
 import { toHex } from '../core/hex.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import type { Reading } from '../core/reading.ts'
 import { secondMs } from '../core/time.ts'
 import type { Anchored } from '../schemas/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from './answer.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import { type LinkToTx, proofPath } from './explorer.ts'
+import type { LinkToTx, ProofLink } from './explorer.ts'
 import type { Mismatches } from './mismatches.ts'
 import type { ProveReading, ReadingProof, Verdict } from './prove-reading.ts'
 import { proving } from './proving.ts'
@@ -17,6 +17,7 @@ type Options = ReadingSources & {
   readonly index: BatchIndex
   readonly expectedBy: ExpectedBy
   readonly linkToTx: LinkToTx
+  readonly proofLink: ProofLink
   readonly mismatches: Mismatches
   readonly nowMs: () => number
 }
@@ -53,30 +54,31 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
   return {
     status: verdict.status,
     sensor_id: reading.sensor,
-    timestamp: formatIso(reading.timeMs),
+    timestamp: formatIsoMs(reading.timeMs),
     reason: 'why' in verdict ? verdict.why : null,
     reading_hash: verdict.hash,
     merkle_root: proof?.header.root ?? null,
     ledger_tx: ledger?.explorer_url ?? null,
-    verified_at: verdict.status === 'verified' ? formatIso(nowMs()) : null,
+    verified_at: verdict.status === 'verified' ? formatIsoMs(nowMs()) : null,
     anchored_at: timeOf(block),
     expected_by: expectedBy(verdict, options),
-    chain_checked_at: checkedMs === undefined ? null : formatIso(checkedMs),
+    chain_checked_at: checkedMs === undefined ? null : formatIsoMs(checkedMs),
     merkle_proof: proof === undefined ? null : merkleProof(proof),
     ledger: ledger ?? null,
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
-    proof_url: verdict.status === 'verified' ? `${proofPath(reading)}?hash=${verdict.hash}` : null,
+    proof_url:
+      verdict.status === 'verified' ? `${options.proofLink(reading)}?hash=${verdict.hash}` : null,
   }
 }
 
 const timeOf = (block: Anchored | undefined): string | null =>
-  typeof block?.blockTimeS === 'number' ? formatIso(block.blockTimeS * secondMs) : null
+  typeof block?.blockTimeS === 'number' ? formatIsoMs(block.blockTimeS * secondMs) : null
 
 function expectedBy(verdict: Verdict, { expectedBy: expected }: Options): string | null {
-  if (verdict.status === 'pending') return formatIso(expected.pending())
+  if (verdict.status === 'pending') return formatIsoMs(expected.pending())
   if (verdict.status !== 'anchoring') return null
-  return formatIso(expected.anchoring(verdict.proof.header.index))
+  return formatIsoMs(expected.anchoring(verdict.proof.header.index))
 }
 
 const merkleProof = ({ header, path, leafIndex }: ReadingProof) => ({
@@ -90,7 +92,7 @@ const batchOf = ({ header }: ReadingProof) => ({
   index: header.index,
   first: header.first,
   last: header.last,
-  sealed_at: formatIso(header.sealedMs),
+  sealed_at: formatIsoMs(header.sealedMs),
 })
 
 function ledgerOf(block: Anchored, reading: Reading, { index, linkToTx }: Options) {

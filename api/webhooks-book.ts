@@ -2,7 +2,7 @@
  * The accounts' webhooks: asked from memory, written by compare and swap, and read back into memory
  * before a request is answered, so that whoever wrote reads what they wrote.
  */
-
+import { isDeepStrictEqual } from 'node:util'
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
@@ -151,7 +151,10 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
           await caughtUp()
           continue
         }
-        const changed = { ...change(before), updated_at: formatIso(nowMs()) }
+        const wanted = change(before)
+        // what asks for nothing new is no change, and moves no time
+        if (isDeepStrictEqual(wanted, before)) return before
+        const changed = { ...wanted, updated_at: formatIso(nowMs()) }
         if (!(await tryPut(kv, changed, entry.revision))) continue
         await readBack()
         return changed

@@ -1,5 +1,6 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
 import { eventKinds, parseKeyText, triggers } from '../core/delivery.ts'
+import { inFull } from '../core/iso-time.ts'
 import { type Attempt, attemptOutcomes } from '../schemas/attempt.ts'
 import type { WaitingDelivery } from '../schemas/webhook-requests.ts'
 import { ApiError } from './api-error.ts'
@@ -30,6 +31,8 @@ export const deliveryParams = [
 const mostLookedAt = 1_000
 const mostListed = 1_000
 
+const inFullOrNull = (text: string | null): string | null => text && inFull(text)
+
 /** An attempt in a list: what was said in it is told by the delivery itself. */
 type AttemptBrief = Pick<
   Attempt,
@@ -47,11 +50,11 @@ const briefOf = (attempt: Attempt): AttemptBrief => ({
   event: attempt.event,
   trigger: attempt.trigger,
   attempt: attempt.attempt,
-  at: attempt.at,
+  at: inFull(attempt.at),
   outcome: attempt.outcome,
   error: attempt.error,
   error_detail: attempt.error_detail,
-  next_attempt_at: attempt.next_attempt_at,
+  next_attempt_at: inFullOrNull(attempt.next_attempt_at),
   response_status: attempt.response?.status ?? null,
   duration_ms: attempt.timings.total,
 })
@@ -60,18 +63,22 @@ const briefOf = (attempt: Attempt): AttemptBrief => ({
 export const attemptView = (attempt: Attempt): object => ({
   attempt: attempt.attempt,
   trigger: attempt.trigger,
-  at: attempt.at,
+  at: inFull(attempt.at),
   outcome: attempt.outcome,
   error: attempt.error,
   error_detail: attempt.error_detail,
-  next_attempt_at: attempt.next_attempt_at,
+  next_attempt_at: inFullOrNull(attempt.next_attempt_at),
   request: attempt.request,
   response: attempt.response,
   timings_ms: attempt.timings,
 })
 
 /** Its id follows from its event, so it has none any more once that is in no stream. */
-const waitingBrief = ({ delivery, ...rest }: WaitingDelivery) => ({ id: delivery || null, ...rest })
+const waitingBrief = ({ delivery, due_at, ...rest }: WaitingDelivery) => ({
+  id: delivery || null,
+  ...rest,
+  due_at: inFullOrNull(due_at),
+})
 
 export type AttemptPage = {
   readonly count: number
@@ -171,7 +178,7 @@ export async function showDelivery(options: Options, webhook: string, id: string
     key: known.key,
     event: known.event,
     state: waiting?.state ?? stateAfter(newest),
-    due_at: waiting?.due_at ?? null,
+    due_at: inFullOrNull(waiting?.due_at ?? null),
     attempts: attempts.map(attemptView),
   }
 }

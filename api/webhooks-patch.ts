@@ -20,6 +20,10 @@ export async function patched(
   const named = namedFilters(filters ?? {})
   const wanted = await judge({ ...(url === undefined ? {} : { url }), filters: named })
   const dropped = filters === null ? undefined : droppedFilters(filters ?? {}, wanted.filters ?? {})
+  // what is named may fit by itself, and not beside what stays
+  if (Object.keys(named).length > 0) {
+    await judge({ filters: { ...without(webhook.filters, dropped), ...wanted.filters } })
+  }
   if (active === true) refuseOperators(webhook)
   return (before) => {
     const { description: told, ...rest } = active === true ? enabled(before) : before

@@ -1,3 +1,4 @@
+import { inFull } from '../core/iso-time.ts'
 import type { Webhook } from '../schemas/webhook.ts'
 
 /** A webhook as its owner sees it: never with a secret, but where one has just been made. */
@@ -32,9 +33,9 @@ export function viewOf(webhook: Webhook, { nowMs, isPremium }: Now): WebhookView
     active,
     paused,
     suspended: !isPremium,
-    disabled,
-    previous_secret_until: until !== null && Date.parse(until) > nowMs ? until : null,
-    created_at: webhook.created_at,
-    updated_at: webhook.updated_at,
+    disabled: disabled && { ...disabled, at: inFull(disabled.at) },
+    previous_secret_until: until !== null && Date.parse(until) > nowMs ? inFull(until) : null,
+    created_at: inFull(webhook.created_at),
+    updated_at: inFull(webhook.updated_at),
   }
 }

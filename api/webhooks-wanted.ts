@@ -1,23 +1,26 @@
 /** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
 
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { judgeWebhookUrl, type UrlFault } from '../core/webhook-url.ts'
 import type { PublicResolver } from '../runtime/public-resolver.ts'
 import type { WebhookFilters } from '../schemas/webhook.ts'
 import { type WrongField, wrongField } from '../schemas/webhook-bodies.ts'
-import type { AreaDirectory } from './area-directory.ts'
+import type { Area, AreaDirectory } from './area-directory.ts'
 import type { SensorBoard } from './sensor-board.ts'
 import { invalidBody } from './webhooks-error.ts'
 
 type Asked = { readonly url?: string; readonly filters?: WebhookFilters }
 export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters }
 
-/** @throws ApiError 400 that names every wrong field */
-export type JudgeWanted = (asked: Asked) => Promise<Wanted>
+/**
+ * @param wrong fields that are wrong already: they are named too
+ * @throws ApiError 400 that names every wrong field
+ */
+export type JudgeWanted = (asked: Asked, wrong?: readonly WrongField[]) => Promise<Wanted>
 
 type Options = {
-  readonly board: Pick<SensorBoard, 'withNumber'>
+  readonly board: Pick<SensorBoard, 'withNumber' | 'get'>
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
   readonly resolver: PublicResolver
@@ -29,8 +32,8 @@ const resolveWithinMs = 2 * secondMs
 const mostCandidates = 20
 
 export function createJudgeWanted(options: Options): JudgeWanted {
-  return async ({ url, filters }) => {
-    const wrong: WrongField[] = []
+  return async ({ url, filters }, already = []) => {
+    const wrong: WrongField[] = [...already]
     const judgedUrl = url === undefined ? {} : await judgeUrl(url, options, wrong)
     const judgedFilters =
       filters === undefined ? {} : { filters: judgeFilters(filters, options, wrong) }
@@ -90,10 +93,51 @@ function judgeFilters(
   if (area !== undefined && found === undefined) {
     wrong.push(wrongField('filters.area', area, 'the name of an area: /v1/areas lists them'))
   }
+  if (sensor !== undefined) refuseNever({ sensor, area: found }, board, wrong)
   return {
     ...(sensor === undefined ? {} : { sensor_id: sensor }),
     ...(found === undefined || found.isNetwork ? {} : { area: found.name }),
     ...(aqi_threshold === undefined ? {} : { aqi_threshold }),
+  }
+}
+
+/** What is asked for is said back: a filter that nothing can ever pass is a slip. */
+function refuseNever(
+  { sensor, area }: { readonly sensor: SensorId; readonly area: Area | undefined },
+  board: Options['board'],
+  wrong: WrongField[],
+): void {
+  const entry = board.get(sensor)
+  if (entry === undefined) return
+  const { site, sensor: registered } = entry
+  if (registered.retiredMs !== undefined) {
+    const expected = 'the id of a sensor that is in use: this one was retired and sends nothing'
+    wrong.push(wrongField('filters.sensor_id', sensor, expected))
+    return
+  }
+  if (area === undefined || area.isNetwork) return
+  const isThere = registered.sites.some(
+    (one) => one.fromMs >= site.fromMs && one.area === area.name,
+  )
+  if (isThere) return
+  const expected = `${site.area}, the area of ${sensor}, or left out: both filters must fit`
+  wrong.push(wrongField('filters.area', area.name, expected))
+}
+
+/** What of a body may be judged although other fields of it are wrong. */
+export function wellFormed(sent: unknown, wrong: readonly WrongField[]): Asked {
+  const fine = (object: unknown, name: string, field: string): object => {
+    const value: unknown = Object(object)[name]
+    const isWrong = wrong.some((one) => one.field === field)
+    return typeof value === 'string' && !isWrong ? { [name]: value } : {}
+  }
+  const filters: unknown = Object(sent)['filters']
+  return {
+    ...fine(sent, 'url', 'url'),
+    filters: {
+      ...fine(filters, 'sensor_id', 'filters.sensor_id'),
+      ...fine(filters, 'area', 'filters.area'),
+    },
   }
 }
 
@@ -102,7 +146,7 @@ function canonical(
   text: string,
   { board, rules }: Pick<Options, 'board' | 'rules'>,
   wrong: WrongField[],
-): string | undefined {
+): SensorId | undefined {
   const id = rules.parse(text)
   if (id !== undefined) return id
   const number = rules.shortNumber(text)

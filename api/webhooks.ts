@@ -1,5 +1,5 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
-import { formatIso, parseIso } from '../core/iso-time.ts'
+import { formatIsoMs, parseIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import { isServerAway } from '../runtime/server-away.ts'
@@ -18,6 +18,7 @@ import {
   type Request,
   type Route,
 } from './answer.ts'
+import { nextLink } from './next-link.ts'
 import type { SensorBoard } from './sensor-board.ts'
 import { isArmed } from './webhooks-armed.ts'
 import type { WebhookBook } from './webhooks-book.ts'
@@ -35,7 +36,7 @@ import { patched, resumed } from './webhooks-patch.ts'
 import { creationOf, readIdempotencyKey } from './webhooks-repeat.ts'
 import { newSecret, rotated } from './webhooks-secrets.ts'
 import { viewOf, type WebhookView } from './webhooks-view.ts'
-import type { JudgeWanted } from './webhooks-wanted.ts'
+import { type JudgeWanted, wellFormed } from './webhooks-wanted.ts'
 
 type Options = {
   readonly book: WebhookBook
@@ -123,7 +124,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
     route('POST', '', (asked) => create(options, asked, view)),
     own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook)), forAll),
     own('PATCH', '', async ({ account, webhook, readBody }) => {
-      const body = checked('patch', await readBody())
+      const body = await judgedForm('patch', await readBody(), options.judge)
       const change = await patched(body, webhook, options.judge)
       return jsonAnswer(view(await book.change(account, webhook.id, change)))
     }),
@@ -170,11 +171,12 @@ export function webhookRoutes(options: Options): readonly Route[] {
     own(
       'GET',
       '/deliveries',
-      async ({ webhook, params }) =>
-        jsonAnswer({
-          status: 'success',
-          ...(await listDeliveries(deliveries, webhook.id, params)),
-        }),
+      async ({ webhook, params }) => {
+        const page = await listDeliveries(deliveries, webhook.id, params)
+        const path = `/v1/webhooks/${webhook.id}/deliveries`
+        const headers = nextLink(path, params, page.next_cursor)
+        return jsonAnswer({ status: 'success', ...page }, { headers })
+      },
       { ...forAll, params: deliveryParams },
     ),
     own(
@@ -207,7 +209,7 @@ async function create(
 ): Promise<Answer> {
   const key = readIdempotencyKey(header('idempotency-key'))
   const sent = await readBody()
-  const body = checked('create', sent)
+  const body = await judgedForm('create', sent, judge)
   const repeat = key === undefined ? undefined : { key, creation: creationOf(key, sent) }
   const { seal, open } = await box()
   const answer = (webhook: Webhook, isRepeat: boolean): Answer => {
@@ -243,9 +245,24 @@ async function create(
   return answer(created.webhook, created.isRepeat)
 }
 
+/**
+ * The body, where no field of it has a wrong form. Where one has, the others are judged all the
+ * same, so that one answer names everything that is wrong. @throws ApiError 400
+ */
+async function judgedForm<Kind extends 'create' | 'patch'>(
+  kind: Kind,
+  sent: unknown,
+  judge: JudgeWanted,
+): Promise<WebhookBodies[Kind]> {
+  const result = checkWebhookBody(kind, sent)
+  if ('body' in result) return result.body
+  await judge(wellFormed(sent, result.wrong), result.wrong)
+  throw invalidBody(result.wrong)
+}
+
 /** The body, where no field of it is wrong; none at all is an empty one. @throws ApiError 400 */
 function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): WebhookBodies[Kind] {
-  const result = checkWebhookBody(kind, sent === undefined ? {} : sent)
+  const result = checkWebhookBody(kind, sent)
   if ('wrong' in result) throw invalidBody(result.wrong)
   return result.body
 }
@@ -254,7 +271,7 @@ function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): W
 function sinceOf(text: string, nowMs: number): string {
   const verdict = parseIso(text)
   const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
-  if (timeMs !== undefined && timeMs <= nowMs) return formatIso(timeMs)
+  if (timeMs !== undefined && timeMs <= nowMs) return formatIsoMs(timeMs)
   const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
   throw invalidBody([wrongField('since', text, expected)])
 }

@@ -290,8 +290,12 @@ async function remove(
   const [text = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
   const id = checkedId(text, registry.rules)
-  await removeSensor(registry, id)
-  print(flags['json'] === true ? JSON.stringify({ id }) : `removed ${id}; its readings stay`)
+  await removeSensor(registry, id, Date.now())
+  print(
+    flags['json'] === true
+      ? JSON.stringify({ id })
+      : `removed ${id}; its readings stay, and can be asked for and proven`,
+  )
   return exitCodes.done
 }
 

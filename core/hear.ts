@@ -120,6 +120,10 @@ function cross(state: PartitionState, slot: number, aqi: number, heard: Heard): 
   numbers[row + numberAt.firedBelow] = Math.max(from, aqi)
 }
 
+/** Whether the sensor's next rise above this threshold fires, whatever comes below it meanwhile. */
+export const isArmedAt = (state: PartitionState, slot: number, threshold: number): boolean =>
+  (state.numbers[numbersOf(slot) + numberAt.firedBelow] ?? 0) <= Math.floor(threshold)
+
 function comeOnline(state: PartitionState, slot: number, arrivedMs: number, heard: Heard): void {
   const status = state.status[slot]
   if (status !== online) {

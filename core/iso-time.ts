@@ -106,10 +106,26 @@ export function parseIso(text: string): IsoVerdict {
   return isTimeMs(timeMs) ? { timeMs } : invalid
 }
 
-/** `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. @param timeMs see `isTimeMs` */
+/**
+ * `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. For what we keep, and for receipts,
+ * which sensors compare as texts with what they sent. @param timeMs see `isTimeMs`
+ */
 export function formatIso(timeMs: number): string {
+  const text = formatIsoMs(timeMs)
+  return timeMs % secondMs === 0 ? `${text.slice(0, -5)}Z` : text
+}
+
+/**
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`: always of one width, so that texts sort as their times do, and whoever
+ * infers the format from one of them reads all. For what is told to others.
+ */
+export const formatIsoMs = (timeMs: number): string =>
   // `Date` only as a formatter of its argument: the clock is never read
   // oxlint-disable-next-line no-restricted-globals
-  const text = new Date(timeMs).toISOString()
-  return timeMs % secondMs === 0 ? `${text.slice(0, -5)}Z` : text
+  new Date(timeMs).toISOString()
+
+/** A time as it was kept, as it is told. */
+export function inFull(text: string): string {
+  const verdict = parseIso(text)
+  return 'timeMs' in verdict ? formatIsoMs(verdict.timeMs) : text
 }

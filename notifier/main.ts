@@ -17,7 +17,7 @@ import { tryAgainWhereAway } from '../runtime/server-away.ts'
 import { stopped } from '../runtime/stop-signal.ts'
 import { needStreams } from '../runtime/streams.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
-import { parseSensor } from '../schemas/registered-sensor.ts'
+import { parseAnySensor } from '../schemas/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
 import { attemptsLog } from './attempts-log.ts'
@@ -60,7 +60,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
   const metrics = notifierMetrics(registry)
   const rules = sensorIdRules(config.idPrefix)
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value) => parseSensor(value, rules)),
+    await watchBucket(nc, buckets.sensors, (value) => parseAnySensor(value, rules)),
   )
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))
@@ -107,7 +107,12 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
     allowInsecure,
     wallMs: Date.now,
     random: Math.random,
-    sources: await openSources({ nc, keccak: await createKeccak(), sensorOf: sensors.get }),
+    sources: await openSources({
+      nc,
+      keccak: await createKeccak(),
+      sensorOf: sensors.get,
+      thresholdOf: (webhook) => book.get(webhook)?.webhook.filters.aqi_threshold,
+    }),
     attempts: attemptsLog(nc),
     onDisable: ({ webhook }, { reason, detail, health }) => {
       const atMs = Date.now()

@@ -5,7 +5,7 @@
 import { categoryOf } from '../core/aqi.ts'
 import type { EventKind } from '../core/delivery.ts'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/leaf.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
 import { deliveryId } from '../runtime/delivery-id.ts'
@@ -24,17 +24,21 @@ export type Happening = {
 export const idFor = (happening: Happening, kind: EventKind, webhook: string): string =>
   deliveryId(happening.id, kind, webhook)
 
-/** @returns undefined where the event is not of the kind, so no delivery of it can be */
+/**
+ * @param ownThreshold of the webhook, as it is now; not told if it is another by now
+ * @returns undefined where the event is not of the kind, so no delivery of it can be
+ */
 export function happeningOfEvent(
   event: AirEvent,
   kind: EventKind,
   detail: number,
+  ownThreshold?: number,
 ): Happening | undefined {
   const { id, timestamp } = event
   switch (event.kind) {
     case 'rise': {
       if (kind !== 'aqi.high' && kind !== 'aqi.critical') return undefined
-      const threshold = kind === 'aqi.high' ? detail : criticalAqi
+      const threshold = kind === 'aqi.high' ? asAsked(detail, ownThreshold) : criticalAqi
       return { id, payload: { event: kind, timestamp, data: riseData(event, threshold) } }
     }
     case 'offline': {
@@ -60,6 +64,10 @@ export function happeningOfEvent(
     }
   }
 }
+
+/** An index is whole, so 100.5 is matched as 100; it is told as its owner wrote it. */
+const asAsked = (matched: number, own = matched): number =>
+  Math.floor(own) === matched ? own : matched
 
 function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number): RiseData {
   const { reading } = event
@@ -99,7 +107,7 @@ export function happeningOfReading(
     },
     hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
   }
-  const timestamp = formatIso(reading.timeMs)
+  const timestamp = formatIsoMs(reading.timeMs)
   return { id: String(reading.seq), payload: { event: 'reading.new', timestamp, data } }
 }
 

@@ -1,6 +1,6 @@
 /** What a test delivery says: an example of its kind, of a sensor that does not exist. */
 import type { EventKind } from '../core/delivery.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { minuteMs } from '../core/time.ts'
 import { criticalAqi, defaultAqiThreshold } from '../schemas/webhook.ts'
 import type { WebhookPayload } from '../schemas/webhook-payload.ts'
@@ -13,7 +13,7 @@ const measurements = { pm25: 95.4, pm10: 130, co2: 420, temperature: 29.5, humid
 /** @param id new for each test, so that a receiver does not take it for a repeat */
 export const sampleOf = (kind: EventKind, atMs: number, id: string): Happening => ({
   id,
-  payload: { event: kind, timestamp: formatIso(atMs), data: dataOf(kind, atMs) },
+  payload: { event: kind, timestamp: formatIsoMs(atMs), data: dataOf(kind, atMs) },
 })
 
 function dataOf(kind: EventKind, atMs: number): WebhookPayload['data'] {
@@ -30,11 +30,11 @@ function dataOf(kind: EventKind, atMs: number): WebhookPayload['data'] {
         hash,
       }
     case 'sensor.offline': {
-      const last = formatIso(atMs - 15 * minuteMs)
+      const last = formatIsoMs(atMs - 15 * minuteMs)
       return { ...sensor, last_reading: last, offline_since: last, silence_seconds: 900 }
     }
     case 'sensor.online':
-      return { ...sensor, last_reading: formatIso(atMs), downtime_seconds: 900 }
+      return { ...sensor, last_reading: formatIsoMs(atMs), downtime_seconds: 900 }
     case 'reading.new':
       return { ...sensor, aqi: 176, aqi_category: 'unhealthy', measurements, hash }
   }

@@ -4,6 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeliveryKey } from '../core/delivery.ts'
 import type { Keccak } from '../core/leaf.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
+import type { WebhookNumber } from '../core/webhook-id.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { type AirEvent, parseEvent } from '../schemas/event.ts'
@@ -23,12 +24,19 @@ type Options = {
   readonly nc: NatsConnection
   readonly keccak: Keccak
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  /** `aqi_threshold` of a webhook, where it has one. */
+  readonly thresholdOf: (webhook: WebhookNumber) => number | undefined
 }
 
 const eventsKept = 2_000
 const readingMessagesKept = 8
 
-export async function openSources({ nc, keccak, sensorOf }: Options): Promise<Sources> {
+export async function openSources({
+  nc,
+  keccak,
+  sensorOf,
+  thresholdOf,
+}: Options): Promise<Sources> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
   const readLog = logReader(nc)
   const events = recent<AirEvent>(eventsKept, async (seq) => {
@@ -41,13 +49,13 @@ export async function openSources({ nc, keccak, sensorOf }: Options): Promise<So
     return (await readLog({ ...found, headers: found.header }))?.readings
   })
   return {
-    happening: async ({ kind, sequence, detail }) => {
+    happening: async ({ webhook, kind, sequence, detail }) => {
       if (kind === 'reading.new') {
         const reading = (await readings.get(sequence))?.[detail]
         return reading && happeningOfReading(reading, sensorOf(reading.sensor), keccak)
       }
       const event = await events.get(sequence)
-      return event && happeningOfEvent(event, kind, detail)
+      return event && happeningOfEvent(event, kind, detail, thresholdOf(webhook))
     },
     remember: events.put,
     rememberReadings: readings.put,

@@ -5,7 +5,7 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../core/fixed.ts'
-import { formatIso } from '../core/iso-time.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/leaf.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../core/log-message.ts'
 import { namesOf } from '../core/quality.ts'
@@ -54,7 +54,7 @@ export function describeEvent(
     return {
       id: eventId(at.seq, at.place),
       sensor_id: sensor,
-      timestamp: formatIso(timeMs),
+      timestamp: formatIsoMs(timeMs),
       area: site?.area ?? '',
       address: site?.address ?? '',
     }
@@ -79,7 +79,7 @@ export function describeEvent(
         ...common(reading.sensor, reading.timeMs),
         kind: 'online',
         area: reading.area,
-        offline_since: since === null ? null : formatIso(since),
+        offline_since: since === null ? null : formatIsoMs(since),
         downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
         reading: describeReading(reading, keccak),
       }
@@ -88,9 +88,9 @@ export function describeEvent(
       return {
         ...common(event.sensor, event.offlineSinceMs),
         kind: 'offline',
-        last_reading: formatIso(event.lastReadingMs),
-        offline_since: formatIso(event.offlineSinceMs),
-        silence_seconds: wholeSeconds(event.silenceMs),
+        last_reading: formatIsoMs(event.lastReadingMs),
+        offline_since: formatIsoMs(event.offlineSinceMs),
+        silence_seconds: wholeSeconds(event.offlineSinceMs - event.lastReadingMs),
       }
   }
 }
@@ -109,7 +109,7 @@ const inUnits = (hundredths: number | null): number | null =>
 function describeReading(reading: ArrivedReading, keccak: Keccak) {
   return {
     seq: reading.seq,
-    timestamp: formatIso(reading.timeMs),
+    timestamp: formatIsoMs(reading.timeMs),
     measurements: {
       pm25: inUnits(reading.pm25),
       pm10: inUnits(reading.pm10),

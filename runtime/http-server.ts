@@ -1,4 +1,5 @@
 /** An HTTP server that slow, broken and too many clients cannot hold up. */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import {
@@ -26,7 +27,7 @@ export type HttpServerOptions = {
   /** Characters of an address, its query included. */
   readonly longestUrl: number
   /** The JSON to answer with where bytes never became a request. */
-  readonly brokenBody: (broken: BrokenRequest) => Buffer
+  readonly brokenBody: (broken: BrokenRequest, requestId: string) => Buffer
   readonly limits?: HttpLimits
   readonly connections?: ConnectionBounds
   /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
@@ -71,8 +72,10 @@ export async function startHttpServer({
       connectionsCheckingInterval: requestMs / 10,
       keepAliveTimeout: 65 * secondMs,
       maxHeaderSize: 16 * 1024,
+      // Node would answer without a body
+      requireHostHeader: false,
     },
-    listener,
+    withHost(listener, brokenBody),
     tls,
   )
   boundConnections(server, connections)
@@ -85,6 +88,37 @@ export async function startHttpServer({
     url: tls ? url.replace('http:', 'https:') : url,
     [Symbol.asyncDispose]: () => close(server),
   }
+}
+
+/** Lets through what names a host, as RFC 9112 wants it of HTTP/1.1. */
+const withHost =
+  (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
+  (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') {
+      listener(request, response)
+      return
+    }
+    const message = 'the request has no Host header'
+    endWith(response, { status: 400, code: 'bad_request', message }, brokenBody)
+  }
+
+/** Instead of the listener's own answer; the connection is closed after it. */
+function endWith(
+  response: ServerResponse,
+  broken: BrokenRequest,
+  brokenBody: HttpServerOptions['brokenBody'],
+): void {
+  const requestId = randomUUID()
+  const body = brokenBody(broken, requestId)
+  response
+    .writeHead(broken.status, {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      connection: 'close',
+      'x-request-id': requestId,
+      ...(broken.status === 503 ? { 'retry-after': '2' } : {}),
+    })
+    .end(body)
 }
 
 function serverOf(
@@ -129,22 +163,13 @@ function answerBeforeIdle(
       socket.destroy()
       return
     }
-    const body = brokenBody(tookTooLong)
-    for (const response of waiting)
-      response
-        .writeHead(tookTooLong.status, {
-          'content-type': 'application/json',
-          'content-length': body.length,
-          'retry-after': '2',
-          connection: 'close',
-        })
-        .end(body)
+    for (const response of waiting) endWith(response, tookTooLong, brokenBody)
   })
 }
 
 const tookTooLong: BrokenRequest = {
   status: 503,
-  code: 'too_slow',
+  code: 'took_too_long',
   message: 'the answer took too long to make: try again later',
 }
 
@@ -172,10 +197,11 @@ function answerBroken(
     return
   }
   const broken = brokenAs(error, longestUrl)
-  const body = brokenBody(broken)
+  const requestId = randomUUID()
+  const body = brokenBody(broken, requestId)
   socket.end(
     `HTTP/1.1 ${broken.status} ${reasons[broken.status]}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
+      `x-request-id: ${requestId}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
   )
 }
 
@@ -189,7 +215,7 @@ const reasons: Readonly<Record<number, string>> = {
 export type BrokenRequest = {
   readonly status: number
   /** A word for programs; `message` is for people. */
-  readonly code: string
+  readonly code: 'bad_request' | 'too_slow' | 'url_too_long' | 'headers_too_large' | 'took_too_long'
   readonly message: string
 }
 

@@ -88,15 +88,42 @@ export async function createSensor(registry: Registry, entry: SensorEntry): Prom
 }
 
 /**
- * A credential that a former sensor of the id has left (0.1 left them) is removed first: its key must
- * not become good again.
- * @returns false if the sensor exists
+ * A retired sensor comes back with what is known of it: its sites and its first day. A credential
+ * that a former sensor of the id has left (0.1 left them) is removed first: its key must not become
+ * good again.
+ * @returns false if there is such a sensor
  */
 async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Promise<boolean> {
-  if ((await kv.get(entry.id))?.operation === 'PUT') return false
-  await credentials.delete(entry.id)
+  for (;;) {
+    const found = await kv.get(entry.id)
+    const before = checkedEntry<SensorEntry>(found)
+    if (found?.operation === 'PUT' && before?.retired_at === undefined) return false
+    await credentials.delete(entry.id)
+    if (found === null || before === undefined) {
+      if (await tryFirst(kv, entry)) return true
+      continue
+    }
+    const sites = mergeSites([...before.sites, ...entry.sites])
+    const back: SensorEntry = { ...entry, sites, created_at: before.created_at }
+    if (await tryUpdate(kv, back, found.revision)) return true
+  }
+}
+
+/** @returns false if another process was first */
+async function tryFirst(kv: KV, entry: SensorEntry): Promise<boolean> {
   try {
     await kv.create(entry.id, JSON.stringify(entry))
+    return true
+  } catch (error) {
+    if (isWrongLastSequence(error)) return false
+    throw error
+  }
+}
+
+/** @returns false if it has another revision */
+async function tryUpdate(kv: KV, entry: SensorEntry, revision: number): Promise<boolean> {
+  try {
+    await kv.update(entry.id, JSON.stringify(entry), revision)
     return true
   } catch (error) {
     if (isWrongLastSequence(error)) return false
@@ -117,6 +144,11 @@ export async function needSensor(registry: Registry, id: SensorId): Promise<Foun
   const found = await findSensor(registry, id)
   if (found === undefined)
     throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows those there are`)
+  const { retired_at: since } = found.entry
+  if (since !== undefined)
+    throw new MustAct(
+      `the sensor ${id} was removed on ${since}: \`airproof sensors add\` with its id brings it back`,
+    )
   return found
 }
 
@@ -137,34 +169,32 @@ export async function changeSensor(
     const changed = change(entry)
     if (changed === undefined) return undefined
     checkEntry(changed, registry.rules)
-    try {
-      await registry.kv.update(id, JSON.stringify(changed), revision)
-      return changed
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
+    if (await tryUpdate(registry.kv, changed, revision)) return changed
   }
   throw new TryAgain(`${id} is being changed by somebody else all the time`)
 }
 
 /**
- * Removes the credential, by which the gate ends the sensor's connections, then the sensor: if it
- * ends between the two, the sensor cannot sign in, and removing it again removes the rest.
+ * Takes a sensor out of the network: it is unknown to whatever takes readings. Its entry stays,
+ * because its readings do: they can still be asked for and proven, with where they were measured.
+ * The credential goes first, by which the gate ends the sensor's connections: if this process dies
+ * between the two, the sensor cannot sign in, and removing it again does the rest.
  * @throws MustAct there is no such sensor
  */
-export async function removeSensor(registry: Registry, id: SensorId): Promise<void> {
-  const { revision } = await needSensor(registry, id)
+export async function removeSensor(registry: Registry, id: SensorId, nowMs: number): Promise<void> {
+  await needSensor(registry, id)
   await registry.credentials.delete(id)
-  await registry.kv.delete(id, { previousSeq: revision })
+  const retired_at = formatIso(nowMs)
+  await changeSensor(registry, id, (entry) => ({ ...entry, retired_at }))
 }
 
-/** Every entry, by id. */
+/** Every entry of a sensor in use, by id. */
 export async function listSensors(
   nc: NatsConnection,
   rules: SensorIdRules,
 ): Promise<SensorEntry[]> {
   const parse = (value: unknown): SensorEntry | undefined =>
-    isEntry(value, rules) ? value : undefined
+    isEntry(value, rules) && value.retired_at === undefined ? value : undefined
   await using bucket = await watchBucket(nc, buckets.sensors, parse)
   return [...bucket.entries()].map(([, entry]) => entry).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -169,7 +169,7 @@ async function readStored(nc: NatsConnection): Promise<ReadonlyMap<number, numbe
 }
 
 async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']> {
-  await using registry = await watchBucket(nc, buckets.sensors, (value) => value ?? undefined)
+  await using registry = await watchBucket(nc, buckets.sensors, inUse)
   const { states } = await seedStates(nc, 0)
   let online = 0
   let offline = 0
@@ -182,6 +182,9 @@ async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']>
   const registered = registry.size()
   return { registered, online, offline, unheard: Math.max(0, registered - online - offline) }
 }
+
+const inUse = (value: unknown): true | undefined =>
+  typeof value === 'object' && value !== null && !('retired_at' in value) ? true : undefined
 
 async function streamStatus(manager: JetStreamManager, stream: string): Promise<StreamStatus> {
   const { state } = await manager.streams.info(stream)

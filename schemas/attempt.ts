@@ -7,12 +7,8 @@ const ms = { type: ['number', 'null'], description: 'ms; null: it did not come t
 const headers = {
   type: 'array',
   description: 'name and value, in the order of the wire',
-  items: {
-    type: 'array',
-    items: [{ type: 'string' }, { type: 'string' }],
-    minItems: 2,
-    additionalItems: false,
-  },
+  // one schema for both: JSON Schema of 2020 and that of draft 7 write tuples differently
+  items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
 } as const
 
 /** Why an attempt did not end with a 2xx answer. */

@@ -19,6 +19,8 @@ export type RegisteredSensor = {
   readonly id: SensorId
   readonly cadenceMs: number
   readonly sites: readonly [RegisteredSite, ...RegisteredSite[]]
+  /** When it was taken out of the network; absent: it is in use. */
+  readonly retiredMs?: number
   readonly device?: Device
   /** It is told after each commit what is committed; absent: no. */
   readonly receipts?: boolean
@@ -43,10 +45,21 @@ export function entryFault(value: unknown, rules: SensorIdRules): string | undef
 }
 
 /**
+ * A sensor that is in use: whatever it may do, a retired one may not.
  * @param key of the bucket: an entry that names another sensor is nobody's
  * @returns undefined where the entry is not valid: such a sensor is unknown
  */
 export function parseSensor(
+  value: unknown,
+  rules: SensorIdRules,
+  key?: string,
+): RegisteredSensor | undefined {
+  const sensor = parseAnySensor(value, rules, key)
+  return sensor?.retiredMs === undefined ? sensor : undefined
+}
+
+/** The same of a retired sensor too: its readings stay, and go on being its own. */
+export function parseAnySensor(
   value: unknown,
   rules: SensorIdRules,
   key?: string,
@@ -64,6 +77,7 @@ export function parseSensor(
     id,
     cadenceMs: value.cadence_seconds * secondMs,
     sites: [first, ...rest],
+    ...(value.retired_at === undefined ? {} : { retiredMs: retiredMsOf(value.retired_at) }),
     ...(value.device && { device: value.device }),
     ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
     ...(value.flood && {
@@ -77,6 +91,12 @@ const setUpMs = dayMs
 
 /** No reading that a sensor sends of its own accord is older than this, ms since the epoch. */
 export const earliestOf = ({ sites: [first] }: RegisteredSensor): number => first.fromMs - setUpMs
+
+/** A time that cannot be read is of no use, and the sensor retired all the same. */
+function retiredMsOf(text: string): number {
+  const verdict = parseIso(text)
+  return 'timeMs' in verdict ? verdict.timeMs : 0
+}
 
 /** Where the sensor stood at a time: before its first site began, at the first. */
 export function siteAt(sensor: RegisteredSensor, timeMs: number): RegisteredSite {

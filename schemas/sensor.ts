@@ -73,6 +73,10 @@ export const sensorSchema = {
       description: 'oldest first',
     },
     created_at: { type: 'string' },
+    retired_at: {
+      type: 'string',
+      description: 'taken out of the network then: its readings stay, and it sends none',
+    },
     device,
     receipts: {
       type: 'boolean',

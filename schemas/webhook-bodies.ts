@@ -115,16 +115,20 @@ const checks = {
   nothing: ajv.compile<WebhookBodies['nothing']>(webhookBodySchemas.nothing),
 }
 
+/** A request of these kinds without a body asks for nothing, and is a slip. */
+const needsBody = new Set<keyof WebhookBodies>(['create', 'patch', 'recover'])
+
 export type CheckedBody<T> = { readonly body: T } | { readonly wrong: readonly WrongField[] }
 
-/** @returns the body, or every field that is wrong, each once */
+/** @param sent undefined: there is no body @returns it, or every field that is wrong, each once */
 export function checkWebhookBody<Kind extends keyof WebhookBodies>(
   kind: Kind,
   sent: unknown,
 ): CheckedBody<WebhookBodies[Kind]> {
+  if (sent === undefined && needsBody.has(kind)) return { wrong: [wrongField('body', sent)] }
   const check = checks[kind]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `check` has just found
-  if (check(sent)) return { body: sent as unknown as WebhookBodies[Kind] }
+  if (check(sent ?? {})) return { body: (sent ?? {}) as unknown as WebhookBodies[Kind] }
   const wrong = new Map<string, WrongField>()
   for (const error of check.errors ?? []) {
     const found = wrongFieldOf(error)

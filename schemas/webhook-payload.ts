@@ -44,7 +44,7 @@ const rise = {
     location,
     measurements,
     aqi_category: category,
-    threshold: { type: 'integer', description: 'the index rose above it' },
+    threshold: { type: 'number', description: 'the index rose above it' },
     previous_aqi: { type: ['integer', 'null'] },
     hash,
   },

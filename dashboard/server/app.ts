@@ -66,6 +66,11 @@ export function createApp(options: Options): Koa {
       files.serveShell(ctx)
     })
 
+  router.get('/settings', (ctx) => {
+    setRoute(ctx, '/settings')
+    ctx.redirect('/settings/keys')
+  })
+
   app.use(async (ctx, next) => {
     const requestId = randomUUID()
     ctx.set({ ...headers, 'x-request-id': requestId })

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
@@ -117,7 +116,8 @@ export async function openPush({
       longestUrl,
       // a carrier has thousands of devices behind one address
       connections: { fromPublic: 5_000, fromInside: 5_000 },
-      brokenBody: ({ code, message }) => errorBody({ code, message, details: {} }, randomUUID()),
+      brokenBody: ({ code, message }, requestId) =>
+        errorBody({ code, message, details: {} }, requestId),
     }),
   )
   log.info({ url: `${server.url}/push` }, 'taking pushes')

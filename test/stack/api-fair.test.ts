@@ -70,7 +70,9 @@ function attack(
         throw new Error(`${path}: ${answer.status}`)
       const body = (await answer.json().catch(() => undefined)) as { error?: object } | undefined
       if (answer.status !== 503 || body === undefined) continue
-      expect(body.error).toMatchObject({ code: expect.stringMatching(/^(overloaded|too_slow)$/) })
+      expect(body.error).toMatchObject({
+        code: expect.stringMatching(/^(overloaded|took_too_long)$/),
+      })
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
       return
     }

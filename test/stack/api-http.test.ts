@@ -34,8 +34,6 @@ const wrongValues: readonly [path: string, parameter: string][] = [
   ['/v1/sensors?bbox=3,7,4,6', 'bbox'],
   ['/v1/sensors?bbox=3,NaN,4,6', 'bbox'],
   ['/v1/sensors?near=91,3&radius=5', 'near'],
-  ['/v1/sensors?near=6,3', 'radius'],
-  ['/v1/sensors?radius=5', 'radius'],
   ['/v1/sensors?near=6,3&radius=0', 'radius'],
   ['/v1/sensors?cursor=zzz', 'cursor'],
   ['/v1/readings?cursor=czpOR1ItTE9TLUlLSi0wMDE', 'cursor'],
@@ -67,6 +65,18 @@ test.each(wrongValues)('%s is a 400 that names %s and what would be right', asyn
   })
 })
 
+const missing: readonly [path: string, parameter: string][] = [
+  ['/v1/sensors?near=6,3', 'radius'],
+  ['/v1/sensors?radius=5', 'near'],
+  ['/v1/readings/NGR-LOS-IKJ-001/verify', 'timestamp'],
+  ['/v1/readings/NGR-LOS-IKJ-001/proof', 'timestamp'],
+]
+test.each(missing)('%s lacks %s, and says so', async (path, parameter) => {
+  const { error } = (await (await api.get(path)).json()) as Failure
+  expect(error).toMatchObject({ code: 'bad_parameter', details: { parameter, given: null } })
+  expect(error.message).toMatch(`${parameter} is missing: give `)
+})
+
 const otherFailures: readonly [what: string, path: string, status: number, code: string][] = [
   ['an unknown parameter', '/v1/sensors?colour=red', 400, 'unknown_parameter'],
   ['a repeated parameter', '/v1/sensors?limit=1&limit=2', 400, 'repeated_parameter'],
@@ -77,6 +87,8 @@ const otherFailures: readonly [what: string, path: string, status: number, code:
   ['an unknown address', '/v1/nothing', 404, 'not_found'],
   ['an address outside', '/outside', 404, 'not_found'],
   ['an unknown area', '/v1/areas/%E2%98%83', 404, 'area_not_found'],
+  ['sensors of an unknown area', '/v1/sensors?area=Nowhere', 404, 'area_not_found'],
+  ['a stream of an unknown area', '/v1/stream?area=Nowhere', 404, 'area_not_found'],
   ['a malformed sensor id', '/v1/sensors/%00/status', 404, 'sensor_not_found'],
 ]
 test.each(otherFailures)('%s is answered in the envelope', async (_what, path, status, code) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -30,14 +30,14 @@ test('a key lets in until it is revoked or expires, and every refusal says which
       details: { reason },
     })
   }
-  const expired = await api.newKey({ expires_at: formatIso(Date.now() - 1) })
+  const expired = await api.newKey({ expires_at: formatIsoMs(Date.now() - 1) })
   await eventually('the watch has brought it', async () => {
     return (await refusal(`Bearer ${expired.key}`)).error.code === 'expired_key'
   })
   const revoked = await api.newKey()
   await eventually('the key works', async () => (await ask(`Bearer ${revoked.key}`)).status === 200)
   const entry = await api.keys.get(revoked.hash)
-  const record = { ...entry?.json<object>(), revoked_at: formatIso(Date.now()) }
+  const record = { ...entry?.json<object>(), revoked_at: formatIsoMs(Date.now()) }
   await api.keys.put(revoked.hash, JSON.stringify(record))
   await eventually(
     'the revocation is felt within a second',
@@ -87,5 +87,5 @@ test('after NATS was killed and started again what it then holds is served', asy
   const { readings } = (await (await api.get('/v1/readings?limit=1')).json()) as {
     readings: { timestamp: string }[]
   }
-  expect(readings[0]?.timestamp).toBe(formatIso(timeMs))
+  expect(readings[0]?.timestamp).toBe(formatIsoMs(timeMs))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { siteOf, type Told, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
@@ -20,7 +20,7 @@ const minutes = (count: number): Told[] =>
     ids.map((sensor) => ({ sensor, timeMs: nowMs - i * minuteMs, pm25: 100 * (i % 40) })),
   ).flat()
 
-const key = ({ sensor, timeMs }: Told): string => `${sensor} ${formatIso(timeMs)}`
+const key = ({ sensor, timeMs }: Told): string => `${sensor} ${formatIsoMs(timeMs)}`
 const keysOf = ({ readings }: Page): string[] =>
   readings.map(({ sensor_id, timestamp }) => `${sensor_id} ${timestamp}`)
 
@@ -52,8 +52,8 @@ test('the latest readings of the network come newest first, page after page, non
   expect(keysOf(first)).toEqual(told.slice(0, 10).map(key))
   expect(await pages(api.get, '/v1/readings?limit=7')).toEqual(told.map(key))
 
-  const start = formatIso(nowMs - 10 * minuteMs)
-  const end = formatIso(nowMs - 5 * minuteMs)
+  const start = formatIsoMs(nowMs - 10 * minuteMs)
+  const end = formatIsoMs(nowMs - 5 * minuteMs)
   const within = told.filter(
     ({ timeMs }) => timeMs >= nowMs - 10 * minuteMs && timeMs < nowMs - 5 * minuteMs,
   )
@@ -61,7 +61,7 @@ test('the latest readings of the network come newest first, page after page, non
     within.map(key),
   )
   // without an offset it is UTC, and an unescaped plus is one
-  const local = formatIso(nowMs - 10 * minuteMs + hourMs).replace('Z', '+01:00')
+  const local = formatIsoMs(nowMs - 10 * minuteMs + hourMs).replace('Z', '+01:00')
   for (const from of [start.replace('Z', ''), local]) {
     const path = `/v1/readings?limit=100&start_time=${from}&end_time=${end}`
     expect(keysOf((await (await api.get(path)).json()) as Page)).toEqual(within.map(key))
@@ -128,7 +128,7 @@ test('one sensor, two shapes and four formats', async () => {
     readings: [
       {
         sensor_id: ids[0],
-        timestamp: formatIso(nowMs + 1_000),
+        timestamp: formatIsoMs(nowMs + 1_000),
         pm25: 45.3,
         pm10: 78.2,
         co2: null,
@@ -175,7 +175,7 @@ test('one sensor, two shapes and four formats', async () => {
   expect(Object.keys(nested ?? {}).toSorted()).toEqual(
     ['sensor_id', 'timestamp', 'measurements', 'aqi', 'aqi_category', 'blockchain'].toSorted(),
   )
-  const since = formatIso(nowMs)
+  const since = formatIsoMs(nowMs)
   expect(keysOf(await json(`sensor_id=${ids[0]}&start_time=${since}`))).toHaveLength(2)
   expect(await pages(api.get, `/v1/readings?sensor_id=${ids[0]}&limit=1`)).toHaveLength(4)
 

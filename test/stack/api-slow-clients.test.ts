@@ -61,7 +61,7 @@ test('a request that is still worked on is answered 503 before its socket is clo
   await using server = await openWith((_request, response) => late.resolve(response))
   const answer = await fetch(server.url)
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2'])
-  expect(await answer.json()).toMatchObject({ status: 'error', error: { code: 'too_slow' } })
+  expect(await answer.json()).toMatchObject({ status: 'error', error: { code: 'took_too_long' } })
   expect((await late.promise).writableEnded).toBe(true)
 })
 

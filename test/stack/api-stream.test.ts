@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayOf } from '../../core/quota.ts'
 import type { SensorId } from '../../core/sensor-id.ts'
 import { decodeCount, quotaKey } from '../../schemas/quota.ts'
@@ -73,18 +73,18 @@ test('what is committed is told as it happens, like an item of /v1/readings', as
   expect(events[0]?.data).toEqual(readings[0])
   expect(events[0]?.data).toMatchObject({
     sensor_id: ikeja,
-    timestamp: formatIso(reading?.timeMs ?? 0),
+    timestamp: formatIsoMs(reading?.timeMs ?? 0),
     blockchain: { verified: false },
   })
   expect(events[1]?.data.sensor_id).toBe(yaba)
   // a reading arrives a second after its time here
-  const online = { sensor_id: yaba, last_reading: formatIso(timeMs), downtime_seconds: 60 }
+  const online = { sensor_id: yaba, last_reading: formatIsoMs(timeMs), downtime_seconds: 60 }
   expect(events[3]?.data).toEqual(online)
   expect(events[4]?.data).toEqual({
     sensor_id: ikeja,
-    last_reading: formatIso(timeMs - 901_000),
-    offline_since: formatIso(offlineSinceMs),
-    silence_seconds: 900,
+    last_reading: formatIsoMs(timeMs - 901_000),
+    offline_since: formatIsoMs(offlineSinceMs),
+    silence_seconds: Math.round((offlineSinceMs - timeMs) / 1_000) + 901,
   })
 })
 
@@ -94,13 +94,13 @@ test('who comes back goes on from the last event, in the middle of a message too
   )
   const seq = api.lastSeq()
   await tell(yaba)
-  const wanted = batch.map((one) => formatIso(one.timeMs))
+  const wanted = batch.map((one) => formatIsoMs(one.timeMs))
   using byHeader = await listen('', { 'last-event-id': `${seq}-1` })
   using byParameter = await listen(`?last_event_id=${seq}-3`, { 'last-event-id': '1-0' })
   using whole = await listen('', { 'last-event-id': String(seq) })
   await tell(ikeja)
   await heard(byHeader, 4)
-  const last = [formatIso(timeMs - 1_000), formatIso(timeMs)]
+  const last = [formatIsoMs(timeMs - 1_000), formatIsoMs(timeMs)]
   expect(timesOf(byHeader)).toEqual([...wanted.slice(2), ...last])
   await heard(byParameter, 2)
   expect(timesOf(byParameter)).toEqual(last)
@@ -123,7 +123,7 @@ test('nothing is lost or told twice however often a client comes back while the 
   const writing = (async () => {
     while (committed.length < 120) {
       await api.commit([1, 2].map(() => ({ sensor: ikeja, timeMs: (timeMs += 1_000) })))
-      committed.push(formatIso(timeMs - 1_000), formatIso(timeMs))
+      committed.push(formatIsoMs(timeMs - 1_000), formatIsoMs(timeMs))
     }
     isOver = true
   })()
@@ -237,7 +237,7 @@ test('a stream ends when its key is revoked', async () => {
   })
   using stream = await listen('', own)
   const entry = await api.keys.get(hash)
-  const revoked = { ...entry?.json<object>(), revoked_at: formatIso(Date.now()) }
+  const revoked = { ...entry?.json<object>(), revoked_at: formatIsoMs(Date.now()) }
   await api.keys.put(hash, JSON.stringify(revoked))
   await eventually('it is closed', stream.isClosed)
   expect(stream.events).toMatchObject([{ event: 'end', data: { code: 'revoked_key' } }])

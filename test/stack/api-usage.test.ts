@@ -44,7 +44,7 @@ test('an account sees what it has used, by day and by key, and nobody else’s',
     expect(usage).toMatchObject({ status: 'success', tier: 'free', limit: 100 })
     expect(usage.used).toBe(before.used + 2)
     expect(usage.remaining).toBe(100 - usage.used)
-    expect(usage.reset).toBe(`${dayAgo(-1)}T00:00:00Z`)
+    expect(usage.reset).toBe(`${dayAgo(-1)}T00:00:00.000Z`)
     expect(usage.burst.limit).toBe(600)
     expect(usage.burst.used + usage.burst.remaining).toBe(600)
     expect(usage.burst.used).toBeGreaterThan(0)

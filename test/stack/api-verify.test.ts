@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyBundle } from '../../anchor/verifier/airproof-verify.js'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/log-message.ts'
 import { partitionOfSeq, seqOf } from '../../core/reading.ts'
 import { minuteMs } from '../../core/time.ts'
@@ -37,7 +37,7 @@ type Verified = {
 }
 
 const verifyPath = ({ sensor, timeMs }: Pick<Told, 'sensor' | 'timeMs'>): string =>
-  `/v1/readings/${sensor}/verify?timestamp=${formatIso(timeMs)}`
+  `/v1/readings/${sensor}/verify?timestamp=${formatIsoMs(timeMs)}`
 const verify = async (
   api: AnchoredApi,
   told: Pick<Told, 'sensor' | 'timeMs'>,
@@ -65,7 +65,9 @@ test('a reading goes from pending over anchoring to verified, and its bundle pro
   })
   expect(between).toMatchObject({ status: 'anchoring', verified_at: null, proof_url: null })
   expect(Date.parse(between.expected_by!)).toBeGreaterThan(Date.now())
-  const early = await api.get(`/v1/readings/${one.sensor}/proof?timestamp=${formatIso(one.timeMs)}`)
+  const early = await api.get(
+    `/v1/readings/${one.sensor}/proof?timestamp=${formatIsoMs(one.timeMs)}`,
+  )
   expect(early.status).toBe(404)
   expect(await early.json()).toMatchObject({ error: { code: 'not_anchored_yet' } })
 
@@ -87,12 +89,12 @@ test('a reading goes from pending over anchoring to verified, and its bundle pro
   expect(Math.abs(Date.parse(seen.verified_at!) - Date.now())).toBeLessThan(minuteMs)
 
   for (const path of [
-    `/v1/readings/${one.sensor}/proof?timestamp=${formatIso(one.timeMs)}`,
-    seen.proof_url!,
-    `/proof/${one.sensor}/${formatIso(one.timeMs)}.airproof.json`,
+    `/v1/readings/${one.sensor}/proof?timestamp=${formatIsoMs(one.timeMs)}`,
+    seen.proof_url!.replace(api.url, ''),
+    `/proof/${one.sensor}/${formatIsoMs(one.timeMs)}.airproof.json`,
   ]) {
     const answer = await api.get(path)
-    expect(answer.status).toBe(200)
+    expect([path, answer.status]).toEqual([path, 200])
     const text = await answer.text()
     expect(text.length).toBeLessThan(12 * 1024)
     const proven = await verifyBundle(text, {
@@ -144,7 +146,7 @@ test('what is asked wrongly, or was never measured, is told as everywhere', asyn
     'sensor_not_found',
   ])
   expect(await code(`${base}/verify?time=2020-01-01`)).toEqual([400, 'unknown_parameter'])
-  const pinned = `/proof/${one!.sensor}/${formatIso(one!.timeMs)}?hash=`
+  const pinned = `/proof/${one!.sensor}/${formatIsoMs(one!.timeMs)}?hash=`
   expect(await code(`${pinned}0x12`)).toEqual([400, 'bad_parameter'])
   expect(await code(`${pinned}0x${'00'.repeat(32)}`)).toEqual([409, 'other_hash'])
   const open = await fetch(`${api.url}${base}/verify?timestamp=2020-01-01`)
@@ -214,7 +216,7 @@ test.for(['pm25 = pm25 + 1', 'co2 = 0', 'aqi = aqi - 1', 'seq = seq - 1'])(
     })
     expect(await mismatches('leaf')).toBe(before + 1)
     expect((await verify(altered, neighbour)).status).toBe('verified')
-    const time = formatIso(victim.timeMs)
+    const time = formatIsoMs(victim.timeMs)
     const bundle = await altered.get(`/v1/readings/${victim.sensor}/proof?timestamp=${time}`)
     expect(bundle.status).toBe(409)
     const page = await fetch(`${altered.url}/proof/${victim.sensor}/${time}`, {
@@ -290,13 +292,13 @@ test('what nobody looked at for five minutes is not called verified, and its bun
   expect(seen).toMatchObject({
     status: 'anchoring',
     reason: 'not_checked',
-    chain_checked_at: formatIso(old.checkedMs),
+    chain_checked_at: formatIsoMs(old.checkedMs),
   })
   const list = (await (await altered.get('/v1/readings?limit=1')).json()) as {
     readings: { blockchain: object }[]
   }
   expect(list.readings[0]?.blockchain).toMatchObject({ verified: false, status: 'anchoring' })
-  const link = `/proof/${rows[0]!.sensor}/${formatIso(rows[0]!.timeMs)}`
+  const link = `/proof/${rows[0]!.sensor}/${formatIsoMs(rows[0]!.timeMs)}`
   expect((await verifyBundle(await (await fetch(altered.url + link)).text())).ok).toBe(true)
   await kv.put(checkedKey, JSON.stringify({ ...checked, checkedMs: Date.now() }))
   await eventually('it is verified', async () => {

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { attemptSchema } from '../../schemas/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhook-requests.ts'
 import {
@@ -27,7 +27,7 @@ test('the example that these tests log is an attempt', () => {
   expect([isAttempt(exampleAttempt), isAttempt.errors]).toEqual([true, null])
 })
 
-const atOf = (i: number): string => formatIso(Date.UTC(2026, 0, 31) + i * 1_000)
+const atOf = (i: number): string => formatIsoMs(Date.UTC(2026, 0, 31) + i * 1_000)
 
 /** Every page behind `query`. */
 async function pages(id: string, query: string): Promise<any[][]> {
@@ -101,7 +101,7 @@ test('attempts are found by event, outcome, trigger and delivery', async () => {
       event: 'aqi.high',
       trigger: 'event',
       attempt: 1,
-      at: exampleAttempt.at,
+      at: '2026-01-31T08:00:00.000Z',
       outcome: 'retry',
       error: 'timeout',
       error_detail: null,
@@ -192,7 +192,7 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
         trigger: 'event',
         state: 'pending',
         attempts: 2,
-        due_at: '2026-01-31T09:00:00Z',
+        due_at: '2026-01-31T09:00:00.000Z',
       },
     ],
   })
@@ -201,7 +201,7 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   expect(dead.body.deliveries[0]).toMatchObject({ id: 'msg_dead', state: 'dead', due_at: null })
 
   const shown = (await ada.say('GET', `/${id}/deliveries/msg_w`)).body.delivery
-  expect(shown).toMatchObject({ id: 'msg_w', state: 'pending', due_at: '2026-01-31T09:00:00Z' })
+  expect(shown).toMatchObject({ id: 'msg_w', state: 'pending', due_at: '2026-01-31T09:00:00.000Z' })
   expect(shown.attempts.map((one: { attempt: number }) => one.attempt)).toEqual([2, 1])
   expect(shown.attempts[0]).toMatchObject({
     request: exampleAttempt.request,
@@ -240,8 +240,12 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   })
 
   const since = await ada.say('POST', `/${id}/recover`, { since: '2026-01-31T09:00:00+01:00' })
-  expect([since.status, since.body.since]).toEqual([202, '2026-01-31T08:00:00Z'])
-  expect(owner.asked.at(-1)).toEqual({ op: 'recover', webhook: id, since: '2026-01-31T08:00:00Z' })
+  expect([since.status, since.body.since]).toEqual([202, '2026-01-31T08:00:00.000Z'])
+  expect(owner.asked.at(-1)).toEqual({
+    op: 'recover',
+    webhook: id,
+    since: '2026-01-31T08:00:00.000Z',
+  })
 
   const tried = await ada.say('POST', `/${id}/test`)
   expect(tried.body).toMatchObject({ delivery: 'msg_example', attempt: { outcome: 'delivered' } })

@@ -1,5 +1,6 @@
-import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payloadName } from '../../schemas/openapi-webhook-schemas.ts'
 import { payloadSchemas } from '../../schemas/webhook-payload.ts'
 import {
   type Customer,
@@ -22,7 +23,7 @@ type Operation = {
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly webhooks: Readonly<Record<string, unknown>>
-  readonly components: object
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
 let api: WebhookApi
@@ -63,7 +64,7 @@ test('the document names every address of webhooks, its methods and its paramete
 })
 
 test('what is answered is what the document says', async () => {
-  const ajv = new Ajv({ strict: false, allErrors: true, formats: { 'date-time': true } })
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ $id: 'document', components: document.components })
   const { id } = await ada.create()
   await api.logAttempt(id, { response: null, outcome: 'retry', error: 'timeout' })
@@ -124,9 +125,13 @@ test('what is answered is what the document says', async () => {
 
 test('the bodies that webhooks get are published, each with its schema', async () => {
   expect(Object.keys(document.webhooks).toSorted()).toEqual(Object.keys(payloadSchemas).toSorted())
-  const published = JSON.stringify(document.webhooks)
-  for (const schema of Object.values(payloadSchemas))
-    expect(published).toContain(JSON.stringify(schema))
+  const { schemas } = document.components
+  for (const [kind, schema] of Object.entries(payloadSchemas)) {
+    // as parts of this document they have neither a dialect nor an identifier of their own
+    const { $schema: _, $id: __, ...published } = schema
+    expect(JSON.stringify(document.webhooks[kind])).toContain(payloadName(kind))
+    expect(schemas[payloadName(kind)]).toEqual(published)
+  }
   const page = await (await fetch(`${api.url}/v1/docs`)).text()
   expect(page).toContain('<code>POST /v1/webhooks/{webhook_id}/rotate</code>')
   expect(page).toContain('<code>GET /v1/sensors</code>')

@@ -119,7 +119,7 @@ describe('sensors add, show, move, remove', () => {
     const id = 'NGR-LOS-LEK-003'
     await run(sensors, 'add', { id, ...place })
     await run(sensors, `remove ${id}`)
-    await expect(run(sensors, `show ${id}`)).rejects.toThrow(/no sensor NGR-LOS-LEK-003/)
+    await expect(run(sensors, `show ${id}`)).rejects.toThrow(/LEK-003 was removed/)
     await expect(run(sensors, `remove ${id}`)).rejects.toThrow(MustAct)
     await run(sensors, 'add', { id, ...place })
   })

@@ -22,6 +22,8 @@ test('it serves the built pages, and the same shell at every view of the browser
   })
   expect(again.status).toBe(304)
   expect((await get('/assets/main-12345678.js')).headers.get('cache-control')).toMatch(/immutable/)
+  const settings = await get('/settings', { redirect: 'manual' })
+  expect([settings.status, settings.headers.get('location')]).toEqual([302, '/settings/keys'])
   expect((await get('/nothing')).status).toBe(404)
   expect((await get('/me')).status).toBe(401)
 })

@@ -43,6 +43,7 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
       await removeSensor(
         await openRegistry(await nats.as('dashboard'), sensorIdRules()),
         sensorOf(id),
+        Date.now(),
       ),
   ],
   [
@@ -89,7 +90,8 @@ const sensorOf = (text: string) => {
 test.each<[string, (nats: Guarded) => Promise<unknown>]>([
   [
     'was removed by the command line',
-    async (nats) => await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id)),
+    async (nats) =>
+      await removeSensor(await openRegistry(nats.nc, sensorIdRules()), sensorOf(id), Date.now()),
   ],
   [
     'was removed by the dashboard',
@@ -97,6 +99,7 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
       await removeSensor(
         await openRegistry(await nats.as('dashboard'), sensorIdRules()),
         sensorOf(id),
+        Date.now(),
       ),
   ],
   [

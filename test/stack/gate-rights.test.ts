@@ -383,7 +383,7 @@ test('a sensor is removed whole or not at all by a user who may not', async () =
   if (id === undefined) throw new Error('it is an id')
   await nats.addSensor(id)
   const registry = await openRegistry(await nats.as('notifier'), sensorIdRules())
-  await expect(removeSensor(registry, id)).rejects.toThrow(/Permissions Violation/)
+  await expect(removeSensor(registry, id, Date.now())).rejects.toThrow(/Permissions Violation/)
   const asOperator = await openRegistry(nats.nc, sensorIdRules())
   expect((await findSensor(asOperator, id))?.entry.id).toBe(id)
 })

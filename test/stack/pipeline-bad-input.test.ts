@@ -130,6 +130,20 @@ test('a sensor nobody registered is refused, and its bytes wait for whoever regi
   expect(textOf((await pipeline.kept(refused[0]!, sent.partition)).data)).toBe(body)
 })
 
+test('a sensor that was retired is unknown like one that never was', async () => {
+  const retired = 'NGR-LOS-OLD-001'
+  const entry = {
+    id: retired,
+    cadence_seconds: 300,
+    sites: [{ from: '2020-01-01T00:00:00Z', area: 'Ikeja', lat: 6.6, lon: 3.35, address: '' }],
+    created_at: '2020-01-01T00:00:00Z',
+  }
+  await pipeline.register({ ...entry, retired_at: '2026-01-31T08:00:00Z' })
+  await pipeline.publish(retired, JSON.stringify(good()))
+  const { accepted, refused } = await pipeline.outcomeOf(retired)
+  expect([accepted.length, refused]).toMatchObject([0, [{ reason: 'unknown_sensor' }]])
+})
+
 test('a sensor registered right before its reading is known', async () => {
   const ids = Array.from({ length: 40 }, (_, i) => `NGR-LOS-NOW-${String(i).padStart(3, '0')}`)
   for (const id of ids) {

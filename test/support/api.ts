@@ -28,6 +28,7 @@ import { buckets, stateSubject } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'
 import type { Store } from '../../store/store.ts'
 import { commitMessage } from './commit-message.ts'
+import { mustBeDocumented } from './documented-answers.ts'
 import { eventually } from './eventually.ts'
 import { signInAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -168,10 +169,12 @@ export async function testApi({
     ])
   }
 
-  const get: TestApi['get'] = (path, init = {}) => {
+  const get: TestApi['get'] = async (path, init = {}) => {
     const headers = new Headers(init.headers)
     if (!headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
-    return fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers })
+    if (!isPart.test(path)) await mustBeDocumented(init.method ?? 'GET', path, answer)
+    return answer
   }
 
   const folded = async (): Promise<void> => {
@@ -269,6 +272,9 @@ export async function testApi({
     },
   }
 }
+
+/** Of a page of ours, and not of the interface. */
+const isPart = /^\/proof\/page\./
 
 const premium = (id: string): Account => ({
   id,

@@ -5,11 +5,16 @@ import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
 import { onPath, runTool } from '../../runtime/engines/tools.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
-type Package = { readonly name: string; readonly version: string }
+type Package = {
+  readonly name: string
+  readonly version: string
+  /** What it needs comes along; else only the package itself. */
+  readonly withNeeded?: boolean
+}
 
 /** For PYTHONPATH, or in words why it cannot be had. */
 export async function pythonPackage(
-  { name, version }: Package,
+  { name, version, withNeeded = false }: Package,
   env: Environment,
 ): Promise<{ readonly folder: string } | { readonly missing: string }> {
   const python = onPath('python3', env) ?? onPath('python', env)
@@ -18,7 +23,8 @@ export async function pythonPackage(
   if (existsSync(folder)) return { folder }
   try {
     await makeOnce(folder, async (aside) => {
-      const what = ['install', '--no-deps', '--only-binary', ':all:', '--quiet', '--retries', '1']
+      const alone = withNeeded ? [] : ['--no-deps']
+      const what = ['install', ...alone, '--only-binary', ':all:', '--quiet', '--retries', '1']
       await runTool(python, ['-m', 'pip', ...what, '--target', aside, `${name}==${version}`], {
         env,
         timeoutMs: 120_000,

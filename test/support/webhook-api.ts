@@ -16,6 +16,7 @@ import { askSubject, attemptSubject, buckets } from '../../schemas/subjects.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 import type { WebhookReply, WebhookRequest } from '../../schemas/webhook-requests.ts'
 import { type TestApi, testApi } from './api.ts'
+import { mustBeDocumented } from './documented-answers.ts'
 import { eventually } from './eventually.ts'
 import { loginAs } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -71,6 +72,7 @@ const sayTo =
       },
       ...(body === undefined ? {} : { body: text }),
     })
+    await mustBeDocumented(method, `/v1/webhooks${path}`, answer)
     return { status: answer.status, headers: answer.headers, body: await answer.json() }
   }
 

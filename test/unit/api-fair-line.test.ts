@@ -102,7 +102,7 @@ test('whoever waits or works too long hears 503 in time, and the work is told', 
   await vi.advanceTimersByTimeAsync(1)
   expect([...refused]).toEqual([['b1', '503 overloaded']])
   await vi.advanceTimersByTimeAsync(5_000)
-  expect(refused.get('a1')).toBe('503 too_slow')
+  expect(refused.get('a1')).toBe('503 took_too_long')
   expect(told.get('a1')?.aborted).toBe(true)
   expect(begun).toEqual(['a1'])
 })

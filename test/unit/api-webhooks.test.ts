@@ -44,7 +44,7 @@ const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): Judg
     allowInsecure,
     rules: sensorIdRules(),
     directory: () => directory,
-    board: { withNumber: () => [] },
+    board: { withNumber: () => [], get: () => undefined },
   })
 }
 const anywhere: Resolution = { addresses: ['93.184.216.34'] }

@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, property, string, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatIso, parseIso } from '../../core/iso-time.ts'
+import { formatIso, formatIsoMs, inFull, parseIso } from '../../core/iso-time.ts'
 
 describe('one instant, however it is written', () => {
   const instant = Date.UTC(2026, 0, 15, 11, 30, 0)
@@ -112,6 +112,17 @@ test('what is accepted is written as it will be read again', () => {
   assert(
     property(integer({ min: 0, max: Date.UTC(9_999, 11, 31) }), (timeMs) => {
       expect(parseIso(formatIso(timeMs))).toEqual({ timeMs })
+      expect(parseIso(formatIsoMs(timeMs))).toEqual({ timeMs })
+      expect(inFull(formatIso(timeMs))).toBe(formatIsoMs(timeMs))
+    }),
+  )
+})
+
+test('what is told to others sorts as a text as it does as a time', () => {
+  const times = integer({ min: 0, max: Date.UTC(9_999, 11, 31) }).map((ms) => ms - (ms % 500))
+  assert(
+    property(times, times, (a, b) => {
+      expect(formatIsoMs(a) < formatIsoMs(b)).toBe(a < b)
     }),
   )
 })

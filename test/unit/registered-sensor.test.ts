@@ -2,7 +2,7 @@ import { anything, assert, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sensorIdRules } from '../../core/sensor-id.ts'
 import { dayMs } from '../../core/time.ts'
-import { entryFault, parseSensor, siteAt } from '../../schemas/registered-sensor.ts'
+import { entryFault, parseAnySensor, parseSensor, siteAt } from '../../schemas/registered-sensor.ts'
 
 const rules = sensorIdRules()
 const site = (from: string, area: string) => ({ from, area, lat: 6.6, lon: 3.35, address: '' })
@@ -53,5 +53,24 @@ describe('an entry that is not valid is no sensor, and its fault has words', () 
 
   test('and nothing in the bucket can throw', () => {
     assert(property(anything(), (value) => parseSensor(value, rules) === undefined))
+  })
+})
+
+test('a retired sensor is unknown to whatever takes readings, and known to whatever tells of them', () => {
+  const entry = {
+    id: 'NGR-LOS-IKJ-001',
+    cadence_seconds: 300,
+    sites: [
+      { from: '2026-01-01T00:00:00Z', area: 'Ikeja', lat: 6.6, lon: 3.35, address: '1 Ikeja Road' },
+    ],
+    created_at: '2026-01-01T00:00:00Z',
+  }
+  const retired = { ...entry, retired_at: '2026-01-31T08:00:00Z' }
+  expect(parseSensor(entry, sensorIdRules())).toBeDefined()
+  expect(entryFault(retired, sensorIdRules())).toBeUndefined()
+  expect(parseSensor(retired, sensorIdRules())).toBeUndefined()
+  expect(parseAnySensor(retired, sensorIdRules())).toMatchObject({
+    retiredMs: Date.UTC(2026, 0, 31, 8),
+    sites: [{ area: 'Ikeja' }],
   })
 })

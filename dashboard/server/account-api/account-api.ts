@@ -5,7 +5,7 @@ import type { AccountBook } from '../../../runtime/account-book.ts'
 import { openRegistry } from '../../../runtime/sensor-registry.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
-import { entryFault } from '../../../schemas/registered-sensor.ts'
+import { parseSensor } from '../../../schemas/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/sensor.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import type { DashboardRoute } from '../route.ts'
@@ -48,7 +48,7 @@ export async function openAccountApi({
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what entryFault has just found
-    entryFault(value, rules) === undefined ? (value as SensorEntry) : undefined
+    parseSensor(value, rules) === undefined ? undefined : (value as SensorEntry)
   const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
   const registry = await openRegistry(nc, rules)
   const sensors = sensorList({ nc, bucket, rules, clockMs })

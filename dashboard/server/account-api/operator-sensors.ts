@@ -74,7 +74,7 @@ export const operatorSensorRoutes = ({
     answer: async ({ names, session, ctx }) => {
       const id = registry.rules.parse(names['id'] ?? '')
       if (id === undefined || (await sensors.find(id)) === undefined) throw noSensor()
-      await removeSensor(registry, id)
+      await removeSensor(registry, id, nowMs())
       await audit(session.account.id, 'operator_sensor_removed', ctx, { sensor: id })
       return { sensor: { id, removed: true } }
     },

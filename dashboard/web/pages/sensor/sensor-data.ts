@@ -22,6 +22,9 @@ export type Reading = Values & {
 export type SensorNow = {
   readonly sensor_id: string
   readonly sensor_status: 'online' | 'offline'
+  /** Taken out of the network. */
+  readonly retired: boolean
+  readonly retired_at: string | null
   readonly last_reading: string | null
   readonly silence_seconds: number | null
   readonly offline_since: string | null

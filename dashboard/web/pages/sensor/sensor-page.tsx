@@ -54,7 +54,7 @@ const Head = ({ sensor }: { readonly sensor: SensorNow }) => (
     <h1>{sensor.sensor_id}</h1>
     <p class="row">
       <span class={`badge ${sensor.sensor_status === 'online' ? 'ok' : 'error'}`}>
-        {sensor.sensor_status}
+        {sensor.retired ? 'retired' : sensor.sensor_status}
       </span>
       <span>{sensor.location.address}</span>
       <span class="muted number">
@@ -67,7 +67,12 @@ const Head = ({ sensor }: { readonly sensor: SensorNow }) => (
 
 const Silent = ({ sensor }: { readonly sensor: SensorNow }) => (
   <p class="notice warn">
-    {sensor.last_reading === null ? (
+    {sensor.retired ? (
+      <>
+        Taken out of the network <When at={sensor.retired_at ?? ''} />. What it measured stays, and
+        can still be verified.
+      </>
+    ) : sensor.last_reading === null ? (
       <>
         Never heard. It is registered; its first reading brings it online. It should send every{' '}
         {duration(sensor.expected_interval_seconds)}.

@@ -1,0 +1,17 @@
+import type { Answer } from './answer.ts'
+import type { Params } from './params.ts'
+
+/**
+ * The next page as a header, for formats that have no place for a cursor. Relative to the request,
+ * as RFC 8288 has it, so that it is right through any proxy.
+ */
+export function nextLink(
+  path: string,
+  params: Params,
+  cursor: string | null,
+): NonNullable<Answer['headers']> {
+  if (cursor === null) return {}
+  const next = new URLSearchParams([...params].filter(([name]) => name !== 'cursor'))
+  next.set('cursor', cursor)
+  return { link: `<${path}?${next.toString()}>; rel="next"` }
+}

@@ -1,0 +1,327 @@
+/** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
+import { aqiBands } from '../core/aqi.ts'
+import {
+  arrayOf,
+  cursor,
+  hash,
+  integer,
+  integerOrNull,
+  nullable,
+  number,
+  numberOrNull,
+  object,
+  oneOf,
+  ref,
+  success,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+  yes,
+} from './openapi-parts.ts'
+
+const categories = aqiBands.map((band) => band.category)
+const category = nullable(ref('AqiCategory'))
+const pollutant = nullable(ref('Pollutant'))
+const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
+
+const measured = {
+  pm25: { ...numberOrNull, description: 'µg/m³' },
+  pm10: { ...numberOrNull, description: 'µg/m³' },
+  co2: { ...numberOrNull, description: 'ppm' },
+  temperature: { ...numberOrNull, description: '°C' },
+  humidity: { ...numberOrNull, description: '%RH' },
+} as const
+
+const aqi = {
+  ...integerOrNull,
+  description: 'of this reading alone: US EPA, table of 2024',
+} as const
+const txHash = { ...textOrNull, description: 'of the transaction that anchors its batch' } as const
+const reading = {
+  sensor_id: sensorId,
+  timestamp: time,
+  aqi,
+} as const
+
+const proofStatus = {
+  ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
+  description:
+    'in no batch yet; in one that is not final yet, or that was not looked at for 5 minutes; anchored; not what was anchored',
+} as const
+
+const sensorCounts = object({ total: integer, online: integer, offline: integer })
+const aqiStatistics = {
+  average: numberOrNull,
+  median: numberOrNull,
+  min: integerOrNull,
+  max: integerOrNull,
+  category,
+  dominant_pollutant: pollutant,
+} as const
+const areaCode = { ...textOrNull, description: 'the AREA part of its sensors’ ids' } as const
+
+/** A page of readings in one shape. */
+const page = (item: string) => ({
+  ...object(
+    { status: success, count: integer, next_cursor: cursor, readings: arrayOf(ref(item)) },
+    { sensor_id: { ...sensorId, description: 'if one sensor was asked for' } },
+  ),
+})
+
+const exampleReading = {
+  sensor_id: 'NGR-LOS-IKJ-017',
+  timestamp: '2026-01-31T08:00:00.000Z',
+  pm25: 41.2,
+  pm10: 63,
+  co2: 431,
+  temperature: 28.5,
+  humidity: 70,
+  aqi: 115,
+  blockchain_tx: null,
+}
+
+export const answerSchemas = {
+  AqiCategory: oneOf(categories),
+  Pollutant: oneOf(['pm25', 'pm10']),
+  Presence: oneOf(['online', 'offline']),
+  Location: object({ lat: number, lon: number, address: text }),
+  Sensor: {
+    ...object({
+      id: sensorId,
+      area: text,
+      location: ref('Location'),
+      status: ref('Presence'),
+      last_reading: timeOrNull,
+      uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
+      aqi: { ...integerOrNull, description: 'of its newest reading' },
+    }),
+    examples: [
+      {
+        id: 'NGR-LOS-IKJ-017',
+        area: 'Ikeja',
+        location: { lat: 6.6018, lon: 3.3515, address: '12 Allen Avenue, Ikeja' },
+        status: 'online',
+        last_reading: '2026-01-31T08:00:00.000Z',
+        uptime_24h: 0.98,
+        aqi: 115,
+      },
+    ],
+  },
+  SensorsPage: object({
+    status: success,
+    count: integer,
+    total: { ...integer, description: 'of all pages' },
+    next_cursor: cursor,
+    sensors: arrayOf(ref('Sensor')),
+  }),
+  SensorStatus: object({
+    status: success,
+    sensor_id: sensorId,
+    sensor_status: ref('Presence'),
+    retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
+    retired_at: timeOrNull,
+    last_reading: timeOrNull,
+    silence_seconds: { ...integerOrNull, description: 'since it was last heard' },
+    offline_since: timeOrNull,
+    uptime_24h: number,
+    commissioned_at: { ...time, description: 'since when it is part of the network' },
+    expected_interval_seconds: number,
+    latest: nullable(ref('Reading')),
+    aqi_nowcast: integerOrNull,
+    aqi_24h: integerOrNull,
+    pm25_corrected: {
+      ...nullable(object({ value: number, unit: text, method: text })),
+      description: 'PM2.5 of the latest reading by a published correction of low-cost sensors',
+    },
+    area: text,
+    location: ref('Location'),
+  }),
+  Blockchain: object({
+    hash,
+    verified: {
+      ...yes,
+      description: 'its batch is anchored for good; /verify recomputes it from the row',
+    },
+    tx_hash: txHash,
+    status: proofStatus,
+  }),
+  Measurements: object(measured),
+  Reading: {
+    ...object({
+      ...reading,
+      ...measured,
+      measurements: ref('Measurements'),
+      aqi_category: category,
+      dominant_pollutant: pollutant,
+      beyond_index: { ...yes, description: 'above the table, which ends at 500' },
+      quality: { ...arrayOf(text), description: 'what was noticed about the values' },
+      blockchain: ref('Blockchain'),
+      blockchain_tx: txHash,
+    }),
+    description: 'a reading with everything that the two shapes have',
+  },
+  FlatReading: {
+    ...object({ ...reading, ...measured, blockchain_tx: txHash }),
+    description: 'a reading with shape=flat',
+    examples: [exampleReading],
+  },
+  NestedReading: {
+    ...object({
+      ...reading,
+      measurements: ref('Measurements'),
+      aqi_category: category,
+      blockchain: ref('Blockchain'),
+    }),
+    description: 'a reading with shape=nested',
+  },
+  ReadingsPage: page('Reading'),
+  FlatReadingsPage: page('FlatReading'),
+  NestedReadingsPage: page('NestedReading'),
+  ReadingsGeoJson: object({
+    type: { type: 'string', const: 'FeatureCollection' },
+    features: arrayOf(
+      object({
+        type: { type: 'string', const: 'Feature' },
+        geometry: nullable(
+          object({
+            type: { type: 'string', const: 'Point' },
+            coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
+          }),
+        ),
+        properties: { anyOf: [ref('Reading'), ref('FlatReading'), ref('NestedReading')] },
+      }),
+    ),
+  }),
+  Verification: object({
+    status: proofStatus,
+    sensor_id: sensorId,
+    timestamp: time,
+    reason: { ...textOrNull, description: 'why it is anchoring or a mismatch, for programs' },
+    reading_hash: { ...hash, description: 'the leaf, recomputed from the stored row' },
+    merkle_root: textOrNull,
+    ledger_tx: {
+      ...textOrNull,
+      description:
+        'where people look at the transaction: an explorer, else our page about the reading',
+    },
+    verified_at: { ...timeOrNull, description: 'now, if it is verified' },
+    anchored_at: { ...timeOrNull, description: 'time of the block' },
+    expected_by: { ...timeOrNull, description: 'when it should be anchored for good' },
+    chain_checked_at: { ...timeOrNull, description: 'when the chain was last looked at' },
+    merkle_proof: nullable(
+      object({ root: hash, path: arrayOf(hash), leaf_index: integer, leaf_count: integer }),
+    ),
+    ledger: nullable(
+      object({
+        tx_hash: hash,
+        explorer_url: text,
+        chain_id: integerOrNull,
+        contract: textOrNull,
+        block_number: integerOrNull,
+        block_hash: textOrNull,
+        finalized: nullable(object({ block_number: integer, block_hash: hash })),
+      }),
+    ),
+    batch: nullable(object({ index: integer, first: integer, last: integer, sealed_at: time })),
+    reading: {
+      ...object({
+        sensor_id: text,
+        time_ms: integer,
+        seq: integer,
+        pm25: integerOrNull,
+        pm10: integerOrNull,
+        co2: integerOrNull,
+        temperature: integerOrNull,
+        humidity: integerOrNull,
+        aqi: integerOrNull,
+      }),
+      description: 'what the leaf is made of; measured values in hundredths',
+    },
+    proof_url: { ...textOrNull, description: 'a whole address that needs no key, to hand on' },
+  }),
+  ProofBundle: {
+    type: 'object',
+    additionalProperties: true,
+    description: 'airproof.proof.v1, as docs/proofs.md describes it',
+  },
+  SensorCounts: sensorCounts,
+  AreaBrief: object({
+    name: text,
+    code: areaCode,
+    slug: text,
+    sensors: ref('SensorCounts'),
+    last_updated: timeOrNull,
+  }),
+  Areas: object({
+    status: success,
+    count: integer,
+    network: ref('AreaBrief'),
+    areas: arrayOf(ref('AreaBrief')),
+  }),
+  FieldStatistics: object({
+    avg: numberOrNull,
+    min: numberOrNull,
+    max: numberOrNull,
+    median: numberOrNull,
+    p98: numberOrNull,
+    unit: text,
+  }),
+  MeasurementStatistics: object({
+    pm25: ref('FieldStatistics'),
+    pm10: ref('FieldStatistics'),
+    co2: ref('FieldStatistics'),
+    temperature: ref('FieldStatistics'),
+    humidity: ref('FieldStatistics'),
+  }),
+  AqiStatistics: object(aqiStatistics),
+  AreaStatistics: object(
+    {
+      status: success,
+      area: object({ name: text, code: areaCode }),
+      period: object({ start_time: time, end_time: time }),
+      sensors: ref('SensorCounts'),
+      last_updated: timeOrNull,
+      aqi: object({
+        ...aqiStatistics,
+        nowcast: { ...integerOrNull, description: 'null unless the period reaches the present' },
+      }),
+      measurements: ref('MeasurementStatistics'),
+      basis: {
+        ...oneOf(['readings', 'hourly_means']),
+        description: 'what median and p98 are taken over',
+      },
+      coverage: object({ expected: integer, observed: integer, percent: numberOrNull }),
+      worst_sensor: nullable(object({ sensor_id: text, aqi: integer, timestamp: time })),
+    },
+    {
+      interval: { ...oneOf(['hour', 'day']), description: 'as it was asked for' },
+      series: {
+        ...arrayOf(ref('AreaBucket')),
+        description: 'if an interval was asked for; steps without readings are left out',
+      },
+    },
+  ),
+  AreaBucket: object({
+    start_time: time,
+    readings: integer,
+    aqi: ref('AqiStatistics'),
+    measurements: ref('MeasurementStatistics'),
+  }),
+  AqiScale: object({
+    status: success,
+    name: text,
+    revision: { ...text, format: 'date' },
+    highest: integer,
+    categories: arrayOf(ref('AqiBand')),
+  }),
+  AqiBand: object({
+    category: ref('AqiCategory'),
+    aqi: object({ low: integer, high: integer }),
+    pm25: object({ low: number, high: number, unit: text }),
+    pm10: object({ low: number, high: number, unit: text }),
+    color: { ...text, description: 'as the US EPA paints it' },
+    color_vision: { ...text, description: 'for those who do not see all colours' },
+  }),
+  Start: object({ status: success, docs: text, openapi: text }),
+} as const

@@ -1,0 +1,158 @@
+/** What is answered about webhooks, what is sent to them, and what they get: parts of the document. */
+import { eventKinds, triggers } from '../core/delivery.ts'
+import { attemptErrors, attemptOutcomes, attemptSchema } from './attempt.ts'
+import {
+  arrayOf,
+  cursor,
+  integer,
+  integerOrNull,
+  nullable,
+  numberOrNull,
+  object,
+  oneOf,
+  ref,
+  success,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+  yes,
+} from './openapi-parts.ts'
+import { webhookSchema } from './webhook.ts'
+import { webhookBodySchemas } from './webhook-bodies.ts'
+import { payloadSchemas } from './webhook-payload.ts'
+
+export const event = oneOf(eventKinds)
+export const trigger = oneOf(triggers)
+export const outcome = oneOf(attemptOutcomes)
+const key = { ...text, description: 'what the delivery is about: another name of it' } as const
+const { events, filters, disabled } = webhookSchema.properties
+
+const webhook = {
+  id: text,
+  url: text,
+  description: textOrNull,
+  events,
+  filters,
+  active: { ...yes, description: 'false: nothing that happens is kept for it' },
+  paused: { ...yes, description: 'true: what happens is kept, and sent when it is resumed' },
+  suspended: {
+    ...yes,
+    description: 'true: your account is not premium; what happens is kept, and sent once it is',
+  },
+  disabled: nullable({ ...disabled, properties: { ...disabled.properties, at: time } }),
+  previous_secret_until: { ...timeOrNull, description: 'while two secrets sign' },
+  created_at: time,
+  updated_at: time,
+} as const
+const secret = {
+  ...text,
+  pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+  description: 'shown now and never again',
+} as const
+
+const attempt = {
+  attempt: integer,
+  trigger,
+  at: time,
+  outcome,
+  error: nullable(ref('AttemptError')),
+  error_detail: textOrNull,
+  next_attempt_at: timeOrNull,
+} as const
+const { request, response, timings } = attemptSchema.properties
+
+export const webhookSchemas = {
+  AttemptError: oneOf(attemptErrors),
+  Webhook: object(webhook),
+  Webhooks: object({ status: success, count: integer, webhooks: arrayOf(ref('Webhook')) }),
+  OneWebhook: object({ status: success, webhook: ref('Webhook') }),
+  CreatedWebhook: object({
+    status: success,
+    webhook: object({
+      ...webhook,
+      secret,
+      armed_now: {
+        ...yes,
+        description:
+          'false: the index of a sensor rose above a threshold already, and rises that follow are not sent before two readings in a row were 10 or more below it',
+      },
+    }),
+  }),
+  WebhookWithSecret: object({ status: success, webhook: object({ ...webhook, secret }) }),
+  DeletedWebhook: object({
+    status: success,
+    webhook: object({ id: text, deleted: { type: 'boolean', const: true } }),
+  }),
+  Attempt: object({ ...attempt, request, response, timings_ms: timings }),
+  TestedWebhook: object({ status: success, delivery: text, attempt: ref('Attempt') }),
+  TriedDelivery: object({
+    id: text,
+    key,
+    event,
+    ...attempt,
+    response_status: integerOrNull,
+    duration_ms: numberOrNull,
+  }),
+  WaitingDelivery: object({
+    id: { ...textOrNull, description: 'null: its event is not kept any more' },
+    key,
+    event,
+    trigger,
+    state: oneOf(['pending', 'in_flight', 'dead']),
+    attempts: { ...integer, description: 'made so far' },
+    due_at: timeOrNull,
+  }),
+  DeliveriesPage: object(
+    {
+      status: success,
+      count: integer,
+      next_cursor: cursor,
+      deliveries: arrayOf({ oneOf: [ref('TriedDelivery'), ref('WaitingDelivery')] }),
+    },
+    {
+      total: { ...integer, description: 'of pending and dead: all there are' },
+      is_behind: { ...yes, description: 'of pending and dead: more happened than is queued' },
+    },
+  ),
+  OneDelivery: object({
+    status: success,
+    delivery: object({
+      id: textOrNull,
+      key,
+      event,
+      state: oneOf(['pending', 'in_flight', 'delivered', 'dead', 'disabled', 'cancelled']),
+      due_at: timeOrNull,
+      attempts: arrayOf(ref('Attempt')),
+    }),
+  }),
+  QueuedDelivery: object({ status: success, delivery: object({ id: text, key }) }),
+  QueuedRecovery: object({ status: success, since: time }),
+  NewWebhook: {
+    ...webhookBodySchemas.create,
+    examples: [
+      {
+        url: 'https://example.org/air',
+        events: ['aqi.high', 'sensor.offline'],
+        filters: { area: 'Ikeja', aqi_threshold: 120 },
+      },
+    ],
+  },
+  WebhookPatch: webhookBodySchemas.patch,
+  Rotation: webhookBodySchemas.rotate,
+  TestRequest: webhookBodySchemas.test,
+  Recovery: webhookBodySchemas.recover,
+  ...Object.fromEntries(
+    eventKinds.map((kind) => {
+      // their own identifiers would move the base of references, and their own dialect its rules
+      const { $schema: _, $id: __, ...schema } = payloadSchemas[kind]
+      return [payloadName(kind), schema]
+    }),
+  ),
+} as const
+
+/** The component that describes the body of an event: `AqiHighPayload`. */
+export function payloadName(kind: string): string {
+  const words = kind.split('.').map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return `${words.join('')}Payload`
+}

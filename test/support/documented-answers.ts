@@ -1,0 +1,64 @@
+/** Every answer that a test of the API gets must be what the document says of it. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { openApi } from '../../schemas/openapi.ts'
+
+// times are held by their pattern, which is stricter than the format
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+ajv.addSchema({ $id: 'document', components: openApi.components })
+
+type Content = Readonly<Record<string, { readonly schema: object }>>
+type Told = { readonly $ref?: string; readonly description?: string; readonly content?: Content }
+type Responses = Readonly<Record<string, Told>>
+type Operation = { readonly responses: Responses }
+
+/** Fixed paths first: `/proof/airproof-verify.js` is one too of `/proof/{sensor_id}/…`. */
+const paths = Object.entries<Readonly<Record<string, Operation>>>(openApi.paths)
+  .toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')))
+  .map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    path,
+    methods,
+  }))
+
+const compiled = new Map<object, ValidateFunction>()
+function validatorOf(schema: object): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')
+  const made = ajv.compile(JSON.parse(text))
+  compiled.set(schema, made)
+  return made
+}
+
+function contentOf(method: string, address: string, status: number): Content | undefined {
+  const [path = ''] = address.split('?')
+  const known = paths.find(({ pattern }) => pattern.test(path))
+  // another address, or another method: a failure like any
+  const operation = known?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
+  const response = operation?.responses[String(status)]
+  const name = operation === undefined ? String(status) : response?.$ref?.split('/').at(-1)
+  if (name !== undefined) return openApi.components.responses[name]?.content
+  if (response === undefined) throw new Error(`the document has no ${status} for ${method} ${path}`)
+  return response.content
+}
+
+/** @throws Error that says what of the answer is not as the document has it */
+export async function mustBeDocumented(
+  method: string,
+  address: string,
+  answer: Response,
+): Promise<void> {
+  const content = contentOf(method, address, answer.status)
+  if (method === 'HEAD' || answer.status === 304) return
+  const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
+  const schema = content?.[type]?.schema
+  if (schema === undefined) {
+    throw new Error(`the document has no ${type} for ${answer.status} of ${method} ${address}`)
+  }
+  if (!type.endsWith('json') || type.includes('ndjson')) return
+  const fits = validatorOf(schema)
+  if (fits(await answer.clone().json())) return
+  const [first] = fits.errors ?? []
+  const { instancePath = '', message = '' } = first ?? {}
+  throw new Error(`${answer.status} of ${method} ${address}: ${instancePath || 'it'} ${message}`)
+}

@@ -1,0 +1,35 @@
+/**
+ * npm packages for a test that cannot be among ours (one needs another TypeScript), put once a
+ * machine into the user's cache.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
+import { onPath, runTool } from '../../runtime/engines/tools.ts'
+import type { Environment } from '../../runtime/settings.ts'
+
+/**
+ * @param name of the folder in the cache: another one where the packages change
+ * @param packages each with its exact version
+ * @returns the folder that holds `node_modules`, or in words why they cannot be had
+ */
+export async function npmPackages(
+  name: string,
+  packages: readonly string[],
+  env: Environment,
+): Promise<{ readonly folder: string } | { readonly missing: string }> {
+  const npm = onPath('npm', env)
+  if (npm === undefined) return { missing: 'npm is not on this machine' }
+  const folder = join(cacheFolder(env), name)
+  if (existsSync(folder)) return { folder }
+  try {
+    await makeOnce(folder, async (aside) => {
+      const what = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock']
+      await runTool(npm, [...what, '--prefix', aside, ...packages], { env, timeoutMs: 240_000 })
+    })
+    return { folder }
+  } catch (error) {
+    const said = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
+    return { missing: `npm could not fetch ${packages.join(', ')}: ${said.slice(0, 200)}` }
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { mustBeDocumented } from '../support/documented-answers.ts'
+
+const areas = { status: 'success', count: 0, areas: [] }
+const brief = {
+  name: 'Lagos',
+  code: 'LOS',
+  slug: 'lagos',
+  sensors: { total: 0, online: 0, offline: 0 },
+  last_updated: '2026-01-31T08:00:00.000Z',
+}
+const told = (value: object, status = 200, type = 'application/json'): Response =>
+  new Response(JSON.stringify(value), { status, headers: { 'content-type': type } })
+
+test('an answer that the document does not have fails the test that got it', async () => {
+  const judge = (answer: Response, path = '/v1/areas') => mustBeDocumented('GET', path, answer)
+  await expect(judge(told({ ...areas, network: brief }))).resolves.toBeUndefined()
+  await expect(judge(told(areas))).rejects.toThrow('network')
+  const short = { ...brief, last_updated: '2026-01-31T08:00:00Z' }
+  await expect(judge(told({ ...areas, network: short }))).rejects.toThrow('last_updated')
+  await expect(judge(told(areas, 418))).rejects.toThrow('418')
+  await expect(judge(told(areas, 404))).rejects.toThrow('404')
+  await expect(judge(told(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
+  await expect(judge(told(areas, 404), '/v1/nothing')).rejects.toThrow('error')
+})

@@ -1,0 +1,109 @@
+import { array, assert, constantFrom, double, integer, property } from 'fast-check'
+import { expect, test } from 'vitest'
+import { isArmed } from '../../api/webhooks-armed.ts'
+import { createHeard, hear } from '../../core/hear.ts'
+import { createState, type PartitionState, slotOf } from '../../core/partition-state.ts'
+import type { SensorId } from '../../core/sensor-id.ts'
+import { minuteMs } from '../../core/time.ts'
+import { createWebhookIndex } from '../../core/webhook-match.ts'
+import type { Webhook } from '../../schemas/webhook.ts'
+
+const sensor = 'NGR-LOS-IKJ-001' as SensorId
+const site = { fromMs: 0, area: 'Ikeja', lat: 6.6, lon: 3.35, address: '' }
+
+const webhookOf = (threshold: number, filters: Webhook['filters'] = {}): Webhook => ({
+  id: 'wh_0000001',
+  account: 'acc_1',
+  url: 'https://example.org/',
+  events: ['aqi.high'],
+  filters: { aqi_threshold: threshold, ...filters },
+  active: true,
+  paused: false,
+  secrets: { current: 'v1.x' },
+  created_at: '2026-01-31T12:00:00Z',
+  updated_at: '2026-01-31T12:00:00Z',
+})
+
+/** A sensor of which the pipeline and the API fold the same readings. */
+function heardSensor() {
+  const state: PartitionState = createState(0)
+  const slot = slotOf(state, sensor)
+  const heard = createHeard()
+  let at = 0
+  const board = {
+    all: () => [
+      {
+        sensor: { id: sensor, cadenceMs: minuteMs, sites: [site] as const },
+        partition: 0,
+        state,
+        slot,
+        site,
+        step: 0,
+        text: '',
+      },
+    ],
+  }
+  return {
+    isArmed: (webhook: Webhook): boolean => isArmed(webhook, board),
+    /** @returns whether the webhook is told of this index */
+    tells: (aqi: number, threshold: number): boolean => {
+      const timeMs = ++at * minuteMs
+      const reading = {
+        sensor,
+        area: 'Ikeja',
+        timeMs,
+        arrivedMs: timeMs,
+        pm25: null,
+        pm10: null,
+        co2: null,
+        temperature: null,
+        humidity: null,
+        flags: 0,
+        aqi,
+      }
+      hear(state, slot, reading, at, heard)
+      const index = createWebhookIndex()
+      const common = { events: ['aqi.high'], sensor: undefined, area: undefined } as const
+      index.put({ number: 1, threshold, ...common })
+      let told = false
+      if (heard.rise) {
+        const event = { sensor, area: 'Ikeja', from: heard.from, to: heard.to }
+        index.rise(event, () => (told = true))
+      }
+      return told
+    },
+  }
+}
+
+// few levels, so that crossings, falls and returns are frequent
+const indices = constantFrom(0, 79, 80, 85, 90, 91, 97, 99, 100, 101, 105, 107, 110, 111, 120, 300)
+
+test('a webhook that is armed is told of the next rise, and one that is not is not', () => {
+  const seen = { armed: 0, not: 0 }
+  const thresholds = double({ min: 70, max: 130, noNaN: true })
+  const below = array(integer({ min: 0, max: 1_000 }), { maxLength: 3 })
+  assert(
+    property(array(indices, { maxLength: 12 }), thresholds, below, (history, threshold, falls) => {
+      const city = heardSensor()
+      for (const aqi of history) city.tells(aqi, threshold)
+      const isArmedNow = city.isArmed(webhookOf(threshold))
+      seen[isArmedNow ? 'armed' : 'not']++
+      // one that is armed stays so, whatever comes below its threshold
+      if (isArmedNow) for (const fall of falls) city.tells(fall % Math.ceil(threshold), threshold)
+      expect(city.tells(Math.floor(threshold) + 1, threshold)).toBe(isArmedNow)
+    }),
+    { numRuns: 3_000 },
+  )
+  expect(seen.armed).toBeGreaterThan(300)
+  expect(seen.not).toBeGreaterThan(300)
+})
+
+test('what other sensors do does not count, nor what no event of it is about', () => {
+  const city = heardSensor()
+  for (const aqi of [71, 105, 97]) city.tells(aqi, 100)
+  expect(city.isArmed(webhookOf(100))).toBe(false)
+  expect(city.isArmed(webhookOf(100, { sensor_id: 'NGR-LOS-YAB-001' }))).toBe(true)
+  expect(city.isArmed(webhookOf(100, { area: 'Yaba' }))).toBe(true)
+  expect(city.isArmed({ ...webhookOf(100), events: ['reading.new'] })).toBe(true)
+  expect(city.isArmed({ ...webhookOf(100), events: ['aqi.critical'] })).toBe(true)
+})

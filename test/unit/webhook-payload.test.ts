@@ -1,0 +1,36 @@
+import { Ajv } from 'ajv'
+import { expect, test } from 'vitest'
+import { happeningOfEvent } from '../../notifier/payload.ts'
+import type { AirEvent } from '../../schemas/event.ts'
+import { payloadSchemas } from '../../schemas/webhook-payload.ts'
+
+const rise: AirEvent = {
+  id: '12-0',
+  kind: 'rise',
+  sensor_id: 'NGR-LOS-IKJ-001',
+  timestamp: '2026-01-31T08:00:00.000Z',
+  area: 'Ikeja',
+  address: '1 Ikeja Road',
+  from: 90,
+  to: 115,
+  previous_aqi: 90,
+  reading: {
+    seq: 12,
+    timestamp: '2026-01-31T08:00:00.000Z',
+    measurements: { pm25: 41.2, pm10: null, co2: null, temperature: null, humidity: null },
+    aqi: 115,
+    quality: [],
+    hash: `0x${'0'.repeat(64)}`,
+  },
+}
+
+test.each([
+  ['as its owner wrote it', 100, 100.5, 100.5],
+  ['whole as it is', 100, 100, 100],
+  ['as it was matched, if it is another by now', 100, 120, 100],
+  ['as it was matched, if the owner has given none', 150, undefined, 150],
+])('the threshold of a rise is told %s', (_how, matched, own, told) => {
+  const happening = happeningOfEvent(rise, 'aqi.high', matched, own)
+  expect(happening?.payload.data).toMatchObject({ threshold: told, aqi: 115 })
+  expect(new Ajv().validate(payloadSchemas['aqi.high'], happening?.payload)).toBe(true)
+})
