@@ -13,6 +13,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../runtime/exit.ts'
 import { newInbox } from '../runtime/own-inbox.ts'
 import { messageAt } from '../runtime/stored-message.ts'
+import { endsPull } from '../runtime/until-silent.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
 
@@ -107,6 +108,7 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
     lastPulled = raw
     held.push(raw)
     heldBytes += raw.data.length
+    if (endsPull(message)) restart('an empty message ends a pull')
     wake()
   }
 

@@ -4,29 +4,31 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { headers } from '@nats-io/transport-node'
 import { createWalletClient, encodeDeployData, encodeFunctionData, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuditReport, audit } from '../../anchor/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit-story.ts'
+import { batchContent } from '../../anchor/batch-content.ts'
 import { chainAt } from '../../anchor/chain.ts'
 import { encodeAnchorCall } from '../../anchor/contract/registry.ts'
 import { openRpc } from '../../anchor/rpc.ts'
+import { openSealedBatches } from '../../anchor/sealed-batches.ts'
+import { writeBlob } from '../../anchor/write-blob.ts'
 import { rollupKey } from '../../api/rollup-progress.ts'
 import { command } from '../../cli/audit.ts'
 import { wholeNetwork } from '../../core/area.ts'
 import { beforeFirst, endOf, nextHeader } from '../../core/batch.ts'
-import { headerHash } from '../../core/header.ts'
+import { encodeHeader, headerHash, headOf } from '../../core/header.ts'
+import { zeroHash } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import type { ArrivedReading } from '../../core/log-message.ts'
+import type { ArrivedReading, LogMessage } from '../../core/log-message.ts'
 import { partitionOfSeq, seqOf } from '../../core/reading.ts'
 import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { type Deployment, deploymentKey } from '../../schemas/batch-record.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
-import { buckets, logHeaders, readingsSubject } from '../../schemas/subjects.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { anvilAccount, anvilChainId } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
@@ -130,25 +132,24 @@ test('a batch in which one number is used twice and another never is found', asy
       seq: seqOf(partition, 1),
     }),
   )
-  const head = headers()
-  head.set(logHeaders.worker, 'operator')
-  head.set(logHeaders.nLast, '2')
-  const body = encodeReadings({
-    partition,
-    worker: 'operator',
-    rawLast: 1,
-    rawLastTimeMs: nowMs,
-    nLast: 2,
-    lateTo: 0,
-    listenedMs: 1_000,
-    readings,
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  })
-  await jetstream(api.nc).publish(readingsSubject(partition), body, { headers: head })
+  // sealed by the operator, before our own sealer can, for a message that is still to come
+  const { header: former } = await api.sealedBatch(await api.anchored())
+  const end = endOf(former, keccak)
+  const content = batchContent(end, keccak)
+  const first = end.last + 1
+  content.add(first, logMessage(partition, readings))
+  const built = await content.build()
+  const made = { last: first, sealedMs: Date.now(), beacon: zeroHash }
+  const header = nextHeader(end, { ...made, ...(built.readings && { readings: built.readings }) })
+  await using batches = await openSealedBatches(api.nc, end)
+  await batches.decideBoundary(header.index, { first, ...made })
+  await writeBlob(jetstream(api.nc), header.index, encodeHeader(header, keccak), built)
+  const hashes = { headerHash: headerHash(header, keccak), head: headOf(header, keccak) }
+  await batches.putSealed({ header, ...hashes })
+  const honest = await api.commit(
+    readings.map(({ timeMs, pm25 }) => ({ sensor: twin, timeMs, pm25 })),
+  )
+  honest.forEach(remove)
   await api.store.writeBatch(readings)
   await api.commit(rounds(1, nowMs - 18 * minuteMs))
   await api.anchored()
@@ -159,6 +160,23 @@ test('a batch in which one number is used twice and another never is found', asy
     `another reading with its number ${seqOf(partition, 1)}`,
   )
   expect(report.findings[1]?.words).toContain(`the first is ${seqOf(partition, 2)}`)
+})
+
+/** As the log holds it. */
+const logMessage = (partition: number, readings: readonly ArrivedReading[]): LogMessage => ({
+  partition,
+  worker: 'operator',
+  rawLast: 1,
+  rawLastTimeMs: nowMs,
+  nLast: readings.length,
+  lateTo: 0,
+  listenedMs: 1_000,
+  readings,
+  events: [],
+  held: [],
+  deferred: [],
+  refused: [],
+  duplicates: [],
 })
 
 test('areas that were moved and statistics that were rewritten are found by --deep', async () => {
