@@ -23,6 +23,5 @@ export const fieldsOf = (value: unknown): Json =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** `YYYY-MM-DDTHH:MM:SS[.mmm]Z` */
-export const isoOf = (timeMs: number): string =>
-  new Date(timeMs).toISOString().replace('.000Z', 'Z')
+/** `YYYY-MM-DDTHH:MM:SS.mmmZ` */
+export const isoOf = (timeMs: number): string => new Date(timeMs).toISOString()
