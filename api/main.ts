@@ -2,6 +2,7 @@ import type { Limits } from '../core/quota.ts'
 import { sensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
+import { failureLog } from '../runtime/failure-log.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { assertKeptStore } from '../runtime/kept-store.ts'
 import { lastValues } from '../runtime/last-values.ts'
@@ -148,6 +149,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   )
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
 
+  const tellFailed = failureLog(log)
   const app = createApp({
     proxies,
     admit: createAdmit({
@@ -207,7 +209,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     observe: (seen) => {
       count(seen)
       const { cause, ...told } = seen
-      if (cause !== undefined) log.error({ ...told, err: cause }, 'could not answer')
+      if (cause !== undefined) tellFailed({ ...told, err: cause })
     },
   })
   const handle = app.callback()

@@ -3,7 +3,7 @@
  * IPv6 has the 2^64 of its /64. IPv4 counts alone, also where a socket of IPv6 writes it.
  */
 export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, 64)
+  const plain = withoutPort(address.slice(0, 64).toLowerCase()).replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain
   const [head = '', tail = ''] = plain.split('::')
   const [left, right] = [groupsOf(head), groupsOf(tail)]
@@ -11,6 +11,10 @@ export function networkOf(address: string): string {
   const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
   return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
+
+/** Some proxies write the client's port too, `192.0.2.1:4711` or `[2001:db8::1]:4711`, new each time. */
+const withoutPort = (address: string): string =>
+  address.replace(/^((?:::ffff:)?\d+\.[\d.]+):\d+$/, '$1').replace(/^\[([^\]]*)\](?::\d+)?$/, '$1')
 
 const groupsOf = (text: string): readonly string[] =>
   text === '' ? [] : text.split(':').map((group) => group.replace(/^0+(?=.)/, ''))

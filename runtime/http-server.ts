@@ -16,6 +16,7 @@ import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
 import { codeOf } from './exit.ts'
 import { listenOn } from './listen.ts'
 import type { TlsFiles } from './tls-files.ts'
+import { boundUnanswered, type Unanswered } from './unanswered.ts'
 
 export type HttpServerOptions = {
   readonly host: string
@@ -64,6 +65,7 @@ export async function startHttpServer({
   connections,
   tls,
 }: HttpServerOptions): Promise<HttpServer> {
+  const unanswered = boundUnanswered(withHost(listener, brokenBody))
   const server = serverOf(
     {
       // whoever sends slowly holds a socket, so there is an end to it
@@ -75,11 +77,11 @@ export async function startHttpServer({
       // Node would answer without a body
       requireHostHeader: false,
     },
-    withHost(listener, brokenBody),
+    unanswered.listener,
     tls,
   )
   boundConnections(server, connections)
-  answerBeforeIdle(server, idleMs, brokenBody)
+  answerBeforeIdle(server, unanswered, { idleMs, brokenBody })
   server.on('clientError', (error, socket) => {
     answerBroken(error, socket, brokenBody, longestUrl)
   })
@@ -148,17 +150,14 @@ function serverOf(
  */
 function answerBeforeIdle(
   server: Server,
-  idleMs: number,
-  brokenBody: HttpServerOptions['brokenBody'],
+  unanswered: Unanswered,
+  {
+    idleMs,
+    brokenBody,
+  }: { readonly idleMs: number; readonly brokenBody: HttpServerOptions['brokenBody'] },
 ): void {
-  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>()
-  server.on('request', ({ socket }, response) => {
-    const waiting = unanswered.get(socket) ?? new Set()
-    unanswered.set(socket, waiting.add(response))
-    response.once('close', () => waiting.delete(response))
-  })
   server.setTimeout(idleMs, (socket) => {
-    const waiting = [...(unanswered.get(socket) ?? [])]
+    const waiting = unanswered.on(socket)
     if (waiting.length === 0 || waiting.some(({ headersSent }) => headersSent)) {
       socket.destroy()
       return

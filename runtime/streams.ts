@@ -64,6 +64,14 @@ const bucketTtlMs: Readonly<Record<string, number>> = {
   [buckets.quota]: 40 * dayMs,
 }
 
+/**
+ * Bounds of buckets that strangers fill. A link is an entry of some 400 bytes: when
+ * some 150,000 wait, the oldest go, and the one that was asked for just now stays.
+ */
+const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
+  [buckets.tokens]: { max_bytes: 64 * mebibyte, discard: DiscardPolicy.Old },
+}
+
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
@@ -226,6 +234,8 @@ export async function ensureStreams(
       }),
     ),
   )
+  for (const [name, bounded] of Object.entries(bucketBounds))
+    await ensureStream(manager, { name: `KV_${name}`, subjects: [`$KV.${name}.>`], ...bounded })
   const system = await kvm.open(buckets.system)
   await pinPartitions(system)
   if ((await system.get(layoutKey))?.string() !== layout) await system.put(layoutKey, layout)
@@ -234,7 +244,7 @@ export async function ensureStreams(
 /** KV `system`: which streams and buckets there are, of all that this version needs. */
 const layoutKey = 'layout'
 const layout = createHash('sha256')
-  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs]))
+  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs, bucketBounds]))
   .digest('hex')
 
 /**

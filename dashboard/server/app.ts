@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { longestTarget, targetFault } from '../../core/request-target.ts'
+import { failureLog } from '../../runtime/failure-log.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { MailFull } from '../../runtime/mail-queue.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
@@ -38,6 +39,7 @@ export function createApp(options: Options): Koa {
   const app = new Koa()
   const router = new Router({ strict: true })
   const headers = securityHeaders(publicUrl)
+  const tellFailed = failureLog(log)
 
   const serve = async (ctx: Context, methods: readonly DashboardRoute[]): Promise<void> => {
     const route = routeFor(methods, ctx.method)
@@ -87,7 +89,7 @@ export function createApp(options: Options): Koa {
       const { status } = refusal
       // a client that went is nobody's failure
       if (status >= 500 && !ctx.res.closed)
-        log.error({ requestId, route: routeOf(ctx), err: thrown }, 'could not answer')
+        tellFailed({ requestId, route: routeOf(ctx), err: thrown })
       if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
     }
     observe({ route: routeOf(ctx), status: ctx.status })

@@ -3,6 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { openHttpServer } from '../../api/http-server.ts'
+import { mostUnanswered } from '../../runtime/unanswered.ts'
 import { eventually } from '../support/eventually.ts'
 
 const limits = { requestMs: 200, idleMs: 300 }
@@ -94,4 +95,30 @@ test('one network holds as many connections as it may, and its next one is close
   })
   expect(answered).toBe('done')
   for (const socket of slow) socket.destroy()
+})
+
+test('a connection with too many requests that wait for answers is closed, and no more are begun', async () => {
+  const begun: ServerResponse[] = []
+  await using server = await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    listener: (_request, response) => void begun.push(response),
+  })
+  const patient = await open(server.url)
+  patient.write(request.repeat(mostUnanswered))
+  await eventually('all that it may send are begun', () => begun.length === mostUnanswered)
+  const heard: Buffer[] = []
+  patient.on('data', (bytes: Buffer) => heard.push(bytes))
+  for (const response of begun.splice(0)) response.end('done')
+  await eventually(
+    'all are answered',
+    () => Buffer.concat(heard).toString().split('HTTP/1.1 200').length === mostUnanswered + 1,
+  )
+  patient.destroy()
+
+  const flooding = await open(server.url)
+  const closed = new Promise((resolve) => flooding.once('close', resolve))
+  flooding.write(request.repeat(10_000))
+  await closed
+  expect(begun).toHaveLength(mostUnanswered)
 })

@@ -4,6 +4,7 @@ import Koa from 'koa'
 import { expect, test } from 'vitest'
 import { dataProxy } from '../../dashboard/server/data-proxy.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
+import { freePort } from '../../runtime/free-port.ts'
 import { listenOn } from '../../runtime/listen.ts'
 import { testDashboard } from '../support/dashboard.ts'
 import { goodPassword, linkTo, newPerson, signIn } from '../support/people.ts'
@@ -123,4 +124,15 @@ test('a reader who is gone before the stream begins takes nobody’s place', asy
     server.closeAllConnections()
     server.close()
   }
+})
+
+test('a failure that strangers meet again and again is told a few times, not once for each of them', async () => {
+  await using dashboard = await testDashboard({
+    env: { AIRPROOF_API_URL: `http://127.0.0.1:${await freePort()}` },
+  })
+  for (let n = 0; n < 20; n++)
+    expect((await fetch(`${dashboard.url}/data/v1/sensors`, { headers })).status).toBe(503)
+  const told = dashboard.logged.filter((line) => line.includes('could not answer'))
+  expect(told).toHaveLength(3)
+  expect(told[0]).toContain('/data/v1/sensors')
 })

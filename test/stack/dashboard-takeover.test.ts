@@ -6,7 +6,15 @@ import { hashPassword } from '../../dashboard/server/password-hash.ts'
 import { listAccounts, openAccountBook } from '../../runtime/account-book.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type Browser, type TestDashboard, testDashboard } from '../support/dashboard.ts'
-import { accountOf, confirm, linkTo, newPerson, signIn, signUp } from '../support/people.ts'
+import {
+  accountOf,
+  confirm,
+  goodPassword,
+  linkTo,
+  newPerson,
+  signIn,
+  signUp,
+} from '../support/people.ts'
 import { testSmtp } from '../support/smtp.ts'
 
 const email = 'ada@example.org'
@@ -176,4 +184,28 @@ test('a known browser has five tries, is known to its own address only, and its 
   // as many as any browser of this network, and counted there
   expect(await tries(`${mark.slice(0, -4)}AAAA`, email)).toEqual(five)
   expect(await tries(mark, 'bola@example.org')).toEqual(five)
+})
+
+test('what strangers ask for leaves a person who is signed in the way to another address', async () => {
+  await using smtp = await testSmtp()
+  await using dashboard = await testDashboard({
+    env: { SMTP_URL: smtp.url, AIRPROOF_DASHBOARD_PROXIES: '1' },
+  })
+  const wanted = 'obi@example.org'
+  const person = await newPerson(dashboard, smtp, { email })
+  // as many as a stranger may cause to one address
+  const stranger = dashboard.browser({ 'x-forwarded-for': '192.0.2.9' })
+  for (let n = 0; n < 6; n++) await signUp(stranger, { email: wanted })
+
+  await person.submit('/account/email', { email: wanted, password: goodPassword })
+  const link = await linkTo(smtp, wanted, /\/confirm-email\?/)
+  expect((await person.submit(link, {})).status).toBe(200)
+  expect(await accountOf(person)).toMatchObject({ email: wanted })
+  // to one address so often, and no oftener: then the page says so
+  const again = []
+  for (let n = 0; n < 6; n++) {
+    const form = { email: 'third@example.org', password: goodPassword }
+    again.push((await person.submit('/account/email', form)).status)
+  }
+  expect(again).toEqual([200, 200, 200, 200, 200, 429])
 })

@@ -1,9 +1,11 @@
 /** What one signed-in device can take of the server that all share has an end: tried on a real one. */
 import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
 import type { MqttClient } from 'mqtt'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { dayMs } from '../../core/time.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { rawStream, rejectedStream, topicsStream } from '../../schemas/subjects.ts'
+import { buckets, rawStream, rejectedStream, topicsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
@@ -112,6 +114,7 @@ test('streams of an older version get the bounds they lack, and keep those an op
     max_bytes: 9e6,
   })
   await manager.streams.add({ ...old, name: '$MQTT_rmsgs', subjects: ['$MQTT.rmsgs.>'] })
+  await new Kvm(nc).create(buckets.tokens, { history: 1, ttl: dayMs })
   await ensureStreams(nc)
   const boundsOf = async (name: string): Promise<Partial<StreamConfig>> => {
     const { max_bytes, max_msg_size, max_age, discard } = (await manager.streams.info(name)).config
@@ -128,6 +131,13 @@ test('streams of an older version get the bounds they lack, and keep those an op
     max_msg_size: 16_384,
     max_age: 604_800_000_000_000,
     discard: 'new',
+  })
+  // the newest link works, however many strangers ask for
+  expect(await boundsOf(`KV_${buckets.tokens}`)).toEqual({
+    max_bytes: 67_108_864,
+    max_msg_size: -1,
+    max_age: 86_400_000_000_000,
+    discard: 'old',
   })
   for (const name of [topicsStream, rejectedStream])
     expect((await boundsOf(name)).max_bytes).toBeGreaterThan(0)

@@ -19,6 +19,7 @@ import { rateBy } from '../../dashboard/server/rate-by.ts'
 import { Refusal } from '../../dashboard/server/refusal.ts'
 import { normaliseEmail } from '../../runtime/account-book.ts'
 import { clientNetwork } from '../../runtime/client-network.ts'
+import { connectionPlaces, mostConnections } from '../../runtime/connection-bounds.ts'
 import type { KeyRecord } from '../../schemas/account.ts'
 import { mailSchema } from '../../schemas/mail.ts'
 
@@ -209,6 +210,15 @@ describe('whose request it is', () => {
       expect([one, networkOf(one)]).toEqual([one, networkOf('2001:db8::ffff:1:2:3')])
     expect(networkOf('2001:db8:0:1::1')).not.toBe(networkOf('2001:db8::1'))
     expect(networkOf('::ffff:192.0.2.1')).toBe('192.0.2.1')
+    expect(networkOf('2001:DB8:0:A::1')).toBe(networkOf('2001:db8:0:a::1'))
+  })
+  test('is the same whatever port of the client a proxy writes with it', () => {
+    for (const port of [1, 4711, 65_535]) {
+      expect(networkOf(`192.0.2.1:${port}`)).toBe('192.0.2.1')
+      expect(networkOf(`::ffff:192.0.2.1:${port}`)).toBe('192.0.2.1')
+      expect(networkOf(`[2001:db8:0:1::1]:${port}`)).toBe(networkOf('2001:db8:0:1::1'))
+    }
+    expect(networkOf('[2001:db8:0:1::1]')).toBe(networkOf('2001:db8:0:1::1'))
   })
 })
 
@@ -236,6 +246,22 @@ test('a site of IPv6 has a limit besides those of its networks, and one network 
   expect(tries('2001:db8:2:d', 100)).toBe(2)
   for (const address of ['203.0.113.1', '203.0.113.2', '203.0.113.3', '203.0.113.4'])
     expect(tries(address, 100)).toBe(2)
+})
+
+test('a site of IPv6 holds ten times the connections of a network, and never more than half of all', () => {
+  const placesOf = (fromPublic: number): number => {
+    const takePlace = connectionPlaces({ fromPublic, fromInside: 1 })
+    const taken = Array.from({ length: 20_000 }, (_, n) =>
+      takePlace(`2a00:1:2:${n % 200}::${n % 9_999}`),
+    )
+    expect(takePlace('2a00:1:3::1')).toBeDefined()
+    expect(takePlace('8.8.8.8')).toBeDefined()
+    for (const giveBack of taken) giveBack?.()
+    expect(takePlace('2a00:1:2::1')).toBeDefined()
+    return taken.filter((place) => place !== undefined).length
+  }
+  expect(placesOf(5)).toBe(50)
+  expect(placesOf(5_000)).toBe(mostConnections / 2)
 })
 
 test('mails that nobody signed in asked for are bounded for each address and in all', () => {

@@ -86,27 +86,27 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   const wrong = await passwordProblem(people, session, sentText(ctx, 'password'))
   if (wrong !== undefined) return show(ctx, session, { password: wrong })
   limits.asking.take(id)
+  limits.moving.take(email)
   // whether the new address is another account's is told to that address alone
   const { account: other } = await holderOf(people, email)
   const kept = await readPassword(passwords, id)
   const revision = kept?.revision ?? 0
   const token = await links.make({ kind: 'email', account: id, email, former, revision })
   const to = { email }
-  if (limits.mailing.tryTake(email))
-    await mails.send(
-      `confirm_new_email.${hashOfToken(token)}`,
-      other === undefined
-        ? {
-            kind: 'confirm_new_email',
-            to,
-            data: { former, link: `${publicUrl}/confirm-email?token=${token}` },
-          }
-        : {
-            kind: 'already_registered',
-            to,
-            data: { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` },
-          },
-    )
+  await mails.send(
+    `confirm_new_email.${hashOfToken(token)}`,
+    other === undefined
+      ? {
+          kind: 'confirm_new_email',
+          to,
+          data: { former, link: `${publicUrl}/confirm-email?token=${token}` },
+        }
+      : {
+          kind: 'already_registered',
+          to,
+          data: { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` },
+        },
+  )
   await audit(id, 'email_change_asked', ctx, {})
   sendNote(ctx, session, {
     title: 'Check your email',

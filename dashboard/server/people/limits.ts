@@ -23,6 +23,11 @@ export type Limits = {
   readonly mailing: RateBy
   /** Of those, links for a new password, so that no other mail uses up the way back in. */
   readonly resetting: RateBy
+  /**
+   * Links for a new address of an account, to one address. Counted apart from `mailing`: what strangers
+   * ask for stops nobody who is signed in.
+   */
+  readonly moving: RateBy
   /** A new password by one link, so that a link costs no more than a few hashes. */
   readonly link: RateBy
   /** Failed sign-ins written into an account's audit log: they must not push out the rest. */
@@ -49,6 +54,7 @@ export function createLimits(clockMs: () => number): Limits {
     asking: of(10, minuteMs, { siteFactor: 3 }),
     mailing: inAll(ofAddress(5, 10 * minuteMs), of(500, 3 * secondMs)),
     resetting: ofAddress(5, 10 * minuteMs),
+    moving: ofAddress(5, 10 * minuteMs),
     link: of(5, minuteMs),
     telling: of(20, 10 * minuteMs),
     exporting: of(5, minuteMs),

@@ -80,19 +80,16 @@ async function takeForgot(
   const email = judged.value
   const { id, account } = await holderOf(people, email)
   const kept = await readPassword(passwords, id)
-  const token = await links.make({
-    kind: 'reset',
-    account: id,
-    email,
-    revision: kept?.revision ?? 0,
-  })
   // for nobody's address a mail is queued too: it has no recipient, and comes to nothing
-  if (limits.resetting.tryTake(email))
+  if (limits.resetting.tryTake(email)) {
+    const revision = kept?.revision ?? 0
+    const token = await links.make({ kind: 'reset', account: id, email, revision })
     await mails.send(`reset.${hashOfToken(token)}`, {
       kind: 'reset',
       to: { account: id },
       data: { link: `${publicUrl}/reset?token=${token}` },
     })
+  }
   if (account !== undefined && limits.telling.tryTake(id))
     void audit(id, 'password_reset_asked', ctx, {}).catch(() => undefined)
   sendNote(ctx, session, {

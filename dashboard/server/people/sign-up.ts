@@ -108,8 +108,8 @@ async function resend(people: People, ctx: Context, session: Session | undefined
 async function mailConfirmation(people: People, email: string): Promise<void> {
   const { links, limits, mails, publicUrl } = people
   const { account } = await holderOf(people, email)
-  const token = await links.make({ kind: 'confirm', email })
   if (!limits.mailing.tryTake(email)) return
+  const token = await links.make({ kind: 'confirm', email })
   const to = { email }
   const data = { link: `${publicUrl}/confirm?token=${token}` }
   const known = { link: `${publicUrl}/login`, forgot: `${publicUrl}/forgot` }
