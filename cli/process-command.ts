@@ -1,6 +1,7 @@
 import { exitCodes } from '../runtime/exit.ts'
 import { type ProcessMain, runProcess } from '../runtime/process.ts'
 import type { Command, FlagOptions } from './command.ts'
+import { exactWords } from './words.ts'
 
 const closingMs = 2_000
 /** What a supervisor waits for; without one (it was killed) nothing else would end us. */
@@ -27,7 +28,8 @@ examples:
   AIRPROOF_LOG=debug npx airproof ${name}`,
   options,
   isLasting: true,
-  run: async ({ env, flags, note, stop }) => {
+  run: async ({ env, flags, note, stop, words }) => {
+    exactWords(words)
     stop.addEventListener('abort', () => {
       setTimeout(() => {
         note(`${name} did not stop within ${stopWithinMs / 1_000} s: ended`)

@@ -18,8 +18,9 @@ export const command: Command = {
 usage: airproof status [--json]
 
 Reads where everything stands from NATS: what comes in, what the pipeline has not judged yet, what
-the store has not written yet, partition by partition; which processes are gone or not ready, and why; which deliveries wait, how old the last
-anchor is, and how many sensors are online. It looks for a second, to tell rates.
+the store has not written yet, partition by partition; which processes are gone or not ready, and
+why; which deliveries wait, how old the last anchor is, and how many sensors are online. It looks
+for a second, to tell rates.
 
   --json   the same as JSON
 

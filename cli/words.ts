@@ -52,7 +52,7 @@ export function durationFlag(flags: Flags, name: string): number | undefined {
 }
 
 /**
- * What the first word asks for, by name, and the words behind it.
+ * What the first word asks for, by name, and the words after it.
  * @throws WrongUsage that lists what there is
  */
 export function subcommand<T>(
@@ -63,9 +63,9 @@ export function subcommand<T>(
   const [first, ...rest] = words
   const found = first !== undefined && Object.hasOwn(table, first) ? table[first] : undefined
   if (found !== undefined) return [found, rest]
-  const said = first === undefined ? 'what?' : `there is no "${first}":`
+  const said = first === undefined ? 'say what to do' : `there is no "${first}"`
   throw new WrongUsage(
-    `airproof ${name}: ${said} ${Object.keys(table).join(', ')} (airproof ${name} --help says more)`,
+    `${name}: ${said}: ${Object.keys(table).join(', ')} (airproof ${name} --help says more)`,
   )
 }
 

@@ -10,6 +10,7 @@ export type StormWatch = {
   readonly judge: (partition: number, newlySilent: number, nowMs: number) => 'tell' | 'hold'
 }
 
+/** @param onBegin told how many sensors fell silent, in all partitions and within the window */
 export function createStormWatch(onBegin: (silent: number) => void): StormWatch {
   const counts = new Map<number, Readonly<Record<Status, number>>>()
   let storm: Storm | undefined
@@ -28,7 +29,7 @@ export function createStormWatch(onBegin: (silent: number) => void): StormWatch 
       if (reported !== undefined) {
         counts.set(partition, { ...reported, online: reported.online - newlySilent })
       }
-      if (verdict.began) onBegin(newlySilent)
+      if (verdict.began) onBegin(storm.falls.reduce((sum, { count }) => sum + count, 0))
       return verdict.verdict
     },
   }

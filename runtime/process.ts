@@ -50,6 +50,10 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
     log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')
     return exitCodes.done
   } catch (error) {
+    if (stop.aborted && error === stop.reason) {
+      log.info({ on: stop.reason }, 'stopped before it was ready')
+      return exitCodes.done
+    }
     log.fatal({ err: error }, inWords(error))
     return exitCodeOf(error)
   }

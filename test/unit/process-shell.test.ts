@@ -7,11 +7,13 @@ import { expect, test } from 'vitest'
 import { editsBetween, nearest } from '../../cli/nearest.ts'
 import { openAdmin, openDoor } from '../../runtime/admin.ts'
 import { openDataFolder } from '../../runtime/data-folder.ts'
+import { isHarmless } from '../../runtime/engines/nats-server.ts'
 import { exitCodeOf, inWords, MustAct, TryAgain, WrongUsage } from '../../runtime/exit.ts'
 import { openInstance } from '../../runtime/instance-id.ts'
 import { openLog } from '../../runtime/log.ts'
 import { openMetrics } from '../../runtime/metrics.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
+import { runProcess } from '../../runtime/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each([
@@ -29,6 +31,29 @@ test('a full disk is said in words', () => {
   expect(inWords(error)).toMatch(/^the disk is full: make room and start again/)
   expect(inWords(new MustAct('do this'))).toBe('do this')
   expect(inWords(new RangeError('odd'))).toBe('RangeError: odd')
+})
+
+test('a process that is told to stop while it waits for NATS ends in order', async () => {
+  using folder = temporaryFolder()
+  const source = { env: { AIRPROOF_DATA: folder.path, AIRPROOF_LOG: 'silent' }, flags: {} }
+  const stop = AbortSignal.abort('SIGTERM')
+  const main = () => Promise.reject(stop.reason)
+  expect(await runProcess({ name: 'test', main, source, stop })).toBe(0)
+  const broken = () => Promise.reject(new Error('no'))
+  expect(await runProcess({ name: 'test', main: broken, source, stop })).toBe(1)
+})
+
+test('the server warns in vain of our passwords and of an index that it makes again', () => {
+  const text =
+    'Filestore [STATE] Stream state outdated, last block has additional entries, will rebuild'
+  expect(isHarmless(text)).toBe(true)
+  expect(
+    isHarmless('Filestore [KV_x] Recovering stream state from index errored: prior state file'),
+  ).toBe(true)
+  expect(isHarmless('Plaintext passwords detected, use nkeys or bcrypt')).toBe(true)
+  expect(isHarmless('Filestore [STATE] Recovering stream state from index errored: no space')).toBe(
+    false,
+  )
 })
 
 test('a disk without room is refused at the start, and the folder is free again', () => {
