@@ -20,7 +20,7 @@ import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
-import { openConnections } from './connections/connections.ts'
+import { followEnds, openConnections } from './connections/connections.ts'
 import { createFloodLedger } from './connections/flood-ledger.ts'
 import { watchFloods } from './connections/flood-watch.ts'
 import { followServers } from './connections/follow-servers.ts'
@@ -134,6 +134,7 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         connections,
         isSensor: (user) => rules.parse(user) !== undefined,
         ledger,
+        onEnd: (listener) => followEnds(system, guard, listener),
         hasOutlived: ({ user, since }) => book.hasOutlived(user, Date.parse(since)),
         onOutlived: ({ user }) => {
           metrics.closed.inc({ why: 'outlived' })

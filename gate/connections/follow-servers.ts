@@ -4,6 +4,7 @@ import { deniedSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { GateMetrics } from '../metrics.ts'
 import type { SeenBook } from '../seen-book.ts'
+import { followEnds } from './connections.ts'
 
 type Options = {
   /** In the system account. */
@@ -21,15 +22,14 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
   const queue = 'gate'
-  const ends = system.subscribe('$SYS.ACCOUNT.*.DISCONNECT', {
-    queue,
-    callback: guard.callback('server', (error: Error | null, message: Msg) => {
-      if (error) return
-      const { client, reason } = jsonOf(message)
-      const user = typeof client === 'object' && client !== null && 'user' in client && client.user
-      if (isSensor(user)) seen.left(user, String(reason))
-    }),
-  })
+  const ends = followEnds(
+    system,
+    guard,
+    ({ user, reason }) => {
+      if (isSensor(user)) seen.left(user, reason)
+    },
+    { queue },
+  )
   const denials = nc.subscribe(deniedSubject, {
     queue,
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
@@ -43,7 +43,7 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
   })
   return {
     [Symbol.dispose]: () => {
-      if (!system.isClosed()) ends.unsubscribe()
+      ends[Symbol.dispose]()
       if (!nc.isClosed()) denials.unsubscribe()
     },
   }
