@@ -23,7 +23,7 @@ import { answerConnections } from './connections/answer-connections.ts'
 import { followEnds, openConnections } from './connections/connections.ts'
 import { createFloodLedger } from './connections/flood-ledger.ts'
 import { watchFloods } from './connections/flood-watch.ts'
-import { followServers } from './connections/follow-servers.ts'
+import { followDenied, followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses } from './connections/pauses.ts'
 import type { CredentialBook } from './credential-book.ts'
@@ -130,6 +130,8 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         nowMs: Date.now,
       })
       using _pushes = followSpent(nc, guard, ledger.charge)
+      // the servers count no subscription, and write a line for each that they deny
+      using _denials = followDenied(nc, guard, ledger.charge)
       await watchFloods({
         connections,
         isSensor: (user) => rules.parse(user) !== undefined,

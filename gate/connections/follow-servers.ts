@@ -30,21 +30,42 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
     },
     { queue },
   )
-  const denials = nc.subscribe(deniedSubject, {
-    queue,
+  const denials = followDenied(
+    nc,
+    guard,
+    (id, count) => {
+      if (!isSensor(id)) return
+      metrics.denied.inc(count)
+      seen.denied(id, count)
+    },
+    { queue },
+  )
+  return {
+    [Symbol.dispose]: () => {
+      ends[Symbol.dispose]()
+      denials[Symbol.dispose]()
+    },
+  }
+}
+
+/** Calls back with how much was denied to whom, a second's worth at a time. */
+export function followDenied(
+  nc: NatsConnection,
+  guard: Pick<InputGuard, 'callback'>,
+  onDenied: (who: string, count: number) => void,
+  { queue }: { readonly queue?: string } = {},
+): Disposable {
+  const subscription = nc.subscribe(deniedSubject, {
+    ...(queue === undefined ? {} : { queue }),
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
-      for (const [id, count] of Object.entries(jsonOf(message))) {
-        if (typeof count !== 'number' || !isSensor(id)) continue
-        metrics.denied.inc(count)
-        seen.denied(id, count)
-      }
+      for (const [who, count] of Object.entries(jsonOf(message)))
+        if (typeof count === 'number') onDenied(who, count)
     }),
   })
   return {
     [Symbol.dispose]: () => {
-      ends[Symbol.dispose]()
-      if (!nc.isClosed()) denials.unsubscribe()
+      if (!nc.isClosed()) subscription.unsubscribe()
     },
   }
 }
