@@ -20,10 +20,10 @@ import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
-import { openConnections } from './connections/connections.ts'
+import { followEnds, openConnections } from './connections/connections.ts'
 import { createFloodLedger } from './connections/flood-ledger.ts'
 import { watchFloods } from './connections/flood-watch.ts'
-import { followServers } from './connections/follow-servers.ts'
+import { followDenied, followServers } from './connections/follow-servers.ts'
 import { openKicker } from './connections/kicker.ts'
 import { openPauses } from './connections/pauses.ts'
 import type { CredentialBook } from './credential-book.ts'
@@ -130,10 +130,13 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         nowMs: Date.now,
       })
       using _pushes = followSpent(nc, guard, ledger.charge)
+      // the servers count no subscription, and write a line for each that they deny
+      using _denials = followDenied(nc, guard, ledger.charge)
       await watchFloods({
         connections,
         isSensor: (user) => rules.parse(user) !== undefined,
         ledger,
+        onEnd: (listener) => followEnds(system, guard, listener),
         hasOutlived: ({ user, since }) => book.hasOutlived(user, Date.parse(since)),
         onOutlived: ({ user }) => {
           metrics.closed.inc({ why: 'outlived' })

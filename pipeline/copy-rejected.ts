@@ -25,7 +25,7 @@ export type RejectedCopier = (
   understood?: (refused: Refused) => unknown,
 ) => Promise<void>
 
-/** Resolves when every refused item of the message is in REJECTED; waits through outages. */
+/** Resolves when the refused items of the message that may be kept are in REJECTED; waits through outages. */
 export function rejectedCopier(log: Log, bound: RejectedBound): RejectedCopier {
   return async (message, raws, understood = () => undefined) => {
     if (message.refused.length === 0) return
@@ -54,7 +54,8 @@ export function rejectedCopier(log: Log, bound: RejectedBound): RejectedCopier {
       await keepRejected(log, subject, { bytes, sensor, why, arrivedMs })
       bound.kept(sensor)
     }
-    await lastValueFrom(from(message.refused).pipe(mergeMap(copyOne, inFlight), toArray()))
+    const kept = message.refused.filter(({ sensor }) => bound.mayKeep(sensor))
+    await lastValueFrom(from(kept).pipe(mergeMap(copyOne, inFlight), toArray()))
   }
 }
 

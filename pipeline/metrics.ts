@@ -35,6 +35,11 @@ export function pipelineMetrics(registry: Registry) {
       help: 'Partitions whose RAW stream had lost its tail: a person should look',
       registers,
     }),
+    notKept: new Counter({
+      name: 'airproof_rejected_not_kept_total',
+      help: 'Refused items that were counted and not kept: their sensor was refused too often',
+      registers,
+    }),
     storms: new Counter({
       name: 'airproof_storms_total',
       help: 'Times that most sensors fell silent at once: a person should look',

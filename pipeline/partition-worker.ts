@@ -156,8 +156,11 @@ export async function startPartition(
     watch: wheel.watch,
   }
   const copyEvents = eventCopier(log, context)
-  const bound = rejectedBound(log.nc, (error) => {
-    logger.warn({ err: error, partition }, 'REJECTED was not trimmed this time')
+  const bound = rejectedBound(log.nc, {
+    onFailure: (error) =>
+      logger.warn({ err: error, partition }, 'REJECTED was not trimmed this time'),
+    onNotKept: () => metrics.notKept.inc(),
+    nowMs: monotonicMs,
   })
   const copyRejected = rejectedCopier(log, bound)
   const tellReceipts = receiptTeller({ nc: log.nc, state, wanting: context.wantReceipts })

@@ -1,9 +1,12 @@
 /**
  * Keeps one sensor from pushing the evidence of all others out of REJECTED: of each, the newest are
  * kept. Counted since the start, so a sensor may have a few more until it is refused often enough.
+ * Each is a write that the next commit of its partition waits for, and 500 of them are one message
+ * of a kilobyte: beyond a rate they are counted and not kept, or one sensor could stop its partition.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { createRateBook } from '../core/rate-book.ts'
 import { remember } from '../core/remember.ts'
 import { rejectedOf, rejectedStream } from '../schemas/subjects.ts'
 
@@ -11,18 +14,30 @@ import { rejectedOf, rejectedStream } from '../schemas/subjects.ts'
 export const mostKeptOfOne = 1_000
 /** So many may be kept beyond it, which spares the server a purge for each. */
 export const slack = 250
+/** What of a sensor is written: so many at once are some seconds of a partition. */
+const mostWritten = { perSecond: 10, burst: 4 * mostKeptOfOne }
 /** Sensors that are counted; who was not refused for longest is forgotten. */
 const mostCounted = 20_000
 
 export type RejectedBound = {
+  /** Whether one more of the sensor is kept; what is not is counted. Never throws. */
+  readonly mayKeep: (sensor: string) => boolean
   /** Called for each that was kept. Never waits, never throws. */
   readonly kept: (sensor: string) => void
 }
 
+type Options = {
+  readonly onFailure: (error: unknown) => void
+  readonly onNotKept: () => void
+  /** A clock that never goes back, ms. */
+  readonly nowMs: () => number
+}
+
 export function rejectedBound(
   nc: NatsConnection,
-  onFailure: (error: unknown) => void,
+  { onFailure, onNotKept, nowMs }: Options,
 ): RejectedBound {
+  const written = createRateBook(mostCounted)
   const counts = new Map<string, number>()
   const trim = async (sensor: string): Promise<void> => {
     const manager = await jetstreamManager(nc, { checkAPI: false })
@@ -30,6 +45,11 @@ export function rejectedBound(
     await manager.streams.purge(rejectedStream, { filter, keep: mostKeptOfOne })
   }
   return {
+    mayKeep: (sensor) => {
+      const may = written.waitMs(sensor, mostWritten, nowMs()) === 0
+      if (!may) onNotKept()
+      return may
+    },
     kept: (sensor) => {
       const count = (counts.get(sensor) ?? 0) + 1
       remember(counts, sensor, count % slack, mostCounted)

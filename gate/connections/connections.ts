@@ -2,7 +2,9 @@
  * The servers' open connections, as their system account tells them: found by sensor or listed
  * page by page, and closed.
  */
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import { airAccount, sensorsAccount } from '../../runtime/engines/nats-users.ts'
+import type { InputGuard } from '../input-guard.ts'
 
 export type Connection = {
   readonly serverId: string
@@ -23,6 +25,14 @@ export type Connection = {
   readonly lastActivity: string
 }
 
+/** What a connection had sent when it ended. */
+export type Ended = Pick<
+  Connection,
+  'serverId' | 'cid' | 'user' | 'messages' | 'bytes' | 'ageMs'
+> & {
+  readonly reason: string
+}
+
 export type Connections = {
   /** Of a sensor, on every server, as the answers come. */
   readonly of: (user: string) => AsyncIterable<Connection>
@@ -31,6 +41,11 @@ export type Connections = {
   /** The client finds its connection closed by the server, and may come again. */
   readonly close: (connection: Connection) => Promise<void>
 }
+
+/** Where sensors are once they have signed in: who did not get in is told to no one here. */
+const endedSubjects = [airAccount, sensorsAccount].map(
+  (account) => `$SYS.ACCOUNT.${account}.DISCONNECT`,
+)
 
 export const pageSize = 1_024
 const listSubject = '$SYS.REQ.SERVER.PING.CONNZ'
@@ -94,3 +109,50 @@ function readAnswer({ server, data }: Answer): readonly Connection[] {
     lastActivity: one.last_activity ?? '',
   }))
 }
+
+/**
+ * Tells the connections that end, of clients that had signed in.
+ * @param system signed in to the system account
+ * @param queue gates that share one each hear a part of them
+ */
+export function followEnds(
+  system: NatsConnection,
+  guard: Pick<InputGuard, 'callback'>,
+  onEnd: (ended: Ended) => void,
+  { queue }: { readonly queue?: string } = {},
+): Disposable {
+  const callback = guard.callback('server', (error: Error | null, message: Msg) => {
+    if (!error) onEnd(readEnd(message.json()))
+  })
+  const subscriptions = endedSubjects.map((subject) =>
+    system.subscribe(subject, { callback, ...(queue === undefined ? {} : { queue }) }),
+  )
+  return {
+    [Symbol.dispose]: () => {
+      if (!system.isClosed()) for (const one of subscriptions) one.unsubscribe()
+    },
+  }
+}
+
+type EndEvent = {
+  readonly server?: { readonly id?: string }
+  readonly client?: {
+    readonly id?: number
+    readonly user?: string
+    readonly start?: string
+    readonly stop?: string
+  }
+  /** By the client. */
+  readonly sent?: { readonly msgs?: number; readonly bytes?: number }
+  readonly reason?: string
+}
+
+const readEnd = ({ server, client, sent, reason }: EndEvent): Ended => ({
+  serverId: server?.id ?? '',
+  cid: client?.id ?? 0,
+  user: client?.user ?? '',
+  messages: sent?.msgs ?? 0,
+  bytes: sent?.bytes ?? 0,
+  ageMs: Date.parse(client?.stop ?? '') - Date.parse(client?.start ?? ''),
+  reason: reason ?? '',
+})

@@ -1,20 +1,23 @@
 /**
  * Finds sensors that flood NATS or MQTT, from the counts that the servers keep of each connection:
  * page by page through all connections, with pauses, so that looking stays a small share of a
- * server's work (5,000 connections are looked at in about 2 s, 100,000 in a minute or two). The
- * sensor's connections are closed and it is not let in for a pause; what was acknowledged stays
+ * server's work (5,000 connections are looked at in about 2 s, 100,000 in a minute or two). What a
+ * connection sent after the last look is known when it ends, and to sign in counts as a message: who
+ * comes and goes all the time is counted like who stays. The sensor's connections are closed and it is not let in for a pause; what was acknowledged stays
  * stored. A sensor that holds too many connections loses the oldest, and one whose secret has ended
  * since it signed in loses those: the servers ask at sign-in alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesIn } from '../../core/flood.ts'
-import { type Connection, type Connections, pageSize } from './connections.ts'
+import { type Connection, type Connections, type Ended, pageSize } from './connections.ts'
 import type { FloodLedger } from './flood-ledger.ts'
 
 type Options = {
   readonly connections: Pick<Connections, 'page' | 'close'>
   readonly isSensor: (user: string) => boolean
   readonly ledger: FloodLedger
+  /** Calls back with what ends, from now on. */
+  readonly onEnd: (listener: (ended: Ended) => void) => Disposable
   /** The secret that it came with is no longer good. */
   readonly hasOutlived: (connection: Connection) => boolean
   readonly onOutlived: (connection: Connection) => void
@@ -34,7 +37,10 @@ const pauseFactor = 10
 /** Looks until stopped. */
 export async function watchFloods(options: Options): Promise<void> {
   const { stop, onFailure, everyMs = 5_000 } = options
-  const sweep = floodSweep(options)
+  const { sweep, count } = floodSweep(options)
+  using _ends = options.onEnd((ended) => {
+    if (options.isSensor(ended.user)) count(ended)
+  })
   const pause = (ms: number): Promise<void> =>
     sleep(ms, undefined, { signal: stop }).catch(() => undefined)
   while (!stop.aborted) {
@@ -49,18 +55,34 @@ export async function watchFloods(options: Options): Promise<void> {
 
 type Counted = { readonly messages: number; readonly bytes: number; readonly sweep: number }
 
-/** One look at all connections; what it learns is kept for the next one. */
-function floodSweep(options: Options): (pause: (ms: number) => Promise<void>) => Promise<void> {
+type Sweep = {
+  /** One look at all connections; what it learns is kept for the next one. */
+  readonly sweep: (pause: (ms: number) => Promise<void>) => Promise<void>
+  /** Charges the sensor with what came in on a connection since it was counted last. */
+  readonly count: (seen: Omit<Ended, 'reason'>) => void
+}
+
+/** What to sign in counts for. */
+const signInCost = 1
+
+function floodSweep(options: Options): Sweep {
   const { connections, isSensor, ledger, hasOutlived, stop } = options
   const counted = new Map<string, Counted>()
+  const startedMs = performance.now()
   let sweep = 0
 
-  const count = ({ serverId, cid, user, messages, bytes }: Connection): void => {
+  const count: Sweep['count'] = ({ serverId, cid, user, messages, bytes, ageMs }) => {
     const key = `${serverId} ${cid}`
-    const before = counted.get(key) ?? { messages: 0, bytes: 0 }
+    const before = counted.get(key)
+    // one that has ended is kept for this look, which may have listed it before
     counted.set(key, { messages, bytes, sweep })
-    const more = messagesIn(messages - before.messages, bytes - before.bytes)
-    ledger.charge(user, Math.max(0, more))
+    if (before !== undefined) {
+      const more = messagesIn(messages - before.messages, bytes - before.bytes)
+      return ledger.charge(user, Math.max(0, more))
+    }
+    // what came in before we watched may be of days
+    if (ageMs > performance.now() - startedMs) return
+    ledger.charge(user, messagesIn(messages, bytes) + signInCost)
   }
   const close = async (surplus: readonly Connection[], tell: (one: Connection) => void) => {
     for (const connection of surplus) {
@@ -68,7 +90,7 @@ function floodSweep(options: Options): (pause: (ms: number) => Promise<void>) =>
       tell(connection)
     }
   }
-  return async (pause) => {
+  const look: Sweep['sweep'] = async (pause) => {
     sweep += 1
     const open = new Map<string, Connection[]>()
     for (let offset = 0; !stop.aborted; offset += pageSize) {
@@ -88,6 +110,7 @@ function floodSweep(options: Options): (pause: (ms: number) => Promise<void>) =>
     for (const [key, { sweep: last }] of counted) if (last !== sweep) counted.delete(key)
     ledger.forgetCalm((user) => open.has(user))
   }
+  return { sweep: look, count }
 }
 
 const oldestBeyond = (all: readonly Connection[]): readonly Connection[] =>

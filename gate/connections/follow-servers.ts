@@ -4,6 +4,7 @@ import { deniedSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { GateMetrics } from '../metrics.ts'
 import type { SeenBook } from '../seen-book.ts'
+import { followEnds } from './connections.ts'
 
 type Options = {
   /** In the system account. */
@@ -21,30 +22,50 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
   const queue = 'gate'
-  const ends = system.subscribe('$SYS.ACCOUNT.*.DISCONNECT', {
-    queue,
+  const ends = followEnds(
+    system,
+    guard,
+    ({ user, reason }) => {
+      if (isSensor(user)) seen.left(user, reason)
+    },
+    { queue },
+  )
+  const denials = followDenied(
+    nc,
+    guard,
+    (id, count) => {
+      if (!isSensor(id)) return
+      metrics.denied.inc(count)
+      seen.denied(id, count)
+    },
+    { queue },
+  )
+  return {
+    [Symbol.dispose]: () => {
+      ends[Symbol.dispose]()
+      denials[Symbol.dispose]()
+    },
+  }
+}
+
+/** Calls back with how much was denied to whom, a second's worth at a time. */
+export function followDenied(
+  nc: NatsConnection,
+  guard: Pick<InputGuard, 'callback'>,
+  onDenied: (who: string, count: number) => void,
+  { queue }: { readonly queue?: string } = {},
+): Disposable {
+  const subscription = nc.subscribe(deniedSubject, {
+    ...(queue === undefined ? {} : { queue }),
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
-      const { client, reason } = jsonOf(message)
-      const user = typeof client === 'object' && client !== null && 'user' in client && client.user
-      if (isSensor(user)) seen.left(user, String(reason))
-    }),
-  })
-  const denials = nc.subscribe(deniedSubject, {
-    queue,
-    callback: guard.callback('server', (error: Error | null, message: Msg) => {
-      if (error) return
-      for (const [id, count] of Object.entries(jsonOf(message))) {
-        if (typeof count !== 'number' || !isSensor(id)) continue
-        metrics.denied.inc(count)
-        seen.denied(id, count)
-      }
+      for (const [who, count] of Object.entries(jsonOf(message)))
+        if (typeof count === 'number') onDenied(who, count)
     }),
   })
   return {
     [Symbol.dispose]: () => {
-      if (!system.isClosed()) ends.unsubscribe()
-      if (!nc.isClosed()) denials.unsubscribe()
+      if (!nc.isClosed()) subscription.unsubscribe()
     },
   }
 }

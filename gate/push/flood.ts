@@ -34,6 +34,6 @@ export function floodGuard({
       book.waitMs(sensor, limitOf(sensor) ?? defaultFloodBounds, clockMs(), cost)
     if (ms === 0) return onSpent(sensor, cost)
     const seconds = Math.max(1, Math.ceil(ms / secondMs))
-    throw notNow(429, 'flood', 'this sensor sends more often than it may: wait', seconds)
+    throw notNow(429, 'flood', `${sensor} sends more often than it may: wait`, seconds)
   }
 }

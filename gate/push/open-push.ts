@@ -102,6 +102,12 @@ export async function openPush({
       onSpent: spent.note,
       clockMs: () => performance.now(),
     }),
+    applicationFlood: floodGuard({
+      limitOf: () => ofApplication,
+      pausedForMs: () => 0,
+      onSpent: () => undefined,
+      clockMs: () => performance.now(),
+    }),
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),
     seen: seen && ofSensors(seen, sensors),
@@ -124,6 +130,9 @@ export async function openPush({
   const all = opened.move()
   return { url: server.url, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
+
+/** Of 100,000 LoRaWAN devices at a reading per five minutes; what it says of each is counted there, too. */
+const ofApplication = { perSecond: 500, burst: 5_000 }
 
 /** Whoever has no credential may come with any id, and must not fill the notes with them. */
 const ofSensors = (

@@ -21,6 +21,8 @@ type Options = {
   /** Whether a claim of a sensor, or of an application, is true. */
   readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
   readonly flood: FloodGuard
+  /** The same for applications, which send for many sensors, and much that is no reading. */
+  readonly applicationFlood: FloodGuard
   readonly deliver: ReturnType<typeof createDeliver>
   readonly observe: Observe
   /** Where a sensor's last contact, and a refused one, is noted. */
@@ -37,6 +39,7 @@ export function createPushApp({
   endpoints,
   check,
   flood,
+  applicationFlood,
   deliver,
   observe,
   seen,
@@ -55,8 +58,11 @@ export function createPushApp({
   const push = async (ctx: Context, endpoint: Endpoint, rest: readonly string[]) => {
     const claim = readClaim(ctx, rest)
     admit(endpoint, claim)
-    if (endpoint.caller === 'sensor') flood(claim.id, announcedBytes(ctx))
-    const body = await readJson(ctx)
+    const floods = endpoint.caller === 'sensor' ? flood : applicationFlood
+    floods(claim.id, announcedBytes(ctx))
+    const { body, bytes } = await readJson(ctx)
+    // it did not say how long it would be
+    if (bytes > announcedBytes(ctx)) floods(claim.id, bytes)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
     const { message, answer } = endpoint.prepare(requestOf(ctx, claim, body))
@@ -107,7 +113,7 @@ export function createPushApp({
   return app
 }
 
-/** A body that does not say how long it is counts as short. */
+/** 0 where it does not say: it is counted when it is there. */
 const announcedBytes = ({ req }: Context): number => Number(req.headers['content-length'] ?? 0) || 0
 
 function requestOf(ctx: Context, { id }: Claim, body: unknown): PushRequest {

@@ -15,7 +15,9 @@ const readText = koaBody({
  * The JSON that was sent, whatever its type claims: firmware and scripts call JSON many things.
  * @throws PushError 400, 413, 415
  */
-export async function readJson(ctx: Context): Promise<unknown> {
+export async function readJson(
+  ctx: Context,
+): Promise<{ readonly body: unknown; readonly bytes: number }> {
   const { headers } = ctx.req
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
@@ -34,7 +36,7 @@ export async function readJson(ctx: Context): Promise<unknown> {
   if (typeof body !== 'string' || body.trim() === '')
     throw new PushError(400, 'not_json', 'the body is empty: send JSON')
   try {
-    return JSON.parse(body)
+    return { body: JSON.parse(body), bytes: Buffer.byteLength(body) }
   } catch (cause) {
     const said = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw new PushError(400, 'not_json', `the body is not JSON: ${said}`, { cause })

@@ -2,6 +2,7 @@
 import type { JsMsg } from '@nats-io/jetstream'
 import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
 import type { MappedFields, MappedReading } from '../../core/device-maps/mapped.ts'
+import { parseTopic } from '../../core/device-topics.ts'
 import { remember } from '../../core/remember.ts'
 import { futureToleranceMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
@@ -44,6 +45,8 @@ export type TopicWork = {
 }
 
 const mostUnderWay = 256
+/** Characters of a topic, or of what it says, in a line of the log. */
+const longestShown = 200
 /** Until what could not be stored comes again: twice as long each time, a minute at most. */
 const againMs = (deliveries: number): number =>
   Math.min(minuteMs, 2 * secondMs * 2 ** Math.min(deliveries - 1, 10))
@@ -93,12 +96,12 @@ export function createTopicWork(options: Options): TopicWork {
     count(reason, 1)
     message.ack()
     if (noFault.has(reason)) return
-    const key = `${sensor?.id ?? message.subject} ${reason}`
+    const key = `${sensor?.id ?? speakerOf(message.subject)} ${reason}`
     const told = toldMs.get(key)
     if (told !== undefined && nowMs() - told < toldEveryMs) return
     remember(toldMs, key, nowMs(), most)
     log.warn(
-      { sensor: sensor?.id, subject: message.subject, reason, why },
+      { sensor: sensor?.id, subject: shortened(message.subject), reason, why: shortened(why) },
       'a device’s message was left out',
     )
   }
@@ -158,7 +161,7 @@ export function createTopicWork(options: Options): TopicWork {
         handle(message)
       } catch (error) {
         const { subject, data } = message
-        failed('topics', error, { subject, bytes: data.length })
+        failed('topics', error, { subject: shortened(subject), bytes: data.length })
         count('failed', 1)
         message.ack()
       }
@@ -176,3 +179,13 @@ const noFault: ReadonlySet<LeftReason> = new Set(['nothing', 'other_quantity', '
 
 /** When the broker stored the message, ms since the epoch: it is the same when it comes again. */
 const storedAtMs = ({ timestampNanos }: TopicMessage): number => Number(timestampNanos / 1_000_000n)
+
+/** One bridge may name devices without end: they share one line of the log per hour. */
+function speakerOf(subject: string): string {
+  const { kind, serial } = parseTopic(subject) ?? { kind: '', serial: '' }
+  return `${kind} ${serial.split(':', 1)[0] ?? ''}`
+}
+
+/** A topic may be 64 KiB long. */
+const shortened = <Text extends string | undefined>(text: Text): string | Text =>
+  text === undefined || text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`

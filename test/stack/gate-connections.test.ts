@@ -17,7 +17,7 @@ import {
 } from '../../runtime/sensor-registry.ts'
 import type { OpenConnection } from '../../schemas/open-connection.ts'
 import { parseSeen } from '../../schemas/seen.ts'
-import { buckets, connectionsSubject, rawStream } from '../../schemas/subjects.ts'
+import { buckets, connectionsSubject, deniedSubject, rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
@@ -213,6 +213,45 @@ test('a sensor that floods must pause; what was acknowledged is stored, and othe
     subjects_filter: `air.raw.*.${id}`,
   })
   expect(Object.values(state.subjects ?? {})[0]).toBeGreaterThanOrEqual(acknowledged)
+})
+
+test('a sensor that comes and goes between two looks floods like one that stays', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const secret = await nats.addSensor(id, { flood: { per_second: 0.01, burst: 50 } })
+  const visit = async (): Promise<void> => {
+    const nc = await nats.sensor(id, secret)
+    for (let i = 0; i < 5; i++) nc.publish(`air.raw.${id}`, '{}')
+    await nc.close()
+  }
+  let visits = 0
+  const refused = await (async () => {
+    for (; visits < 100; visits++) await visit()
+  })().catch(String)
+  expect(refused).toMatch(/authorization violation/i)
+  expect(visits).toBeGreaterThanOrEqual(8)
+  expect(await gate.metric('airproof_gate_sign_ins_total', 'verdict="paused"')).toBe(1)
+})
+
+test('to be denied without end is a flood: the servers count no subscription', async () => {
+  await using nats = await guardedNats()
+  await using gate = await nats.startGate()
+  const nc = await nats.sensor(id, await nats.addSensor(id))
+  nats.nc.publish(deniedSubject, JSON.stringify({ [id]: 10_000 }))
+  await ends(nc)
+  expect(await gate.metric('airproof_gate_closed_total', 'why="flood"')).toBe(1)
+})
+
+test('who does not get in writes nothing about a sensor', async () => {
+  await using nats = await guardedNats()
+  await using _gate = await nats.startGate()
+  const secret = await nats.addSensor(id)
+  const stranger = 'NGR-LOS-YAB-999'
+  await expect(nats.sensor(stranger, secret)).rejects.toThrow(/authorization violation/i)
+  await (await nats.sensor(id, secret)).close()
+  const seen = await new Kvm(nats.nc).open(buckets.seen)
+  await eventually('its end is noted', async () => (await seen.get(id))?.string().includes('left'))
+  expect(await seen.get(stranger)).toBeNull()
 })
 
 test('long messages count as several, though they are few', async () => {

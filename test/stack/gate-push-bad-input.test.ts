@@ -6,6 +6,7 @@ import { stuckAfter } from '../../core/quality.ts'
 import { maxRawBytes, maxRawItems } from '../../schemas/raw-reading.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
+import { eventually } from '../support/eventually.ts'
 import { type Caller, type TestPush, testPush, ttnUplink } from '../support/push.ts'
 
 let push: TestPush
@@ -168,6 +169,36 @@ describe('too much and too slow', () => {
     expect(flooded[0]?.body.error?.code).toBe('flood')
     expect((await push.post('/push/readings', { pm25: 1 }, other)).status).toBe(202)
   })
+  test('a body that does not say how long it is counts as what it is', async () => {
+    const flood = { flood: { per_second: 0.001, burst: 20 } }
+    const sensor = await push.sensor('NGR-LOS-BAD-009', flood)
+    const chunked = async (): Promise<number> => {
+      const { status } = await fetch(`${push.url}/push/readings/${sensor.id}/${sensor.secret}`, {
+        method: 'POST',
+        body: new Blob([`{"pm25":1}${' '.repeat(120_000)}`]).stream(),
+        duplex: 'half',
+      })
+      return status
+    }
+    expect([await chunked(), await chunked(), await chunked()]).toEqual([202, 202, 429])
+  })
+  test('an application that posts without end is 429, and harms no sensor', async () => {
+    const application = await push.application({
+      id: 'endless',
+      kind: 'ttn',
+      fields: { pm25: 'pm2_5' },
+    })
+    const other = await push.sensor('NGR-LOS-BAD-010')
+    const sockets = await Promise.all(Array.from({ length: 800 }, () => open()))
+    for (const socket of sockets)
+      socket.write(`${head('/push/ttn', application)}content-length: 131072\r\n\r\n{`)
+    await eventually(
+      'it is told to wait',
+      async () => (await push.post('/push/ttn', {}, application)).status === 429,
+    )
+    expect((await push.post('/push/readings', { pm25: 1 }, other)).status).toBe(202)
+    for (const socket of sockets) socket.destroy()
+  })
   test.each([
     ['its body', () => `${head('/push/readings')}content-length: 1000\r\n\r\n{"pm25"`],
     ['its headers', () => 'POST /push/readings HTTP/1.1\r\nhost: a\r\nx-a: '],
@@ -190,8 +221,8 @@ describe('too much and too slow', () => {
   })
 })
 
-const head = (path: string): string =>
-  `POST ${path}/${caller.id}/${caller.secret} HTTP/1.1\r\nhost: a\r\n`
+const head = (path: string, { id, secret } = caller): string =>
+  `POST ${path}/${id}/${secret} HTTP/1.1\r\nhost: a\r\n`
 
 async function open(url = push.url): Promise<Socket> {
   const { hostname, port } = new URL(url)

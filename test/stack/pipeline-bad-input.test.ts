@@ -370,3 +370,16 @@ test('of one sensor the newest thousand or so are kept, and another’s evidence
   expect(left.length).toBeGreaterThanOrEqual(mostKeptOfOne)
   expect(textOf((await pipeline.kept(kept!, partition)).data)).toBe('{"mine')
 })
+
+test('a sensor that is refused without end does not stop its partition', async () => {
+  const [other, sensor] = [await newSensor(), await newSensor()]
+  const bad = Array.from({ length: 500 }, () => 1)
+  for (let i = 0; i < 40; i++) await pipeline.publish(sensor, bad)
+  const { refused } = await pipeline.outcomeOf(sensor)
+  expect(refused).toHaveLength(20_000)
+  await pipeline.publish(other, good())
+  expect((await pipeline.outcomeOf(other)).accepted).toHaveLength(1)
+  const count = await pipeline.metric('airproof_rejected_not_kept_total', '')
+  expect(count).toBeGreaterThan(15_000)
+  expect(count).toBeLessThanOrEqual(16_000)
+})

@@ -110,6 +110,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
   const published: { readonly sensor: string; readonly reading: RawReading }[] = []
   const counted: Record<string, number> = {}
   const failures: unknown[] = []
+  const told: string[] = []
   const state: { verdict: PublishVerdict; nowMs: number } = { verdict: 'stored', nowMs: 0 }
   const work = createTopicWork({
     devices: { find: found },
@@ -120,7 +121,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
     },
     count: (outcome, by) => (counted[outcome] = (counted[outcome] ?? 0) + by),
     failed: (_loop, error) => void failures.push(error),
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn' }, { write: (line) => void told.push(line) }),
     nowMs: () => state.nowMs,
   })
   const say = async (
@@ -146,7 +147,7 @@ function workWith(found: (kind: string, serial: string) => FoundDevice) {
     await Promise.resolve()
     return answers
   }
-  return { work, say, published, counted, failures, state }
+  return { work, say, published, counted, failures, told, state }
 }
 
 const air = sensorWith('NGR-LOS-TOP-001', { kind: 'airgradient', serial: 'aabbccddeeff' })
@@ -207,6 +208,17 @@ describe('a message on a device’s own topic', () => {
       nothing: 1,
       too_large: 1,
     })
+  })
+
+  it('of a bridge that names devices without end, however long, is told in one short line', async () => {
+    const { say, counted, told } = workWith(() => 'unknown_device')
+    for (let i = 0; i < 50; i++)
+      await say(`zigbee2mqtt.home-7.${'x'.repeat(60_000)}${i}`, zigbee.body)
+    expect(counted).toEqual({ unknown_device: 50 })
+    expect(told).toHaveLength(1)
+    expect(told.join('').length).toBeLessThan(1_000)
+    await say('zigbee2mqtt.home-8.nobody', zigbee.body)
+    expect(told).toHaveLength(2)
   })
 
   it('of a Zigbee bridge that repeats what it knows is no news', async () => {
