@@ -15,6 +15,7 @@ import { secondMs } from '../core/time.ts'
 import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
 import { codeOf } from './exit.ts'
 import { listenOn } from './listen.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import type { TlsFiles } from './tls-files.ts'
 
 export type HttpServerOptions = {
@@ -75,7 +76,7 @@ export async function startHttpServer({
       // Node would answer without a body
       requireHostHeader: false,
     },
-    withHost(listener, brokenBody),
+    oneAtATime(withHost(listener, brokenBody)),
     tls,
   )
   boundConnections(server, connections)
