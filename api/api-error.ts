@@ -47,3 +47,7 @@ export const unavailable = (code: ApiErrorCode, message: string, cause?: unknown
   })
 
 const retryAfterSeconds = 2
+
+/** Nobody reads it: it is what metrics count, and it is not refunded. */
+export const clientGone = (): ApiError =>
+  new ApiError(499, 'client_gone', 'the client closed the connection before the answer')

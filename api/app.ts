@@ -10,11 +10,13 @@ import { remember } from '../core/remember.ts'
 import { clientNetwork } from '../runtime/client-network.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Asker, Route } from './answer.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError, clientGone } from './api-error.ts'
 import { toApiError, writeError } from './error-answer.ts'
 import { readJsonBody } from './json-body.ts'
 import { type Caller, networkHeader } from './key-guard.ts'
+import { loopTurns } from './loop-turns.ts'
 import { decodeText, parseParams } from './params.ts'
+import { unreadAnswers } from './unread-answers.ts'
 
 /** Told of every request when its answer is on the way. */
 export type Observe = (seen: {
@@ -40,6 +42,8 @@ export const longestUrl = 4_096
 
 export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa {
   const app = new Koa()
+  const inTurn = loopTurns()
+  const unread = unreadAnswers()
   // routes without names in their path are found by a look-up; the router's patterns take the rest
   const fixed = new Map<string, readonly Route[]>()
   const router = new Router({ strict: true })
@@ -69,15 +73,25 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const admitted = route.isOpen ? undefined : await admit(headers, ask)
     state.admitted = admitted
     const caller = admitted?.caller
-    // the key may have been revoked while it waited for its charge
+    const network = (): string => clientNetwork(ctx.req, proxies)
+    const asker = askerOf(ctx, caller, network)
+    const share = asker.share()
+    await inTurn(share)
+    if (ctx.res.closed) throw clientGone()
+    // the key may have been revoked while it waited for its charge and its turn
     caller?.again()
+    unread.refuseMore(share)
+    const give = (answer: Answer): void => {
+      const bytes = send(ctx, answer)
+      unread.add(share, ctx.res, bytes)
+    }
     const asked = route.typeOf && parseParams(queryOf(ctx), route.params)
     const type = (asked && route.typeOf?.(asked)) ?? agreedType(ctx, route.types)
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : kept.get(url)
     if (known !== undefined && known.version === version && known.answer.type === type) {
-      send(ctx, known.answer)
+      give(known.answer)
       return
     }
     const params = asked ?? parseParams(queryOf(ctx), route.params)
@@ -87,8 +101,6 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       return sent
     }
     const header = (name: string): string | undefined => headers[name]?.toString()
-    const network = (): string => clientNetwork(ctx.req, proxies)
-    const asker = askerOf(ctx, caller, network)
     const answering = route.answer({
       names,
       params,
@@ -101,7 +113,7 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     })
     const answer = answering instanceof Promise ? await answering : answering
     if (version !== undefined) keepAnswer(url, version, answer)
-    send(ctx, answer)
+    give(answer)
   }
 
   const kept = new Map<string, { readonly version: number; readonly answer: Answer }>()
@@ -242,13 +254,16 @@ const withoutParameters = (accept: string): string =>
     })
     .join(',')
 
-/** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
-function send(ctx: Context, answer: Answer): void {
+/**
+ * Straight to the socket: Koa's own way looks at the body again to find out what it is.
+ * @returns bytes of the body that are on the way
+ */
+function send(ctx: Context, answer: Answer): number {
   const { type, body, headers = {}, etag, follow } = answer
   const isKnown = etag !== undefined && isSameAs(ctx, etag)
   ctx.respond = false
   // the server has answered 503 for us, or the client has gone
-  if (ctx.res.headersSent) return
+  if (ctx.res.headersSent) return 0
   ctx.res.writeHead(isKnown ? 304 : (answer.status ?? 200), {
     ...(isKnown ? {} : { 'content-type': type }),
     ...(follow === undefined && !isKnown ? { 'content-length': body.length } : {}),
@@ -261,14 +276,15 @@ function send(ctx: Context, answer: Answer): void {
   })
   if (isKnown) {
     ctx.res.end()
-    return
+    return 0
   }
   if (follow === undefined || ctx.method === 'HEAD') {
     ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
-    return
+    return ctx.method === 'HEAD' ? 0 : body.length
   }
   // gone while it was let in: its `close`, which gives places back, is over
-  if (ctx.res.closed) return
+  if (ctx.res.closed) return 0
   ctx.res.flushHeaders()
   follow(ctx.res)
+  return 0
 }

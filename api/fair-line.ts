@@ -10,7 +10,7 @@
  * A place is free when its work has really ended, not when its client was answered: work that
  * cannot be aborted is still counted.
  */
-import { ApiError, unavailable } from './api-error.ts'
+import { type ApiError, clientGone, unavailable } from './api-error.ts'
 
 export type Turn = {
   readonly share: string
@@ -140,6 +140,3 @@ const overloaded = (): ApiError =>
   unavailable('overloaded', 'too many requests to the history are waiting: try again later')
 const tooSlow = (): ApiError =>
   unavailable('took_too_long', 'the history took too long to read: try again, or ask for less')
-/** Nobody reads it: it is what metrics count, and it is not refunded. */
-const clientGone = (): ApiError =>
-  new ApiError(499, 'client_gone', 'the client closed the connection before the answer')

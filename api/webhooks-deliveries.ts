@@ -1,5 +1,5 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
-import { eventKinds, parseKeyText, triggers } from '../core/delivery.ts'
+import { eventKinds, triggers } from '../core/delivery.ts'
 import { inFull } from '../core/iso-time.ts'
 import { type Attempt, attemptOutcomes } from '../schemas/attempt.ts'
 import type { WaitingDelivery } from '../schemas/webhook-requests.ts'
@@ -13,6 +13,8 @@ import type { DeliveryOwner } from './webhooks-owner.ts'
 type Options = {
   readonly log: AttemptLog
   readonly owner: DeliveryOwner
+  /** Nobody needs the answer any more. */
+  readonly gone?: AbortSignal
 }
 
 export const deliveryParams = [
@@ -30,6 +32,8 @@ export const deliveryParams = [
 /** Attempts looked at for one page; a page that finds fewer than asked for says where to go on. */
 const mostLookedAt = 1_000
 const mostListed = 1_000
+/** Of one delivery, the newest: with what was said in them they are some 10 KB each. */
+export const mostAttemptsShown = 50
 
 const inFullOrNull = (text: string | null): string | null => text && inFull(text)
 
@@ -92,7 +96,7 @@ export type AttemptPage = {
 
 /** @throws ApiError 400, 503 */
 export async function listDeliveries(
-  { log, owner }: Options,
+  { log, owner, gone }: Options,
   webhook: string,
   params: Params,
 ): Promise<AttemptPage> {
@@ -108,7 +112,7 @@ export async function listDeliveries(
   const found: LoggedAttempt[] = []
   let looked = 0
   let lastSeq = 0
-  for await (const logged of log.read(webhook, readAtCursor(params))) {
+  for await (const logged of log.read(webhook, { before: readAtCursor(params), gone })) {
     if (found.length === limit || looked === mostLookedAt) {
       return page(found, atCursor(lastSeq))
     }
@@ -158,14 +162,13 @@ const isOf = ({ delivery, key }: Pick<Attempt, 'delivery' | 'key'>, id: string):
   delivery === id || key === id
 
 /**
- * A delivery with all its attempts that are kept, newest first, and what is to become of it.
+ * A delivery with its newest attempts that are kept, newest first, and what is to become of it.
  * @throws ApiError 404
  */
 export async function showDelivery(options: Options, webhook: string, id: string) {
   const attempts: Attempt[] = []
-  for await (const { attempt } of options.log.read(webhook)) {
-    if (!isOf(attempt, id)) continue
-    attempts.push(attempt)
+  for await (const { attempt } of findAttempts(options, webhook, id)) {
+    if (attempts.push(attempt) === mostAttemptsShown) break
     // nothing of it was sent before its first attempt
     if (attempt.attempt === 1 && attempt.trigger === 'event') break
   }
@@ -199,33 +202,50 @@ function stateAfter(attempt: Attempt | undefined): string {
 
 /** Undefined, too, where the owner is away: the log is told all the same. */
 async function findWaiting(
-  { owner }: Options,
+  options: Options,
   webhook: string,
   id: string,
 ): Promise<WaitingDelivery | undefined> {
   try {
-    for (const state of ['pending', 'dead'] as const) {
-      const { deliveries } = await owner.list(webhook, { state, limit: mostListed })
-      const found = deliveries.find((one) => isOf(one, id))
-      if (found !== undefined) return found
-    }
+    return await askWaiting(options, webhook, id)
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 503) throw error
+    return undefined
+  }
+}
+
+/** @throws ApiError 503 */
+async function askWaiting(
+  { owner }: Options,
+  webhook: string,
+  id: string,
+): Promise<WaitingDelivery | undefined> {
+  for (const state of ['pending', 'dead'] as const) {
+    const { deliveries } = await owner.list(webhook, { state, limit: mostListed })
+    const found = deliveries.find((one) => isOf(one, id))
+    if (found !== undefined) return found
   }
   return undefined
 }
 
-/** The natural key by which the owner knows a delivery. @throws ApiError 404 */
+async function* findAttempts({ log, gone }: Options, webhook: string, id: string) {
+  for await (const logged of log.read(webhook, { containing: id, gone })) {
+    if (isOf(logged.attempt, id)) yield logged
+  }
+}
+
+/**
+ * The natural key by which the owner knows a delivery. Only of one that there was: whoever makes up
+ * a key would be told, signed, what never happened.
+ * @throws ApiError 404, 503
+ */
 export async function keyOfDelivery(
   options: Options,
   webhook: string,
   id: string,
 ): Promise<string> {
-  if (parseKeyText(id) !== undefined) return id
-  for await (const { attempt } of options.log.read(webhook)) {
-    if (isOf(attempt, id)) return attempt.key
-  }
-  const waiting = await findWaiting(options, webhook, id)
+  for await (const { attempt } of findAttempts(options, webhook, id)) return attempt.key
+  const waiting = await askWaiting(options, webhook, id)
   if (waiting === undefined) throw noDelivery(id)
   return waiting.key
 }

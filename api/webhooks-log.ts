@@ -12,12 +12,17 @@ import { unavailable } from './api-error.ts'
 export type LoggedAttempt = { readonly seq: number; readonly attempt: Attempt }
 
 export type AttemptLog = {
-  /**
-   * Newest first; reads on only as far as it is asked for more.
-   * @param before a sequence: only what lies before it
-   * @throws ApiError 503
-   */
-  readonly read: (webhook: string, before?: number) => AsyncGenerator<LoggedAttempt>
+  /** Newest first; reads on only as far as it is asked for more. @throws ApiError 503 */
+  readonly read: (webhook: string, asked?: ReadAsked) => AsyncGenerator<LoggedAttempt>
+}
+
+export type ReadAsked = {
+  /** A sequence: only what lies before it. */
+  readonly before?: number | undefined
+  /** Only attempts that say this anywhere: the others are not even parsed. */
+  readonly containing?: string
+  /** Nobody needs more of it. */
+  readonly gone?: AbortSignal | undefined
 }
 
 /** Read at a time; up to twice as many where that saves looking for the place. */
@@ -25,11 +30,12 @@ const window = 100
 const answerWithinMs = 5_000
 
 export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
-  async *read(webhook, before = Number.POSITIVE_INFINITY) {
+  async *read(webhook, { before = Number.POSITIVE_INFINITY, containing = '', gone } = {}) {
     const subject = attemptSubject(webhook)
     const last = await lastMessage(nc, attemptsStream, subject)
     let end = Math.min(before, (last?.seq ?? 0) + 1)
     while (end > 1) {
+      gone?.throwIfAborted()
       const behind = await countFrom(nc, subject, end)
       const countIn = async (seq: number): Promise<number> =>
         (await countFrom(nc, subject, seq)) - behind
@@ -37,7 +43,7 @@ export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
       if (count === 0) return
       const messages = await readFrom(nc, subject, { seq: start, batch: count })
       for (const { seq, text } of messages.toReversed()) {
-        const attempt = seq < end ? parse(text) : undefined
+        const attempt = seq < end && text.includes(containing) ? parse(text) : undefined
         if (attempt !== undefined) yield { seq, attempt }
       }
       end = start

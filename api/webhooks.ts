@@ -18,6 +18,7 @@ import {
   type Request,
   type Route,
 } from './answer.ts'
+import { type FairLineBounds, fairLine } from './fair-line.ts'
 import { nextLink } from './next-link.ts'
 import type { SensorBoard } from './sensor-board.ts'
 import { isArmed } from './webhooks-armed.ts'
@@ -58,6 +59,16 @@ type Handler<T> = (asked: T) => Promise<Answer>
 type Admission = { readonly isForAll?: boolean }
 type RouteOptions = Admission & { readonly params?: readonly string[] }
 const forAll: Admission = { isForAll: true }
+
+/** Looking for a delivery may read 5,000 attempts of 10 KB. */
+const logBounds: FairLineBounds = {
+  running: 8,
+  runningEach: 2,
+  waiting: 256,
+  waitingEach: 32,
+  waitMs: 10 * secondMs,
+  workMs: 15 * secondMs,
+}
 
 export function webhookRoutes(options: Options): readonly Route[] {
   const { tierOf, book, log, owner, nowMs } = options
@@ -109,7 +120,17 @@ export function webhookRoutes(options: Options): readonly Route[] {
     status: 'success',
     webhook: { ...viewNow(webhook), ...more },
   })
-  const deliveries = { log, owner }
+  const inTurn = fairLine(logBounds)
+  /** What is read of the log of attempts, in the account's turn. */
+  const fromLog = <T>(
+    { account, asker }: Asked,
+    read: (deliveries: {
+      readonly log: AttemptLog
+      readonly owner: DeliveryOwner
+      readonly gone: AbortSignal
+    }) => Promise<T>,
+  ): Promise<T> =>
+    inTurn({ share: account, gone: asker.gone() }, (gone) => read({ log, owner, gone }))
 
   return [
     route(
@@ -171,8 +192,9 @@ export function webhookRoutes(options: Options): readonly Route[] {
     own(
       'GET',
       '/deliveries',
-      async ({ webhook, params }) => {
-        const page = await listDeliveries(deliveries, webhook.id, params)
+      async (asked) => {
+        const { webhook, params } = asked
+        const page = await fromLog(asked, (from) => listDeliveries(from, webhook.id, params))
         const path = `/v1/webhooks/${webhook.id}/deliveries`
         const headers = nextLink(path, params, page.next_cursor)
         return jsonAnswer({ status: 'success', ...page }, { headers })
@@ -182,15 +204,19 @@ export function webhookRoutes(options: Options): readonly Route[] {
     own(
       'GET',
       '/deliveries/:delivery_id',
-      async ({ webhook, names }) => {
-        const delivery = await showDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
+      async (asked) => {
+        const { webhook, names } = asked
+        const id = names['delivery_id'] ?? ''
+        const delivery = await fromLog(asked, (from) => showDelivery(from, webhook.id, id))
         return jsonAnswer({ status: 'success', delivery })
       },
       forAll,
     ),
-    own('POST', '/deliveries/:delivery_id/replay', async ({ webhook, names, readBody }) => {
+    own('POST', '/deliveries/:delivery_id/replay', async (asked) => {
+      const { webhook, names, readBody } = asked
       checked('nothing', await readBody())
-      const key = await keyOfDelivery(deliveries, webhook.id, names['delivery_id'] ?? '')
+      const name = names['delivery_id'] ?? ''
+      const key = await fromLog(asked, (from) => keyOfDelivery(from, webhook.id, name))
       const id = await owner.replay(webhook.id, key)
       return jsonAnswer({ status: 'success', delivery: { id, key } }, { status: 202 })
     }),

@@ -113,6 +113,8 @@ function parse(message: Msg): ShardRequest {
   throw new Refusal('bad_request', 'the request is not of the schema airproof/webhook-request')
 }
 
+const describedAtOnce = 8
+
 async function list(options: Options, entry: BookEntry, ask: Ask<'list'>): Promise<WebhookReply> {
   const { ledger, matcher } = options
   const wanted = ask.state === 'dead' ? slotStates.dead : slotStates.pending
@@ -123,11 +125,17 @@ async function list(options: Options, entry: BookEntry, ask: Ask<'list'>): Promi
     .map((slot) => deliveryAt(ledger, slot))
     .toSorted((a, b) => a.dueMs - b.dueMs)
     .slice(0, ask.limit)
+  const described: WaitingDelivery[] = []
+  // each may have to read a message of 2,000 readings
+  for (let i = 0; i < deliveries.length; i += describedAtOnce) {
+    const some = deliveries.slice(i, i + describedAtOnce)
+    described.push(...(await Promise.all(some.map((one) => describe(options, entry, one)))))
+  }
   return {
     ok: true,
     op: 'list',
     total: found.length,
-    deliveries: await Promise.all(deliveries.map((one) => describe(options, entry, one))),
+    deliveries: described,
     is_behind:
       matcher.behindOf(entry.number, 'events') > 0 ||
       matcher.behindOf(entry.number, 'readings') > 0,

@@ -4,6 +4,7 @@
  * Where the process may die: before the answer came or after it, until the record is durable, the
  * next owner finds the delivery due and makes the attempt again, with the same id and bytes.
  */
+import { judgeAttempt } from '../core/attempt-verdict.ts'
 import { afterFailure, closedBreaker } from '../core/breaker.ts'
 import { failedAt, judgeHealth } from '../core/endpoint-health.ts'
 import { deliveryAt, type Ledger } from '../core/ledger.ts'
@@ -30,6 +31,8 @@ export type DelivererContext = AttemptContext & {
     entry: BookEntry,
     why: { readonly reason: 'gone' | 'failing'; readonly detail: string; readonly health: Health },
   ) => void
+  /** What failed is ours, and of this delivery alone. */
+  readonly onBroken: (delivery: DeliveryRecord, error: unknown) => void
   /** The owner should hear of it. */
   readonly onWarning: (entry: BookEntry, health: Health) => void
 }
@@ -149,18 +152,43 @@ export function createDeliverer(
     }
   }
 
+  const tried = async (
+    endpoint: Endpoint,
+    delivery: DeliveryRecord,
+    entry: BookEntry,
+    signal: AbortSignal,
+  ): Promise<readonly LedgerRecord[]> => {
+    const happening = await happeningOf(delivery, signal)
+    if (happening === 'cancelled') return []
+    if (happening === undefined) {
+      metrics.gone.inc()
+      return [{ ...delivery, type: 'dead', dueMs: nowMs() }]
+    }
+    const attempted = await attemptDelivery(context, delivery, entry, happening, signal)
+    context.attempts(attempted.attempt)
+    return conclude(endpoint, delivery, entry, attempted)
+  }
+
+  /** As after an attempt without an answer; the endpoint has nothing to do with it. */
+  const later = (delivery: DeliveryRecord): LedgerRecord => {
+    const attempts = delivery.attempts + 1
+    const end = { status: undefined, isTimeout: false, retryAfterMs: undefined }
+    const verdict = judgeAttempt(end, attempts, context.random())
+    return verdict.outcome === 'retry'
+      ? { ...delivery, type: 'wait', attempts, dueMs: nowMs() + verdict.inMs }
+      : { ...delivery, type: 'dead', attempts, dueMs: nowMs() }
+  }
+
   return async (endpoint, slot, { abort }) => {
     const delivery = deliveryAt(ledger, slot)
     const entry = entryOf(delivery.webhook)
     if (entry === undefined) return { records: [] }
-    const happening = await happeningOf(delivery, abort.signal)
-    if (happening === 'cancelled') return { records: [] }
-    if (happening === undefined) {
-      metrics.gone.inc()
-      return { records: [{ ...delivery, type: 'dead', dueMs: nowMs() }] }
+    try {
+      return { records: await tried(endpoint, delivery, entry, abort.signal) }
+    } catch (error) {
+      // it would fail again after a restart, and with it everyone's deliveries
+      context.onBroken(delivery, error)
+      return { records: [later(delivery)] }
     }
-    const attempted = await attemptDelivery(context, delivery, entry, happening, abort.signal)
-    context.attempts(attempted.attempt)
-    return { records: conclude(endpoint, delivery, entry, attempted) }
   }
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
+import { keyText } from '../core/delivery.ts'
 import { sensorIdRules } from '../core/sensor-id.ts'
-import { shardCount } from '../core/webhook-id.ts'
+import { shardCount, webhookIdOf } from '../core/webhook-id.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'
@@ -125,6 +126,13 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
           logger.warn({ webhook: webhook.id, reason, detail }, 'webhook disabled')
         },
         (error: unknown) => logger.warn({ err: error, webhook: webhook.id }, 'not disabled yet'),
+      )
+    },
+    onBroken: (delivery, error) => {
+      metrics.errors.inc({ reason: 'internal' })
+      logger.error(
+        { err: error, webhook: webhookIdOf(delivery.webhook), delivery: keyText(delivery) },
+        'a delivery could not be made, and is tried again later',
       )
     },
     onWarning: ({ webhook }, health) => {

@@ -46,9 +46,9 @@ export async function openSources({
   const readings = recent<readonly ArrivedReading[]>(readingMessagesKept, async (seq) => {
     const found = await direct.getMessage(readingsStream, { seq })
     if (found === null) return undefined
-    // named one by one: they are getters of a class, which `...found` would leave out
-    const { subject, header: headers, data } = found
-    return (await readLog({ seq: found.seq, subject, headers, data }))?.readings
+    // named one by one: they are getters, which a spread leaves out
+    const { subject, header, data } = found
+    return (await readLog({ seq, subject, headers: header, data }))?.readings
   })
   return {
     happening: async ({ webhook, kind, sequence, detail }) => {

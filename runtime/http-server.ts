@@ -15,8 +15,8 @@ import { secondMs } from '../core/time.ts'
 import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
 import { codeOf } from './exit.ts'
 import { listenOn } from './listen.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import type { TlsFiles } from './tls-files.ts'
-import { boundUnanswered, type Unanswered } from './unanswered.ts'
 
 export type HttpServerOptions = {
   readonly host: string
@@ -65,7 +65,6 @@ export async function startHttpServer({
   connections,
   tls,
 }: HttpServerOptions): Promise<HttpServer> {
-  const unanswered = boundUnanswered(withHost(listener, brokenBody))
   const server = serverOf(
     {
       // whoever sends slowly holds a socket, so there is an end to it
@@ -77,11 +76,11 @@ export async function startHttpServer({
       // Node would answer without a body
       requireHostHeader: false,
     },
-    unanswered.listener,
+    oneAtATime(withHost(listener, brokenBody)),
     tls,
   )
   boundConnections(server, connections)
-  answerBeforeIdle(server, unanswered, { idleMs, brokenBody })
+  answerBeforeIdle(server, idleMs, brokenBody)
   server.on('clientError', (error, socket) => {
     answerBroken(error, socket, brokenBody, longestUrl)
   })
@@ -150,14 +149,17 @@ function serverOf(
  */
 function answerBeforeIdle(
   server: Server,
-  unanswered: Unanswered,
-  {
-    idleMs,
-    brokenBody,
-  }: { readonly idleMs: number; readonly brokenBody: HttpServerOptions['brokenBody'] },
+  idleMs: number,
+  brokenBody: HttpServerOptions['brokenBody'],
 ): void {
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>()
+  server.on('request', ({ socket }, response) => {
+    const waiting = unanswered.get(socket) ?? new Set()
+    unanswered.set(socket, waiting.add(response))
+    response.once('close', () => waiting.delete(response))
+  })
   server.setTimeout(idleMs, (socket) => {
-    const waiting = unanswered.on(socket)
+    const waiting = [...(unanswered.get(socket) ?? [])]
     if (waiting.length === 0 || waiting.some(({ headersSent }) => headersSent)) {
       socket.destroy()
       return

@@ -62,6 +62,7 @@ export const apiErrors = {
   quota_exceeded: [429, 'the requests of the day are used up'],
   too_many_requests: [429, 'the requests of the minute are used up'],
   too_many_streams: [429, 'the account has as many streams as it may'],
+  too_much_unread: [429, 'the account reads its answers too slowly: 32 MiB of them wait'],
   headers_too_large: [431, 'the headers are longer than 16 KiB'],
   internal: [500, 'something failed on our side, and is in our log under `request_id`'],
   history_unavailable: [503, 'the database is away; live answers go on'],

@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { openHttpServer } from '../../api/http-server.ts'
-import { mostUnanswered } from '../../runtime/unanswered.ts'
+import { mostAhead } from '../../runtime/one-at-a-time.ts'
 import { eventually } from '../support/eventually.ts'
 
 const limits = { requestMs: 200, idleMs: 300 }
@@ -97,28 +97,48 @@ test('one network holds as many connections as it may, and its next one is close
   for (const socket of slow) socket.destroy()
 })
 
-test('a connection with too many requests that wait for answers is closed, and no more are begun', async () => {
-  const begun: ServerResponse[] = []
+test('what a client sends ahead of an answer waits for its turn', async () => {
+  const asked: string[] = []
+  const first = Promise.withResolvers<ServerResponse>()
   await using server = await openHttpServer({
     host: '127.0.0.1',
     port: 0,
-    listener: (_request, response) => void begun.push(response),
+    listener: ({ url = '' }, response) => {
+      asked.push(url)
+      if (url === '/0') first.resolve(response)
+      else response.end(url)
+    },
   })
-  const patient = await open(server.url)
-  patient.write(request.repeat(mostUnanswered))
-  await eventually('all that it may send are begun', () => begun.length === mostUnanswered)
+  const socket = await open(server.url)
   const heard: Buffer[] = []
-  patient.on('data', (bytes: Buffer) => heard.push(bytes))
-  for (const response of begun.splice(0)) response.end('done')
-  await eventually(
-    'all are answered',
-    () => Buffer.concat(heard).toString().split('HTTP/1.1 200').length === mostUnanswered + 1,
-  )
-  patient.destroy()
+  socket.on('data', (bytes: Buffer) => heard.push(bytes))
+  const ahead = [1, 2, 3].map((n) => request.replace('/', `/${n}`))
+  socket.write([request.replace('/', '/0'), ...ahead].join(''))
+  const slow = await first.promise
+  // the server has the others too: they came in the same packet
+  await fetch(`${server.url}/other`)
+  expect(asked).toEqual(['/0', '/other'])
+  slow.end('/0')
+  await eventually('all are answered', async () => Buffer.concat(heard).toString().endsWith('/3'))
+  expect(asked).toEqual(['/0', '/other', '/1', '/2', '/3'])
+  socket.destroy()
+})
 
-  const flooding = await open(server.url)
-  const closed = new Promise((resolve) => flooding.once('close', resolve))
-  flooding.write(request.repeat(10_000))
+test('a client that sends too many requests ahead of an answer is hung up on', async () => {
+  let asked = 0
+  await using server = await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    // a stream
+    listener: (_request, response) => {
+      asked++
+      response.write('begun')
+    },
+  })
+  const socket = await open(server.url)
+  const closed = once(socket, 'close')
+  socket.resume()
+  socket.write(request.repeat(mostAhead + 2))
   await closed
-  expect(begun).toHaveLength(mostUnanswered)
+  expect(asked).toBe(1)
 })

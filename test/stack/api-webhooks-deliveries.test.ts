@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mostAttemptsShown } from '../../api/webhooks-deliveries.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { attemptSchema } from '../../schemas/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhook-requests.ts'
@@ -156,6 +157,7 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
     at: atOf(9),
   })
   await api.logAttempt(id, { delivery: 'msg_done', key: 'aqi.high-5-150' })
+  await api.logAttempt(id, { delivery: 'msg_trimmed', key: 'aqi.high-99-150' })
   using owner = await standInOwner(api, id, (request) => {
     switch (request.op) {
       case 'list': {
@@ -223,7 +225,7 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   const replays: readonly [name: string, key: string][] = [
     ['msg_done', 'aqi.high-5-150'],
     ['msg_dead', 'aqi.high-3-150'],
-    ['aqi.high-8-150', 'aqi.high-8-150'],
+    ['aqi.high-77-150', 'aqi.high-77-150'],
   ]
   for (const [name, key] of replays) {
     const { status, body } = await ada.say('POST', `/${id}/deliveries/${name}/replay`)
@@ -233,6 +235,13 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   for (const name of ['msg_none', 'aqi.high-99-150']) {
     expect((await ada.say('POST', `/${id}/deliveries/${name}/replay`)).status).toBe(404)
   }
+  // a key in the right form of what never was a delivery of this webhook
+  const asked = owner.asked.filter(({ op }) => op === 'replay').length
+  for (const madeUp of ['aqi.high-8-150', 'aqi.high-77-499', 'sensor.online-77-0']) {
+    const { status, body } = await ada.say('POST', `/${id}/deliveries/${madeUp}/replay`)
+    expect([status, body.error.code]).toEqual([404, 'delivery_not_found'])
+  }
+  expect(owner.asked.filter(({ op }) => op === 'replay')).toHaveLength(asked)
   const trimmed = await ada.say('POST', `/${id}/deliveries/aqi.high-99-150/replay`)
   expect(trimmed.body.error).toMatchObject({
     code: 'delivery_not_found',
@@ -286,4 +295,15 @@ test('what the owner refuses is told in words that help', async () => {
     const answer = await ada.say('POST', `/${id}/test`)
     expect([code, answer.status, answer.body.error.code]).toEqual([code, status, told])
   }
+})
+
+test('a delivery that was sent again and again is shown with its newest attempts', async () => {
+  const { id } = await ada.create()
+  for (let i = 1; i <= mostAttemptsShown + 10; i++) {
+    await api.logAttempt(id, { attempt: i, trigger: 'replay', at: atOf(i) })
+    if (i % 20 === 0) await api.logAttempt(id, { delivery: 'msg_other', key: 'aqi.high-1-150' })
+  }
+  const { body } = await ada.say('GET', `/${id}/deliveries/msg_example`)
+  const shown = body.delivery.attempts.map(({ attempt }: { attempt: number }) => attempt)
+  expect([shown.length, shown[0]]).toEqual([mostAttemptsShown, mostAttemptsShown + 10])
 })

@@ -124,6 +124,7 @@ const waiting: WaitingDelivery = {
 test('named deliveries, the dead ones, or all since a time are sent again by their owner', async () => {
   const { id } = await ada.create()
   await api.logAttempt(id, { delivery: 'msg_a', key: 'aqi.high-5-150' })
+  await api.logAttempt(id, { delivery: 'msg_b', key: 'aqi.high-9-150' })
   using owner = await standInOwner(api, id, (request) => {
     switch (request.op) {
       case 'list': {

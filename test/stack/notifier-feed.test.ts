@@ -2,6 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import { deliveryOwner } from '../../api/webhooks-owner.ts'
 import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { openFeed } from '../../notifier/feed.ts'
 import { openSources } from '../../notifier/sources.ts'
@@ -11,7 +12,13 @@ import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'
-import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
+import {
+  changeWebhook,
+  publishEvent,
+  putWebhook,
+  rise,
+  startNotifier,
+} from '../support/notifier.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -113,3 +120,29 @@ test('after kills and sleeps of the server, events and readings are delivered as
     return needed?.json<{ readings: number }>().readings === last.state.last_seq + 1
   })
 }, 300_000)
+
+test('readings that wait longer than they are remembered are read from the log again', async () => {
+  await using nats = await testNats()
+  using folder = temporaryFolder()
+  await using receiver = await startReceiver()
+  await using resources = new AsyncDisposableStack()
+  const nc = await nats.connect()
+  resources.defer(() => nc.close())
+  await ensureStreams(nc)
+  const events = ['reading.new' as const]
+  const webhook = await putWebhook(nc, { url: receiver.url, events, paused: true })
+  resources.use(await startNotifier(nats.url, folder.path))
+  const count = 12
+  for (let n = 1; n <= count; n++) await publishReading(nc, n)
+  const owner = deliveryOwner(nc)
+  await eventually('all wait', async () => {
+    const waiting = await owner
+      .list(webhook.id, { state: 'pending', limit: 50 })
+      .catch(() => undefined)
+    return waiting?.deliveries.filter(({ delivery }) => delivery !== '').length === count
+  })
+  await changeWebhook(nc, webhook, { paused: false })
+  const ids = () => new Set(receiver.received.map(({ id }) => id))
+  await eventually('all arrive', () => ids().size >= count)
+  expect(ids().size).toBe(count)
+})

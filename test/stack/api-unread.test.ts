@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { jsonType } from '../../api/answer.ts'
+import { createApp } from '../../api/app.ts'
+import { openHttpServer } from '../../api/http-server.ts'
+import { unreadBounds } from '../../api/unread-answers.ts'
+import { eventually } from '../support/eventually.ts'
+
+const pageBytes = 8 * 1024 * 1024
+const accountOf = (authorization = ''): string => authorization.replace('Bearer ', '')
+
+/** Each key is an account of its own, and each answer a large page. */
+async function open() {
+  const app = createApp({
+    routes: [
+      {
+        path: '/page',
+        params: [],
+        types: [jsonType],
+        answer: () => ({ type: jsonType, body: Buffer.alloc(pageBytes, ' ') }),
+      },
+    ],
+    admit: async ({ authorization }) => ({
+      caller: {
+        key: 'key',
+        account: accountOf(authorization),
+        isInternal: false,
+        isVisitor: false,
+        again: () => undefined,
+      },
+      headers: {},
+      refund: () => undefined,
+    }),
+    observe: () => undefined,
+  })
+  const handle = app.callback()
+  return await openHttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    listener: (request, response) => void handle(request, response),
+  })
+}
+
+test('an account whose answers wait to be read is given no more, and others are', async () => {
+  await using server = await open()
+  const { hostname, port } = new URL(server.url)
+  const ask = async (account: string): Promise<number> => {
+    const answer = await fetch(`${server.url}/page`, {
+      headers: { authorization: `Bearer ${account}` },
+    })
+    await answer.arrayBuffer()
+    return answer.status
+  }
+  const slow: Socket[] = []
+  const refused = await eventually('it is refused', async () => {
+    const socket = connect(Number(port), hostname)
+    socket.pause()
+    await once(socket, 'connect')
+    socket.write('GET /page HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ada\r\n\r\n')
+    slow.push(socket)
+    const status = await ask('ada')
+    return status !== 200 && status
+  })
+  expect(refused).toBe(429)
+  expect(slow.length).toBeGreaterThanOrEqual(unreadBounds.each / pageBytes)
+  expect(await ask('bob')).toBe(200)
+  for (const socket of slow) socket.destroy()
+  await eventually('what it held is given back', async () => (await ask('ada')) === 200)
+})

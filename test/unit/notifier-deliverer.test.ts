@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { applyRecord, createLedger } from '../../core/ledger.ts'
+import { createDeliverer, type DelivererContext } from '../../notifier/deliverer.ts'
+import { createEndpoint } from '../../notifier/endpoint.ts'
+import type { BookEntry } from '../../notifier/webhook-book.ts'
+
+test('a delivery that cannot be made is tried later, and stops nothing else', async () => {
+  const ledger = createLedger()
+  applyRecord(ledger, {
+    type: 'new',
+    webhook: 4,
+    kind: 'reading.new',
+    sequence: 7,
+    detail: 0,
+    trigger: 'event',
+    slot: 0,
+    attempts: 0,
+    dueMs: 1_000,
+  })
+  const told: unknown[] = []
+  const broken = new TypeError('broken')
+  const context: Pick<DelivererContext, 'sources' | 'onBroken' | 'random'> = {
+    sources: {
+      happening: () => Promise.reject(broken),
+      remember: () => undefined,
+      rememberReadings: () => undefined,
+    },
+    onBroken: (delivery, error) => told.push([delivery.sequence, error]),
+    random: () => 0.5,
+  }
+  // what it asks for before it fails is all there
+  const deliver = createDeliverer(context as DelivererContext, {
+    ledger,
+    nowMs: () => 1_000,
+    entryOf: () => ({}) as BookEntry,
+  })
+  const flight = { abort: new AbortController(), isDone: false }
+  const { records } = await deliver(createEndpoint(4), 0, flight)
+  expect(told).toEqual([[7, broken]])
+  expect(records).toEqual([expect.objectContaining({ type: 'wait', attempts: 1, dueMs: 6_000 })])
+})
