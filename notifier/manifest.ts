@@ -1,7 +1,7 @@
-import { DeliverPolicy, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { reportBroken } from '../runtime/broken.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, type Stored } from '../runtime/stored-message.ts'
 import { type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
@@ -21,20 +21,9 @@ export async function lastManifest(
   const newest = read(stream, last)
   if (newest !== undefined) return newest
   // which is rare: all that are kept are looked at
-  const consumer = await jetstream(nc).consumers.get(stream, {
-    filter_subjects: [subject],
-    deliver_policy: DeliverPolicy.All,
-  })
-  const messages = await consumer.consume()
   let found: Manifest | undefined
-  try {
-    for await (const message of messages) {
-      found = read(stream, message) ?? found
-      if (message.seq >= last.seq) break
-    }
-  } finally {
-    await messages.close()
-  }
+  for await (const message of readUpTo(nc, stream, { subject, fromSeq: 1, endSeq: last.seq }))
+    found = read(stream, message) ?? found
   return found
 }
 

@@ -1,8 +1,8 @@
 /** Where a shard's owner begins: the snapshot and the log behind it. It is the only way to begin. */
-import { DeliverPolicy, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { createLedger, type Ledger, rebuildFreeSlots } from '../core/ledger.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, nextMessage } from '../runtime/stored-message.ts'
 import { areRecords, foldRecords } from '../schemas/ledger-records.ts'
 import type { Manifest } from '../schemas/ledger-snapshot.ts'
@@ -82,24 +82,13 @@ async function foldLog(
   { fromSeq, endSeq }: Span,
 ): Promise<WalMessage | undefined> {
   const stream = ledgerStream(shard)
-  const consumer = await jetstream(nc).consumers.get(stream, {
-    filter_subjects: [walSubject(shard)],
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: Math.max(1, fromSeq),
-  })
-  const messages = await consumer.consume({ max_messages: 200 })
+  const span = { subject: walSubject(shard), fromSeq, endSeq }
   let last: WalMessage | undefined
-  try {
-    for await (const message of messages) {
-      const found = readWal(stream, message)
-      if (found !== undefined) {
-        last = found
-        if (found.seq > fromSeq) foldRecords(ledger, found.data)
-      }
-      if (message.seq >= endSeq) break
-    }
-  } finally {
-    await messages.close()
+  for await (const message of readUpTo(nc, stream, span)) {
+    const found = readWal(stream, message)
+    if (found === undefined) continue
+    last = found
+    if (found.seq > fromSeq) foldRecords(ledger, found.data)
   }
   return last
 }

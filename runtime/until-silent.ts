@@ -1,4 +1,12 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
+import type { Msg } from '@nats-io/transport-node'
+
+/**
+ * After such a message nothing more of a pull comes. Each process is in an account of its own, and of
+ * an answer from another account the server takes what has neither body nor headers for its end.
+ */
+export const endsPull = ({ data, headers }: Pick<Msg, 'data' | 'headers'>): boolean =>
+  data.length === 0 && headers === undefined
 
 /**
  * How a consumer is asked whose server should never be silent: twice a second it says that it is
@@ -11,7 +19,8 @@ const silentMs = 5_000
 /**
  * The messages of a consumer that was asked `audibly`. Ends where the next one is waited for and
  * nothing was heard for 5 s, heartbeats included: after some ends of a server the client's ordered
- * consumer never pulls again and says nothing, so whoever reads it opens the next one.
+ * consumer never pulls again and says nothing, so whoever reads it opens the next one. Ends also after
+ * a message that ends the pull.
  */
 export async function* untilSilent(messages: ConsumerMessages): AsyncGenerator<JsMsg> {
   let heardMs = performance.now()
@@ -27,6 +36,7 @@ export async function* untilSilent(messages: ConsumerMessages): AsyncGenerator<J
     for await (const message of messages) {
       isWaiting = false
       yield message
+      if (endsPull(message)) return
       // whoever took it may have been busy for long
       heardMs = performance.now()
       isWaiting = true

@@ -13,6 +13,7 @@ import { sealedMail } from '../../runtime/mail-queue.ts'
 import { pause } from '../../runtime/pause.ts'
 import { checkedEntry } from '../../runtime/read-entry.ts'
 import type { SecretBox } from '../../runtime/seal-secret.ts'
+import { endsPull } from '../../runtime/until-silent.ts'
 import type { Account } from '../../schemas/account.ts'
 import type { Mail, MailKind } from '../../schemas/mail.ts'
 import { laneSubject, type MailLane, mailLanes, mailStream } from '../../schemas/subjects.ts'
@@ -97,6 +98,8 @@ async function consume(options: Options, lane: MailLane, stop: AbortSignal): Pro
       const work = handle(message, options).finally(() => running.delete(work))
       running.add(work)
       if (running.size >= atOnce) await Promise.race(running)
+      // foreign: what was pulled with it comes again
+      if (endsPull(message)) break
     }
   } finally {
     stop.removeEventListener('abort', end)
