@@ -1,11 +1,13 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
-import type { Msg } from '@nats-io/transport-node'
+import type { MsgHdrs } from '@nats-io/transport-node'
+
+type Pulled = { readonly data: Uint8Array; readonly headers?: MsgHdrs | undefined }
 
 /**
  * After such a message nothing more of a pull comes. Each process is in an account of its own, and of
  * an answer from another account the server takes what has neither body nor headers for its end.
  */
-export const endsPull = ({ data, headers }: Pick<Msg, 'data' | 'headers'>): boolean =>
+export const endsPull = ({ data, headers }: Pulled): boolean =>
   data.length === 0 && headers === undefined
 
 /**
