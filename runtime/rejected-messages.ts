@@ -54,10 +54,13 @@ export const rejectedReasons: readonly Refused['reason'][] = [...refusalReasons,
 /** So long a consumer outlives us that we could not delete. */
 const askedOnceNanos = 5_000_000_000
 
+/** As `rejectedSubject` makes it; in 0.1 without the sensor. */
+const isRejectedSubject = (subject: string): boolean =>
+  /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/.test(subject)
+
 /** Why a message of REJECTED is not one that we kept there; undefined: it is. */
 export function rejectedFault(subject: string, headers: MsgHdrs | undefined): string | undefined {
-  if (!/^air\.rejected\.[a-z_]+\.\d+\.\d+\.\d+$/.test(subject))
-    return 'its subject is not one of ours'
+  if (!isRejectedSubject(subject)) return 'its subject is not one of ours'
   const length = headers?.get(rejectedHeaders.length) ?? ''
   const arrived = headers?.get(rejectedHeaders.arrived) || '0'
   const areNumbers = [length, arrived].every((text) => /^\d{1,13}$/.test(text))
@@ -171,8 +174,9 @@ export type RejectedWithBytes = Rejected & {
 /** @param id its id or its whole subject @throws MustAct */
 export async function needRejected(nc: NatsConnection, id: string): Promise<RejectedWithBytes> {
   const subject = id.startsWith(prefix) ? id : `${prefix}${id}`
-  const isOne = /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/.test(subject)
-  const found = isOne ? await lastMessage(nc, rejectedStream, subject) : undefined
+  const found = isRejectedSubject(subject)
+    ? await lastMessage(nc, rejectedStream, subject)
+    : undefined
   if (found === undefined || rejectedFault(found.subject, found.headers) !== undefined)
     throw new MustAct(`nothing is kept as ${id}: \`airproof rejected list\` shows the ids`)
   const rejected = readRejected(found.seq, found.subject, found.headers)
