@@ -131,7 +131,7 @@ export async function forgetLog(nc: NatsConnection): Promise<void> {
   for (const name of [buckets.leases, buckets.system]) {
     const bucket = await kvm.open(name)
     for await (const key of await bucket.keys()) {
-      if (key !== 'partitions') await bucket.purge(key)
+      if (key !== 'partitions') await bucket.delete(key)
     }
   }
   await ensureStreams(nc)

@@ -38,7 +38,7 @@ examples:
 type Report = {
   readonly broken: readonly Broken[]
   readonly streams: readonly Looked[]
-  /** Buckets that were looked at, and those that this user may not read. */
+  /** Buckets that were looked at, and those that were not read in time. */
   readonly buckets: { readonly looked: readonly string[]; readonly closed: readonly string[] }
 }
 
@@ -92,7 +92,11 @@ function linesOf({ broken, streams, buckets: { looked, closed } }: Report): read
   const left = streams.filter((one) => one.left > 0)
   const notes = [
     ...left.map((one) => `${one.stream}: the ${one.left} oldest messages were not looked at`),
-    ...(closed.length > 0 ? [`not looked at, this user may not: ${closed.join(', ')}`] : []),
+    ...(closed.length > 0
+      ? [
+          `not looked at, as they were not read within 10 s (this user may not, or they hold too much): ${closed.join(', ')}`,
+        ]
+      : []),
   ]
   const seen = `${messages} messages of ${streams.length} streams and ${looked.length} buckets`
   if (broken.length === 0) return [`all is well: ${seen} can be read`, ...notes]

@@ -4,14 +4,20 @@
  * So a feed ends when nothing is heard for a while that somebody waits for; who reads it opens the
  * next one.
  */
-import { DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
+import {
+  type Consumer,
+  type ConsumerMessages,
+  DeliverPolicy,
+  type JsMsg,
+  jetstream,
+} from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SourceStream } from '../core/ledger-record.ts'
 import type { ArrivedReading } from '../core/log-message.ts'
 import { isFresh } from '../core/presence.ts'
 import { createWebhookIndex, type Matched, type WebhookIndex } from '../core/webhook-match.ts'
 import { type LogReader, logReader } from '../runtime/log-messages.ts'
-import { audibly, untilSilent } from '../runtime/until-silent.ts'
+import { audibly, endsPull, untilSilent } from '../runtime/until-silent.ts'
 import type { AirEvent } from '../schemas/event.ts'
 import { eventsStream, readingsStream, readingsSubjects } from '../schemas/subjects.ts'
 import { readEvent } from './sources.ts'
@@ -54,32 +60,44 @@ export async function openFeed(
   stream: SourceStream,
   start: FeedStart,
 ): Promise<Feed> {
-  const consumer = await jetstream(nc).consumers.get(names[stream], {
-    filter_subjects: [...subjects[stream]],
-    ...('sequence' in start
-      ? {
-          deliver_policy: DeliverPolicy.StartSequence,
-          opt_start_seq: Math.max(1, start.sequence),
-        }
-      : {
-          deliver_policy: DeliverPolicy.StartTime,
-          opt_start_time: new Date(start.sinceMs).toISOString(),
-        }),
-  })
+  const open = async (from: FeedStart): Promise<Consumer> =>
+    await jetstream(nc).consumers.get(names[stream], {
+      filter_subjects: [...subjects[stream]],
+      ...('sequence' in from
+        ? {
+            deliver_policy: DeliverPolicy.StartSequence,
+            opt_start_seq: Math.max(1, from.sequence),
+          }
+        : {
+            deliver_policy: DeliverPolicy.StartTime,
+            opt_start_time: new Date(from.sinceMs).toISOString(),
+          }),
+    })
+  const consume = async (consumer: Consumer): Promise<ConsumerMessages> =>
+    await consumer.consume({ max_messages: readAhead[stream], ...audibly })
+  const consumer = await open(start)
   const { num_pending: pending } = await consumer.info()
-  const messages = await consumer.consume({
-    max_messages: readAhead[stream],
-    ...audibly,
-  })
+  let messages = await consume(consumer)
   let isIterated = false
+  let isClosed = false
   return {
     pending,
     async *[Symbol.asyncIterator]() {
       isIterated = true
       const read = logReader(nc)
-      for await (const raw of untilSilent(messages)) yield await itemOf(raw, stream, read)
+      for (;;) {
+        let last: JsMsg | undefined
+        for await (const raw of untilSilent(messages)) {
+          last = raw
+          yield await itemOf(raw, stream, read)
+        }
+        if (last === undefined || !endsPull(last) || isClosed) return
+        messages = await consume(await open({ sequence: last.seq + 1 }))
+        if (isClosed) void messages.close()
+      }
     },
     [Symbol.asyncDispose]: async () => {
+      isClosed = true
       const closed = messages.close()
       // the client's promise is settled by the end of an iteration: without one it never is
       if (isIterated) await closed

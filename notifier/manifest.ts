@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { reportBroken } from '../runtime/broken.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, type Stored } from '../runtime/stored-message.ts'
-import { storedRange } from '../runtime/stored-range.ts'
 import { type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
 
@@ -22,7 +22,7 @@ export async function lastManifest(
   if (newest !== undefined) return newest
   // which is rare: all that are kept are looked at
   let found: Manifest | undefined
-  for await (const message of storedRange(nc, { stream, subject, fromSeq: 1, endSeq: last.seq }))
+  for await (const message of readUpTo(nc, stream, { subject, fromSeq: 1, endSeq: last.seq }))
     found = read(stream, message) ?? found
   return found
 }

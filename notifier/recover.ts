@@ -2,8 +2,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { createLedger, type Ledger, rebuildFreeSlots } from '../core/ledger.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, nextMessage } from '../runtime/stored-message.ts'
-import { storedRange } from '../runtime/stored-range.ts'
 import { areRecords, foldRecords } from '../schemas/ledger-records.ts'
 import type { Manifest } from '../schemas/ledger-snapshot.ts'
 import { ledgerSnapSubject, ledgerStream, walSubject } from '../schemas/subjects.ts'
@@ -82,9 +82,9 @@ async function foldLog(
   { fromSeq, endSeq }: Span,
 ): Promise<WalMessage | undefined> {
   const stream = ledgerStream(shard)
-  const range = { stream, subject: walSubject(shard), fromSeq, endSeq, maxMessages: 200 }
+  const span = { subject: walSubject(shard), fromSeq, endSeq }
   let last: WalMessage | undefined
-  for await (const message of storedRange(nc, range)) {
+  for await (const message of readUpTo(nc, stream, span)) {
     const found = readWal(stream, message)
     if (found === undefined) continue
     last = found

@@ -3,7 +3,7 @@
  *
  * The consumer is ephemeral and ack-none: our position is in the log, not on the server. It may
  * vanish with the server at any time, so whatever looks wrong (a jump in the delivery count, a
- * status that says it is gone, silence where heartbeats are due) has one answer: make another one
+ * status that says it is gone, an empty message, silence where heartbeats are due) has one answer: make another one
  * from the next sequence we have not seen. The client's own `consume` holds no back-pressure in
  * callback mode and `fetch` makes a subscription a call, hence pulls by hand: one subscription, at
  * most `windowMessages` and `windowBytes` asked for or held.
@@ -108,7 +108,11 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
     lastPulled = raw
     held.push(raw)
     heldBytes += raw.data.length
-    if (endsPull(message)) restart('an empty message ends a pull')
+    if (endsPull(message)) {
+      // sensors may send them at any rate: what each leaves on the server goes at once
+      void manager.consumers.delete(stream, consumer.name).catch(() => false)
+      restart('an empty message ended the pull')
+    }
     wake()
   }
 

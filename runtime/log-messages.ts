@@ -7,7 +7,9 @@
  * - headers and body are those of a READINGS message;
  * - it passed the fence: the server keeps the sequence that it was published against;
  * - its readings are numbered on from the message that it says it follows (`Air-Former`, in 0.1 the
- *   message of the fence), as long as the log still holds that one.
+ *   message of the fence), as long as the log still holds that one;
+ * - between that one and the fence there is no message of the log: what was written before and comes
+ *   again through the fence, or forks the log, is foreign.
  *
  * A foreign message may be a partition's last: the next commit is published against its sequence
  * and names the last message of the log as its former.
@@ -17,9 +19,14 @@ import type { LogMessage } from '../core/log-message.ts'
 import { seqOf } from '../core/reading.ts'
 import { partitionCount } from '../core/sensor-id.ts'
 import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
-import { logHeaders, partitionOfReadings, readingsStream } from '../schemas/subjects.ts'
+import {
+  logHeaders,
+  partitionOfReadings,
+  readingsStream,
+  readingsSubject,
+} from '../schemas/subjects.ts'
 import { reportBroken, whyOf } from './broken.ts'
-import { fenceOf, messageAt } from './stored-message.ts'
+import { fenceOf, messageAt, nextMessage, type Stored } from './stored-message.ts'
 
 export type StoredLogMessage = {
   readonly seq: number
@@ -62,6 +69,21 @@ function headerFault(header: LogHeader, headers: MsgHdrs | undefined): string | 
 const formerOf = (headers: MsgHdrs | undefined): number =>
   Number(headers?.get(logHeaders.former) || fenceOf(headers))
 
+/** Whether it is the next message of the log after that one. */
+function goesOnFrom(
+  former: { readonly seq: number; readonly n: number },
+  { subject, headers, data }: Stored,
+): boolean {
+  const header = readHeader(subject, headers)
+  if (headerFault(header, headers) !== undefined || formerOf(headers) !== former.seq) return false
+  try {
+    const { readings, nLast } = decodeReadings(header, data)
+    return nLast - readings.length === former.n
+  } catch {
+    return false
+  }
+}
+
 /** One for each reading of the log from a sequence on: it knows where each partition's log ends. */
 export function logReader(nc: NatsConnection): LogReader {
   const ends = new Map<number, { readonly seq: number; readonly n: number }>()
@@ -95,8 +117,34 @@ export function logReader(nc: NatsConnection): LogReader {
     if (!isCount(former) || former >= seq) return 'it follows no message'
     const count = await countAt(former, partition)
     if (count === 'foreign') return `it follows message ${former}, which is not of the log`
-    if (count === 'trimmed' || before === count) return undefined
-    return `its readings do not follow from the ${count} before them`
+    if (count !== 'trimmed' && before !== count)
+      return `its readings do not follow from the ${count} before them`
+    // nothing is between: the server saw to it
+    if (former === fenceOf(headers)) return undefined
+    const after = await firstAfter({ seq: former, n: before }, partition, seq)
+    if (after === undefined) return undefined
+    return `it follows message ${former}, and message ${after} does so already`
+  }
+
+  /** The message of the log that comes after the one given, and before `seq`. */
+  const firstAfter = async (
+    former: { readonly seq: number; readonly n: number },
+    partition: number,
+    seq: number,
+  ): Promise<number | undefined> => {
+    const end = ends.get(partition)
+    if (end !== undefined && end.seq < seq) {
+      if (end.seq > former.seq) return end.seq
+      // what is between was judged by this reader
+      if (end.seq === former.seq) return undefined
+    }
+    const subject = readingsSubject(partition)
+    for (let from = former.seq + 1; ; ) {
+      const stored = await nextMessage(nc, readingsStream, subject, from)
+      if (stored === undefined || stored.seq >= seq) return undefined
+      if (goesOnFrom(former, stored)) return stored.seq
+      from = stored.seq + 1
+    }
   }
 
   return async (stored) => {

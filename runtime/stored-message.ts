@@ -34,8 +34,12 @@ export async function messageAt(
 /** What the server writes down of the sequence that a publish expected. */
 const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
 
+/** With it the server looks at another subject than that of the message, so nothing was fenced. */
+const otherSubjectHeader = 'Nats-Expected-Last-Subject-Sequence-Subject'
+
 /** The message that a publish was made against, 0: the first; undefined: it passed no fence. */
 export function fenceOf(headers: MsgHdrs | undefined): number | undefined {
+  if (headers?.has(otherSubjectHeader) === true) return undefined
   const text = headers?.get(fenceHeader)
   return text === undefined || text === '' ? undefined : Number(text)
 }

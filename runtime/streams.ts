@@ -72,6 +72,12 @@ const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
   [buckets.tokens]: { max_bytes: 64 * mebibyte, discard: DiscardPolicy.Old },
 }
 
+/**
+ * A header of a message can empty the whole stream (`Nats-Rollup: all`), whatever the subjects are
+ * that its sender may write: a process that has some keys of a bucket would take out all others.
+ */
+const bucketRollUp = { allow_rollup_hdrs: false } as const
+
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
@@ -225,14 +231,17 @@ export async function ensureStreams(
   )
   const kvm = new Kvm(jetstream(nc, { timeout: createTimeoutMs }))
   await Promise.all(
-    Object.values(buckets).map((name) =>
-      kvm.create(name, {
+    Object.values(buckets).map(async (name) => {
+      const bucket = await kvm.create(name, {
         replicas,
         history: 1,
         storage: StorageType.File,
         ...(bucketTtlMs[name] === undefined ? {} : { ttl: bucketTtlMs[name] }),
-      }),
-    ),
+      })
+      const { config } = (await bucket.status()).streamInfo
+      if (config.allow_rollup_hdrs !== bucketRollUp.allow_rollup_hdrs)
+        await manager.streams.update(config.name, bucketRollUp)
+    }),
   )
   for (const [name, bounded] of Object.entries(bucketBounds))
     await ensureStream(manager, { name: `KV_${name}`, subjects: [`$KV.${name}.>`], ...bounded })
@@ -244,7 +253,7 @@ export async function ensureStreams(
 /** KV `system`: which streams and buckets there are, of all that this version needs. */
 const layoutKey = 'layout'
 const layout = createHash('sha256')
-  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs, bucketBounds]))
+  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs, bucketBounds, bucketRollUp]))
   .digest('hex')
 
 /**

@@ -1,6 +1,15 @@
 import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream'
 import type { MsgHdrs } from '@nats-io/transport-node'
 
+type Pulled = { readonly data: Uint8Array; readonly headers?: MsgHdrs | undefined }
+
+/**
+ * After such a message nothing more of a pull comes. Each process is in an account of its own, and of
+ * an answer from another account the server takes what has neither body nor headers for its end.
+ */
+export const endsPull = ({ data, headers }: Pulled): boolean =>
+  data.length === 0 && headers === undefined
+
 /**
  * How a consumer is asked whose server should never be silent: twice a second it says that it is
  * there. By its own measure the client takes a consumer that went with its server for dead only
@@ -10,21 +19,10 @@ export const audibly = { expires: 5_000, idle_heartbeat: 500 } as const
 const silentMs = 5_000
 
 /**
- * Whether a pull ends with this message. Each process pulls from an account of its own, and for the
- * server an answer from one account to another is over with an empty message: what the consumer
- * delivers after it never arrives. A sensor may send one, so it is looked for, and the next consumer
- * is opened at once.
- */
-export const endsPull = (message: {
-  readonly data: Uint8Array
-  readonly headers?: MsgHdrs | undefined
-}): boolean => message.data.length === 0 && message.headers === undefined
-
-/**
- * The messages of a consumer that was asked `audibly`. Ends after a message that ends a pull, and
- * when the next one is waited for and nothing has come for 5 s, heartbeats included: after some ends
- * of a server the client's ordered consumer never pulls again and says nothing. The reader then
- * opens the next one.
+ * The messages of a consumer that was asked `audibly`. Ends where the next one is waited for and
+ * nothing was heard for 5 s, heartbeats included: after some ends of a server the client's ordered
+ * consumer never pulls again and says nothing, so whoever reads it opens the next one. Ends also after
+ * a message that ends the pull.
  */
 export async function* untilSilent(messages: ConsumerMessages): AsyncGenerator<JsMsg> {
   let heardMs = performance.now()

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { MailLane } from './subjects.ts'
 
@@ -43,6 +44,8 @@ export const mailSchema = {
 
 export type Mail = FromSchema<typeof mailSchema>
 export type MailKind = Mail['kind']
+
+export const isMail = new Ajv({ strict: true, allowUnionTypes: true }).compile<Mail>(mailSchema)
 
 export const laneOf: Readonly<Record<MailKind, MailLane>> = {
   confirm: 'out',

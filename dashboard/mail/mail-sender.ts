@@ -13,8 +13,9 @@ import { sealedMail } from '../../runtime/mail-queue.ts'
 import { pause } from '../../runtime/pause.ts'
 import { checkedEntry } from '../../runtime/read-entry.ts'
 import type { SecretBox } from '../../runtime/seal-secret.ts'
+import { endsPull } from '../../runtime/until-silent.ts'
 import type { Account } from '../../schemas/account.ts'
-import type { Mail, MailKind } from '../../schemas/mail.ts'
+import { isMail, laneOf, type Mail, type MailKind } from '../../schemas/mail.ts'
 import { laneSubject, type MailLane, mailLanes, mailStream } from '../../schemas/subjects.ts'
 import { composeMail } from './compose.ts'
 import { letterOf } from './letter.ts'
@@ -97,6 +98,8 @@ async function consume(options: Options, lane: MailLane, stop: AbortSignal): Pro
       const work = handle(message, options).finally(() => running.delete(work))
       running.add(work)
       if (running.size >= atOnce) await Promise.race(running)
+      // foreign: what was pulled with it comes again
+      if (endsPull(message)) break
     }
   } finally {
     stop.removeEventListener('abort', end)
@@ -140,7 +143,11 @@ type Told = { readonly outcome: MailOutcome; readonly why: string }
 
 async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Told> {
   const { post, from, dashboard, contact, nowMs } = options
-  if (mail === undefined) return { outcome: 'unreadable', why: 'it was sealed with another key' }
+  if (mail === undefined)
+    return {
+      outcome: 'unreadable',
+      why: 'it was sealed with another key, or is not a mail of its lane',
+    }
   const letter = letterOf(mail, dashboard, contact)
   const ageMs = nowMs() - message.time.getTime()
   if (letter.isForADay === true && ageMs > dayMs)
@@ -155,11 +162,17 @@ async function deliver(message: JsMsg, mail: Mail | undefined, options: Options)
   }
 }
 
+/**
+ * Other processes may write alerts, and hold the key that seals: none of them may have a link sent
+ * to somebody. In 0.1 all mails came on the subject of the first lane, which is the dashboard's own.
+ */
+const isOfLane = ({ kind }: Mail, subject: string): boolean =>
+  subject === laneSubject('out') || subject === laneSubject(laneOf[kind])
+
 function openMail(message: JsMsg, box: SecretBox): Mail | undefined {
   try {
-    // written by our own processes alone, and sealed: taken as it is
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return JSON.parse(box.open(message.string(), sealedMail)) as Mail
+    const mail: unknown = JSON.parse(box.open(message.string(), sealedMail))
+    return isMail(mail) && isOfLane(mail, message.subject) ? mail : undefined
   } catch {
     return undefined
   }

@@ -22,6 +22,7 @@ import { leaseRoundMs, openLeases } from '../../runtime/leases.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { pause } from '../../runtime/pause.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
+import { endsPull } from '../../runtime/until-silent.ts'
 import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
@@ -158,6 +159,8 @@ async function consumeUntil(
         // what was pulled and not begun comes to the next gate at once
         if (stop.aborted) message.nak()
         else await take(message)
+        // what was pulled with it and is lost comes again
+        if (endsPull(message)) break
       }
     } catch (error) {
       const notShown = repeats.show(String(error), performance.now())

@@ -210,8 +210,8 @@ test('what is anchored and read by all is trimmed, each partition keeps its last
   expect(await trimLog(nc, system, { finalLast: 12, nowMs: Date.now() })).toBe(12)
   const { state } = await (await jetstreamManager(nc)).streams.info(readingsStream)
   expect(state).toMatchObject({ first_seq: 12, messages: 2 })
-  await system.purge('needed.notifier.0')
-  await system.purge('needed.notifier.1')
+  await system.delete('needed.notifier.0')
+  await system.delete('needed.notifier.1')
 })
 
 test('what only others need goes after seven days: of a paused, a retired or an unreadable one', async () => {
@@ -232,7 +232,7 @@ test('what only others need goes after seven days: of a paused, a retired or an 
   expect(await trimAt(writtenMs)).toBe(2)
   expect(await trimAt(writtenMs + weekMs - minuteMs)).toBe(2)
   expect(await trimAt(writtenMs + weekMs + minuteMs)).toBe(12)
-  for (const key of [...Object.keys(keys), 'needed.broken']) await system.purge(key)
+  for (const key of [...Object.keys(keys), 'needed.broken']) await system.delete(key)
 })
 
 test('a partition whose last message is foreign keeps its last one of the log', async () => {

@@ -139,7 +139,7 @@ test(
     }
     const manager = await jetstreamManager(nc)
     await manager.streams.purge(stateStream)
-    await (await new Kvm(nc).open(buckets.system)).purge(rollUpKey)
+    await (await new Kvm(nc).open(buckets.system)).delete(rollUpKey)
     expect(comparable(await recoveredStates(nc))).toEqual(comparable(whole))
 
     const rebuildMs = performance.now()

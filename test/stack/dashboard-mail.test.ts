@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ import {
 } from '../../runtime/account-book.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
-import { countDropped, MailFull, openMailQueue } from '../../runtime/mail-queue.ts'
+import { countDropped, MailFull, openMailQueue, sealedMail } from '../../runtime/mail-queue.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Mail } from '../../schemas/mail.ts'
@@ -200,6 +200,34 @@ test('what is found out twice is mailed once, and two senders send no mail twice
 
 const alertTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'webhook_failing' })
 const noticeTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'password_changed' })
+
+test('a process that may only write alerts has no link sent, and no mail comes again for ever', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await using smtp = await testSmtp()
+  using post = smtpPost(smtp.url)
+  const { sender, queue } = await openSender(nc, post)
+  const link = { link: 'https://evil.example/confirm' }
+  const forged = [
+    ...(['confirm', 'reset', 'confirm_new_email', 'password_changed'] as const).map((kind) => ({
+      ...confirmTo('ada@example.org'),
+      kind,
+      data: link,
+    })),
+    { kind: 'of no kind', to: { email: 'ada@example.org' }, data: link },
+    { kind: 'webhook_failing', to: null, data: {} },
+    [],
+    null,
+  ]
+  for (const mail of forged)
+    await jetstream(nc).publish(laneSubject('alert'), box.seal(JSON.stringify(mail), sealedMail))
+  await queue.send('alert', alertTo('ada@example.org'))
+  await eventually('none waits', async () => (await waiting(nc)) === 0)
+  expect(smtp.mails.length).toBe(1)
+  expect(smtp.mails[0]?.text).not.toContain('evil.example')
+  await sender[Symbol.asyncDispose]()
+  await nc.close()
+})
 
 test('what waits is never pushed out: alerts have a share, and who asks for one too many hears it', async () => {
   await using nats = await testNats()

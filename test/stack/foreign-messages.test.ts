@@ -42,12 +42,22 @@ const sensor = 'NGR-LOS-IKJ-017' as SensorId
 const partition = partitionOf(sensor)
 const subject = readingsSubject(partition)
 
-type Kind = 'garbage' | 'empty' | 'other JSON' | 'a copy' | 'a lie' | 'a lie of the right number'
+type Kind =
+  | 'garbage'
+  | 'empty'
+  | 'other JSON'
+  | 'a copy'
+  | 'a copy through the fence'
+  | 'a copy through the fence of another subject'
+  | 'a lie'
+  | 'a lie of the right number'
 const kinds: readonly Kind[] = [
   'garbage',
   'empty',
   'other JSON',
   'a copy',
+  'a copy through the fence',
+  'a copy through the fence of another subject',
   'a lie',
   'a lie of the right number',
 ]
@@ -97,6 +107,23 @@ async function publishForeign(nc: NatsConnection, kind: Kind, to = subject): Pro
       const head = headers()
       for (const name of Object.values(logHeaders)) head.set(name, last.headers?.get(name) ?? '')
       await js.publish(to, last.data, { headers: head })
+      return
+    }
+    case 'a copy through the fence':
+    case 'a copy through the fence of another subject': {
+      // the newest of the log: what is after it is foreign
+      const own = (await readLog(nc)).findLast(
+        ({ message }) => readingsSubject(message.partition) === to,
+      )
+      const stored = own && (await messageAt(nc, readingsStream, own.seq))
+      if (stored === undefined) throw new Error('there is nothing to copy')
+      const head = headers()
+      for (const name of Object.values(logHeaders)) head.set(name, stored.headers?.get(name) ?? '')
+      const expect =
+        kind === 'a copy through the fence'
+          ? { lastSubjectSequence: last.seq }
+          : { lastSubjectSequence: 0, lastSubjectSequenceSubject: readingsSubject(15) }
+      await js.publish(to, stored.data, { headers: head, expect })
       return
     }
     case 'a lie': {
@@ -176,7 +203,7 @@ test('every reader that begins anywhere sees the same log', async () => {
     expect((await whole(stored)) !== undefined, `${seq}`).toBe(isOfLog)
     expect((await logReader(nc)(stored)) !== undefined, `${seq} alone`).toBe(isOfLog)
   }
-  expect(state.last_seq).toBe(13)
+  expect(state.last_seq).toBe(2 * kinds.length + 1)
   await nc.close()
 })
 

@@ -90,11 +90,13 @@ function readStatement(): Statement {
         streams.map((stream) => `$JS.ACK.${stream}.>`),
       )
     }
-    const request = /one message/.test(cutters) ? 'MSG.DELETE' : 'PURGE'
-    allow(
-      usersIn(cutters),
-      streams.map((stream) => `$JS.API.STREAM.${request}.${stream}`),
-    )
+    for (const cutter of cutters.split(';')) {
+      const request = /one message/.test(cutter) ? 'MSG.DELETE' : 'PURGE'
+      allow(
+        usersIn(cutter),
+        streams.map((stream) => `$JS.API.STREAM.${request}.${stream}`),
+      )
+    }
   }
   for (const [names, patterns, writers, readers] of tableOf('bucket'))
     for (const name of quoted(names)) {
@@ -377,6 +379,25 @@ describe('what a process asks for is answered to itself', () => {
     }
   })
 })
+
+test.each(processUsers)(
+  'no message of %s takes out what a bucket holds besides it',
+  async (user) => {
+    const nc = await nats.as(user)
+    const names = Object.values(buckets)
+    const open = await Promise.all(names.map((name) => new Kvm(nats.nc).open(name)))
+    await Promise.all(open.map((kv) => kv.put('kept', '{}')))
+    const emptying = headers()
+    emptying.set('Nats-Rollup', 'all')
+    for (const subject of stated[user].publish)
+      if (!subject.startsWith('$JS.')) nc.publish(concrete(subject), 'x', { headers: emptying })
+    await nc.flush()
+    // what was sent was served before this
+    await jetstreamManager(nc)
+    const kept = await Promise.all(open.map((kv) => kv.get('kept')))
+    expect(names.filter((_, at) => kept[at]?.string() !== '{}')).toEqual([])
+  },
+)
 
 test('a sensor is removed whole or not at all by a user who may not', async () => {
   const id = sensorIdRules().parse('NGR-LOS-IKJ-018')

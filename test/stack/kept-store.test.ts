@@ -64,7 +64,7 @@ describe('a start with a store', () => {
     await nats[Symbol.asyncDispose]()
   })
   beforeEach(async () => {
-    await (await new Kvm(nc).open(buckets.system)).purge(storeKey)
+    await (await new Kvm(nc).open(buckets.system)).delete(storeKey)
   })
 
   const configOf = (folder: string, env: Readonly<Record<string, string>> = {}) =>

@@ -158,7 +158,7 @@ describe('leases', () => {
     await a.round()
     const { length } = a.seen
     await kv.delete('partition.3')
-    await kv.purge('partition.4')
+    await kv.delete('partition.4')
     await a.round()
     expect([a.held().length, a.seen.length]).toEqual([17, length])
   })

@@ -5,8 +5,6 @@ import { expect, test } from 'vitest'
 import { deliveryOwner } from '../../api/webhooks-owner.ts'
 import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
 import { openFeed } from '../../notifier/feed.ts'
-import { openSources } from '../../notifier/sources.ts'
-import { createKeccak } from '../../runtime/keccak.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
@@ -49,26 +47,6 @@ test('a feed ends where its server has become silent, and not while there is mer
     expect(sequence).toBe(2)
     break
   }
-  await nc.close()
-})
-
-test('a reading whose delivery waited longer than it is remembered is read from the log again', async () => {
-  await using nats = await testNats()
-  const nc = await nats.connect()
-  await ensureStreams(nc)
-  const sequence = await publishReading(nc, 1)
-  const sources = await openSources({
-    nc,
-    keccak: await createKeccak(),
-    sensorOf: () => undefined,
-    thresholdOf: () => undefined,
-  })
-  const webhook = webhookNumberOf('wh_0000001')
-  if (webhook === undefined) throw new Error('no id')
-  const key = { webhook, kind: 'reading.new', sequence, detail: 0 } as const
-  expect(await sources.happening(key)).toMatchObject({
-    payload: { event: 'reading.new', data: { sensor_id: 'NGR-LOS-YAB-001' } },
-  })
   await nc.close()
 })
 

@@ -165,20 +165,6 @@ test('what is published into another partition than its own is refused there', a
   expect(sent.partition).toBe(wrong)
 })
 
-// with a pause of five seconds for each of them this takes minutes, and is not waited for
-test('empty messages, after which the server delivers no more, cost a partition no pause', async () => {
-  const sensor = await newSensor()
-  for (let i = 0; i < 50; i++) {
-    await pipeline.publish(sensor, '')
-    await pipeline.publish(sensor, good({ timestamp: at(nowMs + i) }))
-  }
-  const { accepted, refused } = await pipeline.outcomeOf(sensor)
-  expect(accepted.map(({ timeMs }) => timeMs)).toEqual(
-    Array.from({ length: 50 }, (_, i) => nowMs + i),
-  )
-  expect(refused).toHaveLength(50)
-})
-
 test('one bad item costs an array nothing else, and is kept byte for byte', async () => {
   const sensor = await newSensor()
   const items = [
