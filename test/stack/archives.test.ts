@@ -102,7 +102,7 @@ const measured = (value: number | null, unit: string) => ({
 })
 const areaAnswer = {
   sensors: { total: 1, online: 0, offline: 1 },
-  last_updated: '2025-02-03T04:30:00Z',
+  last_updated: '2025-02-03T04:30:00.000Z',
   aqi: {
     average: 57,
     median: 57,
