@@ -232,6 +232,9 @@ async function firstSince(
 }
 
 async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promise<WebhookReply> {
+  // one that its receiver has ended with 410 may be tried before it is resumed
+  if (entry.webhook.disabled?.reason === 'operator')
+    throw new Refusal('disabled', 'the operator has disabled the webhook')
   const happening = sampleOf(ask.event, options.wallMs(), `test-${randomUUID()}`)
   const { attempt } = await attemptDelivery(
     options,

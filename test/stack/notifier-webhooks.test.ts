@@ -284,6 +284,20 @@ test('a test delivery is answered with its attempt, whatever the receiver does',
     expect(isPayload(json.event as EventKind, json)).toBe(true)
 })
 
+test('a webhook that the operator has disabled sends no test either', async () => {
+  await using receiver = await startReceiver()
+  const filters = { sensor_id: newSensor() }
+  const webhook = await putWebhook(nc, { url: receiver.url, filters, active: false })
+  const disabled = { reason: 'operator', at: new Date().toISOString() } as const
+  const { id } = await changeWebhook(nc, webhook, { disabled })
+  const refused = await eventually('it is known', async () => {
+    const answer = await ask({ op: 'test', webhook: id, event: 'aqi.high' })
+    return !answer.ok && answer.code === 'disabled' && answer
+  })
+  expect(refused).toMatchObject({ ok: false, code: 'disabled' })
+  expect(receiver.received).toEqual([])
+})
+
 test('what happened since a time is sent again with the same ids, dead or delivered', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver()
