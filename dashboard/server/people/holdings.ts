@@ -103,7 +103,7 @@ export async function deleteAccount(people: People, account: Account): Promise<v
   await Promise.all(links.map(([hash]) => tokens.delete(hash)))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   await manager.streams.purge(auditStream, { filter: auditSubject(id) })
-  await passwords.purge(id)
+  await passwords.delete(id)
   await removeAccount(book, account)
   await sessions.endAll(id)
 }
