@@ -28,7 +28,8 @@ must be registered: \`airproof sensors import\` with the same files, --format an
   --shift now      move its time so that it ends now (at --speed 1: starts now)
   --code ARC       the AREA part of the ids, NGR-LOS-ARC-4851 for sensor 4851 (default ARC)
   --batch N        N readings of a sensor in one message, up to 500, as gateways do (default 1)
-  --json           {"sent","accepted","partial","duplicate","conflict","refused":{reason: n},"unmapped"}
+  --json           {"sent","accepted","partial","duplicate","conflict","unmapped",
+                   "refused":{reason: n}}
 
 The value rows of one sensor and timestamp make one reading. A quantity we have no name for (P0,
 pressure) is counted as unmapped; a time without an offset is UTC.

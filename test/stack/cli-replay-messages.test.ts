@@ -67,6 +67,7 @@ describe('a replay of whole messages', () => {
       expect(JSON.parse(out)).toEqual({
         sent: 9,
         accepted: 2,
+        partial: 0,
         duplicate: 0,
         conflict: 0,
         refused: { schema: 3, no_offset: 1, not_json: 2, unknown_sensor: 1 },

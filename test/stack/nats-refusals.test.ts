@@ -241,7 +241,7 @@ describe('the command line', () => {
 jetstream { store_dir: ${JSON.stringify(join(folder, 'streams'))} }
 authorization { users = [
   { user: operator, password: right }
-  { user: api, password: right, ${may('"$KV.credentials.>", "$JS.API.STREAM.MSG.GET.KV_credentials", "$JS.API.DIRECT.GET.KV_credentials.>", "air.raw.>"')} }
+  { user: api, password: right, ${may('"$KV.credentials.>", "$JS.API.STREAM.MSG.GET.KV_credentials", "$JS.API.DIRECT.GET.KV_credentials.>", "air.again.>"')} }
 ] }`
     resources.use(await startNatsServer({ engine, folder, port, env, config }))
     url = `nats://127.0.0.1:${port}`
@@ -293,7 +293,7 @@ authorization { users = [
     expect(await run(replay, 'examples/archive', api, archive)).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /the NATS user "api" may not publish to air\.raw\..*NATS_USER=operator/,
+        /the NATS user "api" may not publish to air\.again\..*NATS_USER=operator/,
       ),
     })
   })
@@ -308,6 +308,6 @@ authorization { users = [
     })
     expect((await run(sensors, `show ${other}`, operator)).out).toContain('key        good')
     expect((await run(sensors, `remove ${other}`, operator)).code).toBe(0)
-    expect((await run(sensors, `show ${other}`, operator)).err).toContain('there is no sensor')
+    expect((await run(sensors, `show ${other}`, operator)).err).toContain('was removed on')
   })
 })

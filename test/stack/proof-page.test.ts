@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { eventually } from '../support/eventually.ts'
 import { tinyPage } from '../support/tiny-page.ts'
@@ -46,7 +46,7 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(bundle.headers.get('content-type')).toBe('application/json')
   const file = await fetch(`${api.url}${link}.airproof.json`, html)
   expect(file.headers.get('content-disposition')).toBe(
-    `attachment; filename="${sensor}_${formatIso(nowMs).replaceAll(':', '-')}.airproof.json"`,
+    `attachment; filename="${sensor}_${formatIsoMs(nowMs).replaceAll(':', '-')}.airproof.json"`,
   )
   expect(await file.text()).toBe(await bundle.text())
 })

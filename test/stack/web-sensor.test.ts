@@ -1,7 +1,7 @@
 /** The page of a sensor in a real Chromium. */
 import { readFileSync } from 'node:fs'
 import { expect, test, vi } from 'vitest'
-import { formatIso } from '../../core/iso-time.ts'
+import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { siteOf, testApi } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { cityBrowser, overflowOf, pictureOf } from '../support/city-browser.ts'
@@ -61,7 +61,7 @@ test.skipIf(chromiumMissing !== undefined)(
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
       expect(await proof.getAttribute('href')).toMatch(
-        new RegExp(`^/proof/${id}/${formatIso(nowMs)}\\?hash=0x[0-9a-f]{64}$`),
+        new RegExp(`^/proof/${id}/${formatIsoMs(nowMs)}\\?hash=0x[0-9a-f]{64}$`),
       )
       const [download] = await Promise.all([
         page.waitForEvent('download'),
