@@ -63,7 +63,8 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
   const beganMs = performance.now()
   for (let kill = 0; kill < kills; kill++) {
     const victim = victims[kill % victims.length] ?? ''
-    const enough = sensors.acknowledged.length + 2 * sensorCount
+    // `up` gives up a pipeline or a server that ends five times within a minute: not so fast
+    const enough = sensors.acknowledged.length + 5 * sensorCount
     await eventually('sensors go on', () => sensors.acknowledged.length >= enough, {
       withinMs: 120_000,
     })
