@@ -1,6 +1,7 @@
 /**
  * Run in every test file: when its last test is over nothing may keep the process awake, no
- * server, socket or child. Closing may take a moment, so it is waited for, with a bound.
+ * server, socket or child. Closing may take a moment, on a loaded machine a long one, so it is
+ * waited for, with a bound.
  */
 import { afterAll } from 'vitest'
 
@@ -12,7 +13,7 @@ const openHandles = (): string[] =>
 const before = openHandles().length
 
 afterAll(async () => {
-  const deadline = Date.now() + 5_000
+  const deadline = Date.now() + 30_000
   while (openHandles().length > before && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
