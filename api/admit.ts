@@ -1,6 +1,7 @@
 /** Lets a request in: who asks, is there quota left, and is the key still good behind the wait? */
 import type { Ask } from '../core/quota.ts'
-import type { Caller, Credentials, KeyGuard } from './key-guard.ts'
+import type { Caller } from './answer.ts'
+import type { Credentials, KeyGuard } from './key-guard.ts'
 import type { Quota } from './quota.ts'
 import { quotaHeaders } from './quota-standing.ts'
 

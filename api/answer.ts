@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { Caller } from './key-guard.ts'
 import type { Params } from './params.ts'
 
 /** What a route has to say; how it reaches the socket is `app.ts`'s business. */
@@ -17,6 +16,17 @@ export type Answer = {
 }
 
 /** For whom the store is asked, and until when. */
+export type Caller = {
+  readonly key: string
+  /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
+  readonly account: string
+  readonly isInternal: boolean
+  /** The dashboard asks for a visitor who is not signed in. */
+  readonly isVisitor: boolean
+  /** Judges the same key once more. @throws ApiError as the guard does */
+  readonly again: () => void
+}
+
 export type Asker = {
   /** Not signed in: asks in a pool apart from the accounts'. */
   readonly isVisitor: boolean

@@ -8,6 +8,7 @@ import { apiKeyPrefix, checkKey } from '../core/api-key.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { KeyRecord } from '../schemas/account.ts'
 import type { ApiErrorCode } from '../schemas/api-errors.ts'
+import type { Caller } from './answer.ts'
 import { ApiError, unavailable } from './api-error.ts'
 
 /** A key as the guard needs it. */
@@ -21,17 +22,6 @@ export type KnownKey = {
   readonly isRevoked: boolean
   /** The dashboard’s own: no quota, and it may ask on behalf of any account. */
   readonly isInternal: boolean
-}
-
-export type Caller = {
-  readonly key: string
-  /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
-  readonly account: string
-  readonly isInternal: boolean
-  /** The dashboard asks for a visitor who is not signed in. */
-  readonly isVisitor: boolean
-  /** Judges the same key once more. @throws ApiError as the guard does */
-  readonly again: () => void
 }
 
 type ActsFor = Credentials[typeof accountHeader]

@@ -13,7 +13,8 @@ import type { WebhookNumber } from '../core/webhook-id.ts'
 import type { WebhookIndex } from '../core/webhook-match.ts'
 import { type FeedItem, matchItem } from './feed.ts'
 import type { NotifierMetrics } from './metrics.ts'
-import type { Cursors, Wal } from './wal.ts'
+import type { Wal } from './wal.ts'
+import type { Cursors } from './wal-message.ts'
 import type { BookEntry } from './webhook-book.ts'
 
 /** The broker's clock and the API's are not the same. */

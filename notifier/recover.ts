@@ -8,7 +8,7 @@ import { areRecords, foldRecords } from '../schemas/ledger-records.ts'
 import type { Manifest } from '../schemas/ledger-snapshot.ts'
 import { ledgerSnapSubject, ledgerStream, walSubject } from '../schemas/subjects.ts'
 import { lastManifest } from './manifest.ts'
-import type { Cursors } from './wal.ts'
+import type { Cursors } from './wal-message.ts'
 import { readWal, type WalMessage } from './wal-message.ts'
 
 export type Recovered = {

@@ -12,7 +12,8 @@ import {
   walSubject,
 } from '../schemas/subjects.ts'
 import { lastManifest } from './manifest.ts'
-import type { Cursors, WalContext } from './wal.ts'
+import type { WalContext } from './wal.ts'
+import type { Cursors } from './wal-message.ts'
 
 export type SnapshotWriter = (
   snapshot: LedgerSnapshot,

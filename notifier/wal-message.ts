@@ -1,9 +1,12 @@
 /** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
+import type { SourceStream } from '../core/ledger-record.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { fenceOf, type Stored } from '../runtime/stored-message.ts'
 import { areRecords } from '../schemas/ledger-records.ts'
 import { walHeaders } from '../schemas/subjects.ts'
-import type { Cursors } from './wal.ts'
+
+/** How far events have become records, by stream; of READINGS 0 while nobody wants them. */
+export type Cursors = { readonly [Stream in SourceStream]: number }
 
 export type WalMessage = Pick<Stored, 'seq' | 'data'> & {
   readonly worker: string

@@ -8,19 +8,16 @@
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { LedgerRecord, SourceStream } from '../core/ledger-record.ts'
+import type { LedgerRecord } from '../core/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/stored-message.ts'
 import { encodeRecords } from '../schemas/ledger-records.ts'
 import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
-import { readWal, type WalMessage } from './wal-message.ts'
+import { type Cursors, readWal, type WalMessage } from './wal-message.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}
-
-/** How far events have become records, by stream; of READINGS 0 while nobody wants them. */
-export type Cursors = { readonly [Stream in SourceStream]: number }
 
 export type WalContext = {
   readonly nc: NatsConnection

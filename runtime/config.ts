@@ -1,24 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { defaultIdPrefix } from '../core/sensor-id.ts'
 import { codeOf, WrongUsage } from './exit.ts'
 import type { NatsLogin } from './nats.ts'
 import { readRunningInstance } from './running-instance.ts'
 import { type Environment, readSettings, type SettingsSource } from './settings.ts'
+import { type StoreSettings, sqliteFileIn } from './store-place.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
-
-export type StoreSettings =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | {
-      readonly kind: 'influx'
-      readonly url: string
-      readonly token: string
-      readonly org: string
-      readonly bucket: string
-    }
 
 /** What every process and command needs to know, read once. */
 export type SharedConfig = {
@@ -105,8 +96,6 @@ export function readLogin(source: SettingsSource, prefix: string): NatsLogin | u
       : `${prefix}_USER is set, so ${prefix}_PASSWORD or ${prefix}_PASSWORD_FILE is needed too`,
   )
 }
-
-export const sqliteFileIn = (dataFolder: string): string => join(dataFolder, 'readings.sqlite')
 
 function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
   const settings = readSettings(source)

@@ -3,36 +3,17 @@
  * before it writes readings, so every other process and command finds the store that is in use,
  * and a start with another store is noticed.
  */
-import { existsSync, realpathSync } from 'node:fs'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/sensor-id.ts'
 import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
-import { type SharedConfig, type StoreSettings, sqliteFileIn } from './config.ts'
+import type { SharedConfig } from './config.ts'
 import { MustAct } from './exit.ts'
 import { readHeader } from './log-messages.ts'
+import { isPlace, placeInWords, placeOf, type StorePlace, sqliteFileIn } from './store-place.ts'
 import { lastMessage } from './stored-message.ts'
 
-export type StorePlace =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'influx'; readonly url: string; readonly org: string; readonly bucket: string }
-
 export const storeKey = 'store'
-
-/** A URL may hold a password, and workers may reach one file by several links. */
-export function placeOf(store: StoreSettings): StorePlace {
-  if (store.kind === 'sqlite')
-    return { kind: 'sqlite', file: existsSync(store.file) ? realpathSync(store.file) : store.file }
-  const url = new URL(store.url)
-  url.username = ''
-  url.password = ''
-  return { kind: 'influx', url: url.href, org: store.org, bucket: store.bucket }
-}
-
-export const placeInWords = (place: StorePlace): string =>
-  place.kind === 'sqlite'
-    ? `the SQLite file ${place.file}`
-    : `the InfluxDB bucket ${place.bucket} of ${place.org} at ${place.url}`
 
 /** undefined: no pipeline of a version that writes it down has run. */
 export async function readKeptStore(nc: NatsConnection): Promise<StorePlace | undefined> {
@@ -47,13 +28,6 @@ function parsePlace(text: string): StorePlace | undefined {
   } catch {
     return undefined
   }
-}
-
-function isPlace(value: unknown): value is StorePlace {
-  const is = (...names: readonly string[]): boolean =>
-    names.every((name) => typeof Reflect.get(Object(value), name) === 'string')
-  const kind: unknown = Reflect.get(Object(value), 'kind')
-  return (kind === 'sqlite' && is('file')) || (kind === 'influx' && is('url', 'org', 'bucket'))
 }
 
 type ClaimOptions = Pick<SharedConfig, 'store' | 'storeChanged' | 'dataFolder'> & {

@@ -5,6 +5,7 @@ import { exitCodeOf, exitCodes, inWords } from './exit.ts'
 import { type Logger, openLog } from './log.ts'
 import type { NatsSettings } from './nats.ts'
 import { openProcessDoor } from './process-door.ts'
+import { orTryAgain } from './server-away.ts'
 import type { Environment, Flags, SettingsSource } from './settings.ts'
 import { watchStrayErrors } from './stray-error.ts'
 
@@ -28,6 +29,17 @@ export type ProcessContext = {
  * @throws MustAct, TryAgain, WrongUsage (`exit.ts`); anything else counts as MustAct
  */
 export type ProcessMain = (context: ProcessContext) => Promise<void>
+
+/** The same process, ended by `TryAgain` where NATS did not answer. */
+export const tryAgainWhereAway =
+  (main: ProcessMain): ProcessMain =>
+  async (context) => {
+    try {
+      await main(context)
+    } catch (error) {
+      throw orTryAgain(error)
+    }
+  }
 
 type Run = {
   readonly name: string

@@ -5,8 +5,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from './exit.ts'
-import type { StorePlace } from './kept-store.ts'
 import { writePrivateFile } from './private-file.ts'
+import type { StorePlace } from './store-place.ts'
 
 export type RunningInstance = {
   readonly api: string

@@ -6,7 +6,6 @@ import {
   TimeoutError,
 } from '@nats-io/transport-node'
 import { TryAgain } from './exit.ts'
-import type { ProcessMain } from './process.ts'
 
 /** NATS did not answer, or not yet: the same call may succeed later. */
 export const isServerAway = (error: unknown): boolean =>
@@ -21,14 +20,3 @@ export const orTryAgain = (error: unknown): unknown =>
   isServerAway(error)
     ? new TryAgain('NATS did not answer in time: it may be starting or busy', { cause: error })
     : error
-
-/** The same of whatever ends the process. */
-export const tryAgainWhereAway =
-  (main: ProcessMain): ProcessMain =>
-  async (context) => {
-    try {
-      await main(context)
-    } catch (error) {
-      throw orTryAgain(error)
-    }
-  }

@@ -10,15 +10,10 @@ import type { SensorId } from '../../core/sensor-id.ts'
 import { hourMs } from '../../core/time.ts'
 import { run as runPipeline } from '../../pipeline/main.ts'
 import { readSharedConfig } from '../../runtime/config.ts'
-import {
-  assertKeptStore,
-  claimStore,
-  readKeptStore,
-  type StorePlace,
-  storeKey,
-} from '../../runtime/kept-store.ts'
+import { assertKeptStore, claimStore, readKeptStore, storeKey } from '../../runtime/kept-store.ts'
 import { openLog } from '../../runtime/log.ts'
 import type { ProcessMain } from '../../runtime/process.ts'
+import type { StorePlace } from '../../runtime/store-place.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'

@@ -1,17 +1,17 @@
 /** Everything that belongs to an account: to hand it out, and to remove it. */
 import { jetstreamManager } from '@nats-io/jetstream'
-import { Kvm } from '@nats-io/kv'
+import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { removeAccount } from '../../../runtime/account-book.ts'
+import { type AccountBook, removeAccount } from '../../../runtime/account-book.ts'
 import { lastValues } from '../../../runtime/last-values.ts'
 import { type WatchedBucket, watchChecked } from '../../../runtime/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/account.ts'
 import { quotaKey } from '../../../schemas/quota.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
 import { parseWebhook, type Webhook } from '../../../schemas/webhook.ts'
+import type { Sessions } from '../sessions.ts'
 import { readAudit } from './audit-log.ts'
 import type { LinkUse } from './link-tokens.ts'
-import type { People } from './people.ts'
 
 /** What an account has in the shared buckets, found without reading what others have there. */
 export type Holdings = {
@@ -58,9 +58,19 @@ export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sourc
   }
 }
 
+/** What is opened once, for all accounts. */
+type Opened = {
+  readonly nc: NatsConnection
+  readonly book: AccountBook
+  /** Bucket `passwords`. */
+  readonly passwords: KV
+  readonly sessions: Sessions
+  readonly holdings: Holdings
+}
+
 /** All that is kept of somebody, but for what would let others in: hashes, tokens, secrets. */
-export async function exportAccount(people: People, account: Account): Promise<object> {
-  const { nc, sessions, holdings } = people
+export async function exportAccount(opened: Opened, account: Account): Promise<object> {
+  const { nc, sessions, holdings } = opened
   const { id } = account
   const keys = await holdings.keys(id)
   const used = await holdings.used(keys.map(([, key]) => key.id))
@@ -80,8 +90,8 @@ export async function exportAccount(people: People, account: Account): Promise<o
  * What lets programs in goes first, what lets the person in last: killed half-way, the account can
  * be signed in to and deleted again. The address is free when this resolves.
  */
-export async function deleteAccount(people: People, account: Account): Promise<void> {
-  const { nc, book, passwords, sessions, holdings } = people
+export async function deleteAccount(opened: Opened, account: Account): Promise<void> {
+  const { nc, book, passwords, sessions, holdings } = opened
   const { id } = account
   const kvm = new Kvm(nc)
   const keys = await holdings.keys(id)

@@ -6,20 +6,8 @@ import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { Confirm } from './confirm.tsx'
 import { daysLeft } from './days-left.ts'
-import { type MadeKey, NewKey } from './new-key.tsx'
+import { type Key, type MadeKey, NewKey } from './new-key.tsx'
 import './settings.css'
-
-export type Key = {
-  readonly id: string
-  readonly name: string
-  /** Its first characters. */
-  readonly hint: string
-  readonly state: 'live' | 'expired' | 'revoked'
-  readonly created_at: string
-  readonly expires_at: string
-  readonly revoked_at: string | null
-  readonly last_used_at: string | null
-}
 
 type Keys = { readonly limit: number; readonly keys: readonly Key[] }
 

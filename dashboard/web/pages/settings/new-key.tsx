@@ -5,10 +5,21 @@ import { Snippets } from '../../parts/snippets.tsx'
 import { Failed } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { Field } from './field.tsx'
-import type { Key } from './keys-page.tsx'
 import { Secret } from './secret.tsx'
 import { useAction } from './use-action.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
+
+export type Key = {
+  readonly id: string
+  readonly name: string
+  /** Its first characters. */
+  readonly hint: string
+  readonly state: 'live' | 'expired' | 'revoked'
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}
 
 export type MadeKey = { readonly key: string; readonly record: Key }
 

@@ -1,4 +1,4 @@
-import type { Day } from './usage-page.tsx'
+export type Day = { /** UTC */ readonly date: string; readonly used: number }
 
 const height = 100
 

@@ -5,10 +5,9 @@ import { Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import './settings.css'
-import { UsageChart } from './usage-chart.tsx'
+import { type Day, UsageChart } from './usage-chart.tsx'
 
 type Burst = { readonly limit: number; readonly used: number }
-export type Day = { /** UTC */ readonly date: string; readonly used: number }
 type Usage = {
   readonly tier: 'free' | 'premium'
   readonly limit: number
