@@ -1,6 +1,7 @@
 /** A bit for each leaf or number of a batch: which were met, in little memory. */
-import type { BatchHeader } from '../core/header.ts'
-import { seqOf } from '../core/reading.ts'
+
+import { seqOf } from '../core/air/reading.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
 
 export type Bitmap = {
   /** @returns false if it was marked before */

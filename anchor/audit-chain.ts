@@ -1,9 +1,9 @@
 /** The contract's own story: every anchor it ever took, each following from the one before. */
 
-import { encodeWords } from '../core/abi-words.ts'
-import { type BatchEnd, beforeFirst } from '../core/batch.ts'
 import { type Hex, toHex, zeroHash } from '../core/hex.ts'
-import type { Keccak } from '../core/leaf.ts'
+import { encodeWords } from '../core/proof/abi-words.ts'
+import { type BatchEnd, beforeFirst } from '../core/proof/batch.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import type { BlockId, Deployment } from '../schemas/batch-record.ts'
 import type { Findings } from './audit-findings.ts'
 import type { Anchored } from './contract/registry.ts'

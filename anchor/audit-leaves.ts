@@ -1,5 +1,5 @@
 /** The published leaves of a batch, looked up by their bytes. */
-import { tileLeaves } from '../core/tiles.ts'
+import { tileLeaves } from '../core/proof/tiles.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../schemas/batch-blob.ts'
 

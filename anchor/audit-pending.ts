@@ -2,10 +2,11 @@
  * Rows above the anchored numbers: each must be what the log holds under its number, or what a
  * batch holds that was sealed meanwhile. What neither holds was never accepted.
  */
-import type { BatchHeader } from '../core/header.ts'
+
 import { formatIso } from '../core/iso-time.ts'
-import { type Keccak, leafEncoder } from '../core/leaf.ts'
-import type { LogMessage } from '../core/log-message.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import type { Findings } from './audit-findings.ts'
 import { keyOf, openBlob } from './audit-leaves.ts'

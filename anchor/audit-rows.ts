@@ -3,11 +3,12 @@
  * the batch that has its number; and if all rows are given, each leaf must be that of a row, and
  * each number that of one row. Rows above the anchored numbers are held against the log instead.
  */
-import type { BatchHeader } from '../core/header.ts'
+
+import { nOfSeq, partitionOfSeq, type Reading } from '../core/air/reading.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { type Keccak, leafEncoder } from '../core/leaf.ts'
-import { nOfSeq, partitionOfSeq, type Reading } from '../core/reading.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import { type Bitmap, bitmap, numbersOf } from './audit-bitmap.ts'
 import type { Findings } from './audit-findings.ts'

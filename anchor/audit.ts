@@ -3,10 +3,11 @@
  * against what is published and what is in the database. It reads, and believes nothing but the
  * chain.
  */
-import { type BatchEnd, beforeFirst, endOf } from '../core/batch.ts'
-import { type BatchHeader, headerHash } from '../core/header.ts'
+
 import { zeroHash } from '../core/hex.ts'
-import type { Keccak } from '../core/leaf.ts'
+import { type BatchEnd, beforeFirst, endOf } from '../core/proof/batch.ts'
+import { type BatchHeader, headerHash } from '../core/proof/header.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import type { Deployment } from '../schemas/batch-record.ts'
 import { checkBlob, checkHeader } from './audit-batch.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { beforeFirst } from '../core/batch.ts'
+import { beforeFirst } from '../core/proof/batch.ts'
 import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { openInstance } from '../runtime/instance-id.ts'

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { BatchHeader } from '../core/header.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
 import { secondMs } from '../core/time.ts'
 import { type Alarm, alarmReasons } from './alarm.ts'
 import type { TickReport } from './sender.ts'

@@ -1,7 +1,7 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { PrivateKeyAccount } from 'viem'
-import type { Keccak } from '../core/leaf.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import type { Deployment } from '../schemas/batch-record.ts'
 import { chainAt } from './chain.ts'
 import type { FeeRules } from './fees.ts'

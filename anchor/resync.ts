@@ -2,7 +2,7 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
-import { beforeFirst } from '../core/batch.ts'
+import { beforeFirst } from '../core/proof/batch.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Deployment } from '../schemas/batch-record.ts'

@@ -2,8 +2,8 @@
 
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { BatchEnd } from '../core/batch.ts'
 import type { Hex } from '../core/hex.ts'
+import type { BatchEnd } from '../core/proof/batch.ts'
 import { jsonOf, readEntry } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'

@@ -10,7 +10,7 @@
 import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { partitionCount } from '../core/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { readEntry } from '../runtime/read-entry.ts'

@@ -1,5 +1,5 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
-import { tileLeaves } from '../core/tiles.ts'
+import { tileLeaves } from '../core/proof/tiles.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/batch-blob.ts'

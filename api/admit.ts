@@ -1,5 +1,5 @@
 /** Lets a request in: who asks, is there quota left, and is the key still good behind the wait? */
-import type { Ask } from '../core/quota.ts'
+import type { Ask } from '../core/access/quota.ts'
 import type { Caller } from './answer.ts'
 import type { Credentials, KeyGuard } from './key-guard.ts'
 import type { Quota } from './quota.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
-import { siteOf } from '../core/network-of.ts'
+import { siteOf } from '../core/access/network-of.ts'
 import { remember } from '../core/remember.ts'
 import { clientNetwork } from '../runtime/client-network.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'

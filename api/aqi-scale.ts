@@ -1,5 +1,5 @@
-import { aqiBands } from '../core/aqi.ts'
-import { units } from '../core/reading.ts'
+import { aqiBands } from '../core/air/aqi.ts'
+import { units } from '../core/air/reading.ts'
 import { constant, jsonAnswer, jsonType, type Route } from './answer.ts'
 
 type Ends = { readonly low: number; readonly high: number }

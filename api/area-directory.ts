@@ -2,8 +2,8 @@
  * The areas of the network, and what each may be called: its name, its slug, or the code that its
  * sensors' ids carry, in any case.
  */
-import { slugOf, wholeNetwork } from '../core/area.ts'
-import { areaCodeOf } from '../core/sensor-id.ts'
+import { slugOf, wholeNetwork } from '../core/air/area.ts'
+import { areaCodeOf } from '../core/air/sensor-id.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
 import { type Box, regionOf } from './region.ts'
 

@@ -1,7 +1,12 @@
-import { type AqiCategory, categoryOf, indexOfConcentration, type Pollutant } from '../core/aqi.ts'
-import { fromHundredths } from '../core/fixed.ts'
+import {
+  type AqiCategory,
+  categoryOf,
+  indexOfConcentration,
+  type Pollutant,
+} from '../core/air/aqi.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import { type MeasurementName, units } from '../core/air/reading.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { type MeasurementName, units } from '../core/reading.ts'
 import type { AreaStats, FieldStats } from '../store/store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Keccak } from '../core/leaf.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import {
   checkedKey,

@@ -7,11 +7,12 @@
  * headers, lead without a break to the head that the contract held at a finalized block. About
  * 2 KB a batch.
  */
-import { genesisHead, headOf } from '../core/header.ts'
+
+import { nOfSeq, partitionOfSeq } from '../core/air/reading.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import type { Hex } from '../core/hex.ts'
-import type { Keccak } from '../core/leaf.ts'
-import { nOfSeq, partitionOfSeq } from '../core/reading.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import { genesisHead, headOf } from '../core/proof/header.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import { minuteMs } from '../core/time.ts'
 import type { Anchored, Checked, Deployment, SealedBatch } from '../schemas/batch-record.ts'
 

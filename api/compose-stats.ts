@@ -1,4 +1,4 @@
-import { median, percentile } from '../core/percentile.ts'
+import { median, percentile } from '../core/air/percentile.ts'
 import type { AreaStats, FieldStats, StatField } from '../store/store.ts'
 
 const isNumber = (value: number | null): value is number => value !== null

@@ -1,5 +1,5 @@
-import type { Limits } from '../core/quota.ts'
-import type { RateLimit } from '../core/rate-limit.ts'
+import type { Limits } from '../core/access/quota.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { Account } from '../schemas/account.ts'

@@ -2,7 +2,7 @@
  * Where a page ended, as an opaque word: base64url of the place, so that nobody builds one by hand
  * and its content may change.
  */
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import type { Cursor } from '../store/store.ts'
 import { badParameter } from './api-error.ts'
 import { latestMs, type Params } from './params.ts'

@@ -1,5 +1,5 @@
+import type { Reading } from '../core/air/reading.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import type { Reading } from '../core/reading.ts'
 
 /** The address of this reading's own proof page, below the API's own address. */
 export const proofPath = ({ sensor, timeMs }: Reading): string =>

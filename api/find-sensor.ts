@@ -1,4 +1,4 @@
-import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import { ApiError } from './api-error.ts'
 import type { Entry, SensorBoard } from './sensor-board.ts'
 

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { PartitionState } from '../core/partition-state.ts'
-import { nOfSeq, partitionOfSeq } from '../core/reading.ts'
+import { nOfSeq, partitionOfSeq } from '../core/air/reading.ts'
+import type { PartitionState } from '../core/state/partition-state.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { lastMessage } from '../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'

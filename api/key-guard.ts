@@ -4,7 +4,7 @@
  * with NATS cannot know of revocations, so it lets nobody in.
  */
 import { hash } from 'node:crypto'
-import { apiKeyPrefix, checkKey } from '../core/api-key.ts'
+import { apiKeyPrefix, checkKey } from '../core/access/api-key.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { KeyRecord } from '../schemas/account.ts'
 import type { ApiErrorCode } from '../schemas/api-errors.ts'

@@ -1,5 +1,5 @@
-import type { Reading } from '../core/reading.ts'
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import type { StoreReads } from '../store/store.ts'
 import type { Route } from './answer.ts'
 import { badParameter } from './api-error.ts'

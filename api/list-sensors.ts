@@ -1,4 +1,4 @@
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { type Answer, jsonType, type Route } from './answer.ts'
 import type { AreaDirectory } from './area-directory.ts'
 import { idCursor, readIdCursor } from './cursor.ts'

@@ -7,10 +7,10 @@
  *        ▲            └──────── broke off ─────────┘
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { evolve } from '../core/evolve.ts'
-import type { LogMessage } from '../core/log-message.ts'
-import { createState, type PartitionState } from '../core/partition-state.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
+import { evolve } from '../core/state/evolve.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
+import { createState, type PartitionState } from '../core/state/partition-state.ts'
 import { followLog } from '../runtime/follow-log.ts'
 import type { Logger } from '../runtime/log.ts'
 import { pause } from '../runtime/pause.ts'

@@ -1,5 +1,5 @@
-import type { Limits } from '../core/quota.ts'
-import { sensorIdRules } from '../core/sensor-id.ts'
+import type { Limits } from '../core/access/quota.ts'
+import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { failureLog } from '../runtime/failure-log.ts'

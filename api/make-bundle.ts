@@ -1,7 +1,8 @@
 /** The proof bundle of a reading, made for the one who asks; its parts are kept by the anchor process. */
-import { bundleText, type ChainProof } from '../core/bundle.ts'
-import type { Keccak } from '../core/leaf.ts'
-import type { Reading } from '../core/reading.ts'
+
+import type { Reading } from '../core/air/reading.ts'
+import { bundleText, type ChainProof } from '../core/proof/bundle.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
 import { hourMs } from '../core/time.ts'
 import type { Anchored } from '../schemas/batch-record.ts'
 import type { BatchIndex } from './batch-index.ts'

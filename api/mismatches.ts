@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
+import type { Reading } from '../core/air/reading.ts'
 import { formatIso } from '../core/iso-time.ts'
-import type { Reading } from '../core/reading.ts'
 import type { Logger } from '../runtime/log.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
 import type { BatchIndex } from './batch-index.ts'

@@ -1,8 +1,8 @@
 /** What the sensors of an area say now, from memory. */
-import { indexOfConcentration } from '../core/aqi.ts'
-import { hourMeans } from '../core/hour-sums.ts'
+import { indexOfConcentration } from '../core/air/aqi.ts'
+import { dailyHours, dailyMean, nowcast, nowcastHours } from '../core/air/nowcast.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { dailyHours, dailyMean, nowcast, nowcastHours } from '../core/nowcast.ts'
+import { hourMeans } from '../core/state/hour-sums.ts'
 import { hourMs } from '../core/time.ts'
 import type { Period } from './cut-period.ts'
 import type { Entry } from './sensor-board.ts'

@@ -1,4 +1,4 @@
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import type { Cursor, Store } from '../store/store.ts'
 

@@ -3,8 +3,8 @@
  * here, so a page above it needs no store. Order everywhere: time descending, then sensor
  * ascending. Seeded once from the store, fed by the log, trimmed from below.
  */
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import type { Cursor } from '../store/store.ts'
 
 /** Where a reading stands in the order; `sensor` may be '' for the end of everything. */

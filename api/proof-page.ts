@@ -1,9 +1,9 @@
 /** The page about one reading: says how it stands, and checks its bundle in the reader's browser. */
 import { readFileSync } from 'node:fs'
-import { demonstrationChainId } from '../core/demonstration-chain.ts'
-import { fromHundredths } from '../core/fixed.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import { measurementNames, type Reading, units } from '../core/air/reading.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { measurementNames, type Reading, units } from '../core/reading.ts'
+import { demonstrationChainId } from '../core/proof/demonstration-chain.ts'
 import { type Answer, constant, type Route } from './answer.ts'
 import { proofPath } from './explorer.ts'
 import type { Verdict } from './prove-reading.ts'

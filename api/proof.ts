@@ -1,7 +1,8 @@
 /** Proof bundles over HTTP: with a key below /v1, and by a link that needs none. */
+
+import type { Reading } from '../core/air/reading.ts'
 import { isHash } from '../core/hex.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import type { Reading } from '../core/reading.ts'
 import { type Answer, type Asker, jsonType, type Request, type Route } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
 import type { ExpectedBy } from './expected-by.ts'

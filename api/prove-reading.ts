@@ -3,13 +3,14 @@
  * leaf from its values, its batch by its number, its path from the batch's blob by the leaf's own
  * hash, the root from leaf and path. Nothing here was decided before and kept.
  */
-import type { BatchHeader } from '../core/header.ts'
+
+import type { Reading } from '../core/air/reading.ts'
 import { type Hex, toHex } from '../core/hex.ts'
-import { type Keccak, leafEncoder } from '../core/leaf.ts'
-import { foldPath, type MerkleTree, merkleTree } from '../core/merkle.ts'
-import { pathIn } from '../core/path-in.ts'
-import type { Reading } from '../core/reading.ts'
-import { tileLeaves } from '../core/tiles.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
+import { foldPath, type MerkleTree, merkleTree } from '../core/proof/merkle.ts'
+import { pathIn } from '../core/proof/path-in.ts'
+import { tileLeaves } from '../core/proof/tiles.ts'
 import { hourMs } from '../core/time.ts'
 import type { BatchBlobs } from '../runtime/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../schemas/batch-blob.ts'

@@ -5,7 +5,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm, KvWatchInclude } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Count, noCount } from '../core/quota.ts'
+import { type Count, noCount } from '../core/access/quota.ts'
 import { secondMs } from '../core/time.ts'
 import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
 import { decodeCount, encodeCount } from '../schemas/quota.ts'

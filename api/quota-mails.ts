@@ -4,8 +4,8 @@
  * later round sees it too.
  */
 
+import { dayEndsMs, dayOf, type Limits } from '../core/access/quota.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { dayEndsMs, dayOf, type Limits } from '../core/quota.ts'
 import type { Mail } from '../schemas/mail.ts'
 
 type Options = {

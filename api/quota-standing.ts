@@ -1,5 +1,5 @@
 /** How an account stands with its quota, as the headers of its answers tell it. */
-import { formatIsoMs } from '../core/iso-time.ts'
+
 import {
   type Ask,
   type Count,
@@ -7,7 +7,8 @@ import {
   type Limits,
   minuteEndsMs,
   secondsUntil,
-} from '../core/quota.ts'
+} from '../core/access/quota.ts'
+import { formatIsoMs } from '../core/iso-time.ts'
 import { dayMs, minuteMs, secondMs } from '../core/time.ts'
 import { ApiError, unavailable } from './api-error.ts'
 

@@ -20,7 +20,7 @@ import {
   type Limits,
   type QuotaVerdict,
   whatIsSpent,
-} from '../core/quota.ts'
+} from '../core/access/quota.ts'
 import { secondMs } from '../core/time.ts'
 import { quotaKey } from '../schemas/quota.ts'
 import type { QuotaBucket } from './quota-bucket.ts'

@@ -1,5 +1,5 @@
-import { createNetworkBook } from '../core/rate-book.ts'
-import type { RateLimit } from '../core/rate-limit.ts'
+import { createNetworkBook } from '../core/access/rate-book.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
 import { secondMs } from '../core/time.ts'
 import { ApiError } from './api-error.ts'
 

@@ -1,5 +1,5 @@
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
 import { jsonType } from './answer.ts'
 import { type ReadingJson, readingJson, type Shape } from './reading-json.ts'

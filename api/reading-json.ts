@@ -1,8 +1,8 @@
-import { type AqiCategory, aqiDetail, type Pollutant } from '../core/aqi.ts'
-import { fromHundredths } from '../core/fixed.ts'
+import { type AqiCategory, aqiDetail, type Pollutant } from '../core/air/aqi.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import { type Flag, namesOf } from '../core/air/quality.ts'
+import { type MeasurementName, measurementNames, type Reading } from '../core/air/reading.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { type Flag, namesOf } from '../core/quality.ts'
-import { type MeasurementName, measurementNames, type Reading } from '../core/reading.ts'
 
 export const shapes = ['flat', 'nested'] as const
 /** `full` has everything that the other two have. */

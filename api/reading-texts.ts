@@ -1,5 +1,5 @@
-import { type Keccak, leafEncoder } from '../core/leaf.ts'
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
+import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
 import {
   fixedJson,
   type HashOf,

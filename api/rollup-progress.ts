@@ -4,8 +4,8 @@
  * that, we saw ourselves.
  */
 
-import { wholeNetwork } from '../core/area.ts'
-import type { Reading } from '../core/reading.ts'
+import { wholeNetwork } from '../core/air/area.ts'
+import type { Reading } from '../core/air/reading.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import type { BucketSize } from '../store/store.ts'
 

@@ -1,4 +1,4 @@
-import { newestMsOf } from '../core/state-columns.ts'
+import { newestMsOf } from '../core/state/state-columns.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import type { Logger } from '../runtime/log.ts'
 import { pause } from '../runtime/pause.ts'

@@ -3,9 +3,10 @@
  * ready to be joined. A text is made when it is asked for and thrown away when a message or the
  * clock changes it.
  */
-import type { LogMessage } from '../core/log-message.ts'
-import type { PartitionState } from '../core/partition-state.ts'
-import { partitionOf, type SensorId, type SensorIdRules } from '../core/sensor-id.ts'
+
+import { partitionOf, type SensorId, type SensorIdRules } from '../core/air/sensor-id.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
+import type { PartitionState } from '../core/state/partition-state.ts'
 import { minuteMs } from '../core/time.ts'
 import { type RegisteredSensor, type RegisteredSite, siteAt } from '../schemas/registered-sensor.ts'
 import { sensorText } from './sensor-text.ts'

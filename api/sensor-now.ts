@@ -1,8 +1,9 @@
 /** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
-import { newestOf } from '../core/partition-state.ts'
-import { held, offlineSinceMsOf, online } from '../core/presence.ts'
-import type { Reading } from '../core/reading.ts'
-import { newestMsOf, timeAt, timeOf } from '../core/state-columns.ts'
+
+import type { Reading } from '../core/air/reading.ts'
+import { newestOf } from '../core/state/partition-state.ts'
+import { held, offlineSinceMsOf, online } from '../core/state/presence.ts'
+import { newestMsOf, timeAt, timeOf } from '../core/state/state-columns.ts'
 import type { Entry } from './sensor-board.ts'
 
 type Place = Pick<Entry, 'state' | 'slot'>

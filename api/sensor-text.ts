@@ -1,5 +1,5 @@
 import { formatIsoMs } from '../core/iso-time.ts'
-import { uptime24h } from '../core/uptime.ts'
+import { uptime24h } from '../core/state/uptime.ts'
 import type { Entry } from './sensor-board.ts'
 import { isOnline, newestMs, newestReading } from './sensor-now.ts'
 

@@ -1,6 +1,6 @@
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import type { Reading } from '../core/reading.ts'
-import type { SensorIdRules } from '../core/sensor-id.ts'
 import type { Asker } from './answer.ts'
 import { ApiError, badParameter } from './api-error.ts'
 import type { AskStore } from './ask-store.ts'

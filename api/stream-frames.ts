@@ -1,9 +1,10 @@
 /** What /v1/stream says: one message of the log as server-sent events, each ready to be sent. */
+
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import type { LogMessage } from '../core/log-message.ts'
-import { isFresh } from '../core/presence.ts'
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
+import { isFresh } from '../core/state/presence.ts'
 import { secondMs } from '../core/time.ts'
 
 export type Frame = {

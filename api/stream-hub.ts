@@ -4,9 +4,9 @@
  * is hung up on: it comes back and goes on from the last event it has.
  */
 import type { ServerResponse } from 'node:http'
-import type { LogMessage } from '../core/log-message.ts'
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { secondMs } from '../core/time.ts'
 import type { LivePicture } from './live-picture.ts'
 import { type Frame, framesOf } from './stream-frames.ts'

@@ -1,6 +1,6 @@
 /** GET /v1/stream: what happens, as it happens, as server-sent events. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { Asker, Request, Route } from './answer.ts'
 import { badParameter, unavailable } from './api-error.ts'

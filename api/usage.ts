@@ -1,5 +1,5 @@
+import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../core/access/quota.ts'
 import { formatIsoMs, inFull } from '../core/iso-time.ts'
-import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../core/quota.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import { decodeCount, quotaKey } from '../schemas/quota.ts'

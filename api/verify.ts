@@ -1,6 +1,6 @@
+import type { Reading } from '../core/air/reading.ts'
 import { toHex } from '../core/hex.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import type { Reading } from '../core/reading.ts'
 import { secondMs } from '../core/time.ts'
 import type { Anchored } from '../schemas/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from './answer.ts'

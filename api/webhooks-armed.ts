@@ -1,4 +1,4 @@
-import { isArmedAt } from '../core/hear.ts'
+import { isArmedAt } from '../core/state/apply-reading.ts'
 import { criticalAqi, defaultAqiThreshold, type Webhook } from '../schemas/webhook.ts'
 import type { Entry, SensorBoard } from './sensor-board.ts'
 

@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KV } from '@nats-io/kv'
+import { webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
-import { webhookNumberOf } from '../core/webhook-id.ts'
 import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'

@@ -1,5 +1,5 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
-import { eventKinds, triggers } from '../core/delivery.ts'
+import { eventKinds, triggers } from '../core/delivery/delivery.ts'
 import { inFull } from '../core/iso-time.ts'
 import { type Attempt, attemptOutcomes } from '../schemas/attempt.ts'
 import type { WaitingDelivery } from '../schemas/webhook-requests.ts'

@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { type WebhookId, webhookIdOf } from '../core/webhook-id.ts'
+import { type WebhookId, webhookIdOf } from '../core/delivery/webhook-id.ts'
 
 /** At most so many ids are tried; each is taken with a chance of (webhooks ever made) / 2³². */
 const mostIds = 64

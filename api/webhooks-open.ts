@@ -1,6 +1,6 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { indexByAccount } from '../runtime/index-by-account.ts'
 import { publicResolver } from '../runtime/public-resolver.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'

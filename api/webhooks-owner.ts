@@ -1,7 +1,7 @@
 /** Asks the process that delivers for a webhook, which alone knows what waits. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { EventKind } from '../core/delivery.ts'
-import { shardOf, webhookNumberOf } from '../core/webhook-id.ts'
+import type { EventKind } from '../core/delivery/delivery.ts'
+import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import type { Attempt } from '../schemas/attempt.ts'
 import { askSubject } from '../schemas/subjects.ts'
 import {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { secretPrefix } from '../core/delivery/signature.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { secretPrefix } from '../core/signature.ts'
 import { secondMs } from '../core/time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import type { Webhook } from '../schemas/webhook.ts'

@@ -1,8 +1,8 @@
 /** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
 
-import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
+import { judgeWebhookUrl, type UrlFault } from '../core/delivery/webhook-url.ts'
 import { secondMs } from '../core/time.ts'
-import { judgeWebhookUrl, type UrlFault } from '../core/webhook-url.ts'
 import type { PublicResolver } from '../runtime/public-resolver.ts'
 import type { WebhookFilters } from '../schemas/webhook.ts'
 import { type WrongField, wrongField } from '../schemas/webhook-bodies.ts'

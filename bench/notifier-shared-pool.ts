@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
-import { signatureHeaders } from '../core/signature.ts'
+import { signatureHeaders } from '../core/delivery/signature.ts'
 import { openFeed } from '../notifier/feed.ts'
 import { bodyOf, happeningOfEvent, idFor } from '../notifier/payload.ts'
 import { environment } from '../runtime/config.ts'

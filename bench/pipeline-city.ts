@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { createInbox, type NatsConnection } from '@nats-io/transport-node'
-import { fromHundredths } from '../core/fixed.ts'
-import type { Hundredths } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import type { Hundredths } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { ensureStreams } from '../runtime/streams.ts'
 import {
   buckets,

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import { Pool } from 'undici'
-import { percentile } from '../core/percentile.ts'
+import { percentile } from '../core/air/percentile.ts'
 import { issueCredential } from '../runtime/sensor-credentials.ts'
 import { buckets } from '../schemas/subjects.ts'
 import airrohr from '../test/fixtures/devices/airrohr.json' with { type: 'json' }

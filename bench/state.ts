@@ -4,21 +4,21 @@
  * pipeline has them; only the fold is on the clock, not the making of the readings.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { listenAt } from '../core/evolve.ts'
-import { createHeard, hear, humidityRun } from '../core/hear.ts'
-import type { ArrivedReading } from '../core/log-message.ts'
+import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'
+import { createHeard, hear, humidityRun } from '../core/state/apply-reading.ts'
+import { listenAt } from '../core/state/evolve.ts'
+import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
   createState,
   type PartitionState,
   plainState,
   slotOf,
   standing,
-} from '../core/partition-state.ts'
-import { graceMsOf } from '../core/presence.ts'
-import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/sensor-id.ts'
-import { createSilenceWheel, type SilenceWheel } from '../core/silence-wheel.ts'
+} from '../core/state/partition-state.ts'
+import { graceMsOf } from '../core/state/presence.ts'
+import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
+import { warm } from '../core/state/warm.ts'
 import { minuteMs } from '../core/time.ts'
-import { warm } from '../core/warm.ts'
 import { decodeSnapshot, encodeSnapshot } from '../schemas/snapshot.ts'
 
 const sensorCount = 100_000

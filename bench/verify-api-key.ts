@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { apiKeyPrefix, makeKey } from '../core/api-key.ts'
+import { apiKeyPrefix, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
 import type { KeyRecord } from '../schemas/account.ts'

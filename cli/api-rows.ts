@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { AuditedRow } from '../anchor/audit-rows.ts'
-import { toHundredths } from '../core/fixed.ts'
-import type { BatchHeader } from '../core/header.ts'
+import { toHundredths } from '../core/air/hundredths.ts'
+import { measurementNames } from '../core/air/reading.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { measurementNames } from '../core/reading.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
 import { TryAgain, WrongUsage } from '../runtime/exit.ts'
 
 type Options = {

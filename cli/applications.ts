@@ -1,6 +1,6 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type MeasurementName, measurementNames } from '../core/reading.ts'
+import { type MeasurementName, measurementNames } from '../core/air/reading.ts'
 import { dayMs } from '../core/time.ts'
 import {
   createApplication,

@@ -1,7 +1,7 @@
 /** What the messages of each stream have to be, and a look at all that is kept of them. */
 import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { shardCount } from '../core/webhook-id.ts'
+import { shardCount } from '../core/delivery/webhook-id.ts'
 import { readWal } from '../notifier/wal-message.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { logReader } from '../runtime/log-messages.ts'

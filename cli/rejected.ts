@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { refusalReasons } from '../core/log-message.ts'
 import { shownLine } from '../core/shown-text.ts'
+import { refusalReasons } from '../core/state/log-message.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import {
   type Again,

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { BatchHeader } from '../core/header.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import {

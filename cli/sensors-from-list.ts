@@ -1,6 +1,7 @@
 /** Registry entries from a list that somebody keeps: CSV with a header, or GeoJSON points. */
+
+import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { parseIso } from '../core/iso-time.ts'
-import { sensorIdRules } from '../core/sensor-id.ts'
 import { inWords, MustAct } from '../runtime/exit.ts'
 import { cadenceSecondsOf, newEntry } from '../runtime/sensor-registry.ts'
 import { type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'

@@ -1,5 +1,5 @@
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import type { SensorId } from '../core/sensor-id.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { mergeSites } from '../runtime/sensor-registry.ts'
 import type { SensorEntry, Site } from '../schemas/sensor.ts'

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../core/sensor-id.ts'
+import { sensorIdRules } from '../core/air/sensor-id.ts'
 import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import {

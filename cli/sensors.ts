@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import { sensorIdRules } from '../core/sensor-id.ts'
 import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { issueCredential } from '../runtime/sensor-credentials.ts'

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../core/log-message.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { followLog } from '../runtime/follow-log.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 

@@ -1,7 +1,7 @@
 /** Rows of the database in an order and in portions that suit a reader of all of them. */
 import { randomInt } from 'node:crypto'
-import type { BatchHeader } from '../core/header.ts'
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { BatchHeader } from '../core/proof/header.ts'
 import { dayMs, hourMs } from '../core/time.ts'
 import type { Cursor, Store } from '../store/store.ts'
 

@@ -2,8 +2,8 @@
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { webhookNumberOf } from '../core/webhook-id.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
 import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'

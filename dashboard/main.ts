@@ -1,4 +1,4 @@
-import { longestTarget } from '../core/request-target.ts'
+import { longestTarget } from '../core/access/request-target.ts'
 import { openAccountBook } from '../runtime/account-book.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { startHttpServer } from '../runtime/http-server.ts'

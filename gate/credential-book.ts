@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { checkKey, sensorKeyPrefix } from '../core/api-key.ts'
+import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { hashOfSecret } from '../runtime/sensor-credentials.ts'
 import { type WatchedBucket, watchBucket } from '../runtime/watched-bucket.ts'
 import { type Credential, parseCredential } from '../schemas/credential.ts'

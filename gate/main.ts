@@ -1,4 +1,4 @@
-import { sensorIdRules } from '../core/sensor-id.ts'
+import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { openInstance } from '../runtime/instance-id.ts'
 import { openMetrics } from '../runtime/metrics.ts'

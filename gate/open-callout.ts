@@ -4,8 +4,8 @@
  */
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorIdRules } from '../core/air/sensor-id.ts'
 import { topicsOf } from '../core/device-topics.ts'
-import type { SensorIdRules } from '../core/sensor-id.ts'
 import type { SharedConfig } from '../runtime/config.ts'
 import { leaseRoundMs, openLeases } from '../runtime/leases.ts'
 import type { Logger } from '../runtime/log.ts'

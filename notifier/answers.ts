@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
-import { type DeliveryKey, keyText, parseKeyText } from '../core/delivery.ts'
-import { formatIso, parseIso } from '../core/iso-time.ts'
+import { type DeliveryKey, keyText, parseKeyText } from '../core/delivery/delivery.ts'
 import {
   deliveryAt,
   findSlot,
@@ -13,9 +12,10 @@ import {
   slotStates,
   slotsOf,
   stateOf,
-} from '../core/ledger.ts'
-import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/ledger-record.ts'
-import { shardOf, webhookNumberOf } from '../core/webhook-id.ts'
+} from '../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
+import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
+import { formatIso, parseIso } from '../core/iso-time.ts'
 import { askSubject, eventsStream, readingsStream } from '../schemas/subjects.ts'
 import {
   type AskRefusal,

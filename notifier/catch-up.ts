@@ -3,11 +3,11 @@
  * the sequence behind it go into the ledger in one message, so a crash repeats none and loses none.
  * Deliveries that wait already are left alone; dead ones begin anew.
  */
-import { type DeliveryKey, keyText, type Trigger } from '../core/delivery.ts'
-import { deliveryAt, type Ledger, slotsOf } from '../core/ledger.ts'
-import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/ledger-record.ts'
-import type { WebhookNumber } from '../core/webhook-id.ts'
-import type { WebhookIndex } from '../core/webhook-match.ts'
+import { type DeliveryKey, keyText, type Trigger } from '../core/delivery/delivery.ts'
+import { deliveryAt, type Ledger, slotsOf } from '../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
+import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
+import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
 import { type Feed, type FeedItem, indexOfOne, matchItem } from './feed.ts'
 import type { Matcher } from './matcher.ts'
 import type { Wal } from './wal.ts'

@@ -1,5 +1,5 @@
-import type { RateLimit } from '../core/rate-limit.ts'
-import { defaultSignatureHeader } from '../core/signature.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
+import { defaultSignatureHeader } from '../core/delivery/signature.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 

@@ -12,10 +12,14 @@ import {
   jetstream,
 } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { SourceStream } from '../core/ledger-record.ts'
-import type { ArrivedReading } from '../core/log-message.ts'
-import { isFresh } from '../core/presence.ts'
-import { createWebhookIndex, type Matched, type WebhookIndex } from '../core/webhook-match.ts'
+import type { SourceStream } from '../core/delivery/ledger-record.ts'
+import {
+  createWebhookIndex,
+  type Matched,
+  type WebhookIndex,
+} from '../core/delivery/webhook-match.ts'
+import type { ArrivedReading } from '../core/state/log-message.ts'
+import { isFresh } from '../core/state/presence.ts'
 import { type LogReader, logReader } from '../runtime/log-messages.ts'
 import { audibly, endsPull, untilSilent } from '../runtime/until-silent.ts'
 import type { AirEvent } from '../schemas/event.ts'

@@ -1,5 +1,5 @@
 /** Keeps matching what the streams bring: events always, readings while somebody wants them. */
-import type { SourceStream } from '../core/ledger-record.ts'
+import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'

@@ -3,9 +3,9 @@
  * disabled. The dashboard's sender writes the words; here are the facts, each with an id that is the
  * same whoever finds it out, so that it is mailed once.
  */
-import { warningsMs } from '../core/endpoint-health.ts'
+import { warningsMs } from '../core/delivery/endpoint-health.ts'
+import type { Health } from '../core/delivery/ledger-record.ts'
 import { formatIso } from '../core/iso-time.ts'
-import type { Health } from '../core/ledger-record.ts'
 import { hourMs } from '../core/time.ts'
 import type { Mail } from '../schemas/mail.ts'
 import type { Webhook } from '../schemas/webhook.ts'

@@ -4,13 +4,19 @@
  * records: it is behind from that sequence on, and `catch-up.ts` reads its events again when it has
  * drained.
  */
-import { type DeliveryKey, type EventKind, type Trigger } from '../core/delivery.ts'
-import { deliveryAt, type Ledger, reserveSlot, slotStates, stateOf } from '../core/ledger.ts'
-import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/ledger-record.ts'
-import { sourceOf } from '../core/ledger-record.ts'
+import { type DeliveryKey, type EventKind, type Trigger } from '../core/delivery/delivery.ts'
+import {
+  deliveryAt,
+  type Ledger,
+  reserveSlot,
+  slotStates,
+  stateOf,
+} from '../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
+import { sourceOf } from '../core/delivery/ledger-record.ts'
+import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
+import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
 import { minuteMs } from '../core/time.ts'
-import type { WebhookNumber } from '../core/webhook-id.ts'
-import type { WebhookIndex } from '../core/webhook-match.ts'
 import { type FeedItem, matchItem } from './feed.ts'
 import type { NotifierMetrics } from './metrics.ts'
 import type { Wal } from './wal.ts'

@@ -1,4 +1,10 @@
-import { kindOfBits, type Ledger, sequenceOf, slotStates, stateOf } from '../core/ledger.ts'
+import {
+  kindOfBits,
+  type Ledger,
+  sequenceOf,
+  slotStates,
+  stateOf,
+} from '../core/delivery/ledger.ts'
 
 /**
  * The oldest message of READINGS that a delivery, made or to be made, needs; undefined: none does.

@@ -2,12 +2,12 @@
  * The body of a delivery, from what the streams hold: made anew for each attempt, the same bytes
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
-import { categoryOf } from '../core/aqi.ts'
-import type { EventKind } from '../core/delivery.ts'
-import { fromHundredths } from '../core/fixed.ts'
+import { categoryOf } from '../core/air/aqi.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { type Keccak, leafOf } from '../core/leaf.ts'
-import type { ArrivedReading } from '../core/log-message.ts'
+import { type Keccak, leafOf } from '../core/proof/leaf.ts'
+import type { ArrivedReading } from '../core/state/log-message.ts'
 import { deliveryId } from '../runtime/delivery-id.ts'
 import type { AirEvent } from '../schemas/event.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'

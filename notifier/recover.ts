@@ -1,6 +1,6 @@
 /** Where a shard's owner begins: the snapshot and the log behind it. It is the only way to begin. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { createLedger, type Ledger, rebuildFreeSlots } from '../core/ledger.ts'
+import { createLedger, type Ledger, rebuildFreeSlots } from '../core/delivery/ledger.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, nextMessage } from '../runtime/stored-message.ts'

@@ -1,5 +1,5 @@
 /** What a test delivery says: an example of its kind, of a sensor that does not exist. */
-import type { EventKind } from '../core/delivery.ts'
+import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { minuteMs } from '../core/time.ts'
 import { criticalAqi, defaultAqiThreshold } from '../schemas/webhook.ts'

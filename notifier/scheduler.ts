@@ -9,9 +9,11 @@
  *
  * `total` and `uncommitted` concern everybody, so the round itself waits.
  */
-import { breakerState } from '../core/breaker.ts'
-import { isUrgent } from '../core/delivery.ts'
-import { createDueWheel } from '../core/due-wheel.ts'
+
+import { type RateLimit, rateVerdict } from '../core/access/rate-limit.ts'
+import { breakerState } from '../core/delivery/breaker.ts'
+import { isUrgent } from '../core/delivery/delivery.ts'
+import { createDueWheel } from '../core/delivery/due-wheel.ts'
 import {
   clearMark,
   dueOf,
@@ -22,10 +24,9 @@ import {
   slotMarks,
   slotStates,
   stateOf,
-} from '../core/ledger.ts'
-import { type RateLimit, rateVerdict } from '../core/rate-limit.ts'
-import { dequeue, enqueue, isEmpty } from '../core/slot-queue.ts'
-import type { WebhookNumber } from '../core/webhook-id.ts'
+} from '../core/delivery/ledger.ts'
+import { dequeue, enqueue, isEmpty } from '../core/delivery/slot-queue.ts'
+import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
 import { createEndpoint, type Endpoint } from './endpoint.ts'
 import type { Limits } from './limits.ts'
 

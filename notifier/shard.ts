@@ -11,7 +11,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { wheelTickMs } from '../core/due-wheel.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
+import { wheelTickMs } from '../core/delivery/due-wheel.ts'
 import {
   applyRecord,
   clearMark,
@@ -21,11 +22,10 @@ import {
   slotStates,
   slotsOf,
   stateOf,
-} from '../core/ledger.ts'
-import type { LedgerRecord } from '../core/ledger-record.ts'
-import type { RateLimit } from '../core/rate-limit.ts'
+} from '../core/delivery/ledger.ts'
+import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
+import { shardOf, type WebhookNumber } from '../core/delivery/webhook-id.ts'
 import { secondMs } from '../core/time.ts'
-import { shardOf, type WebhookNumber } from '../core/webhook-id.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { eventsStream } from '../schemas/subjects.ts'

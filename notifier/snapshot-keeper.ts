@@ -1,4 +1,4 @@
-import { forgetIdleHooks, type Ledger } from '../core/ledger.ts'
+import { forgetIdleHooks, type Ledger } from '../core/delivery/ledger.ts'
 import { secondMs } from '../core/time.ts'
 import { encodeLedger } from '../schemas/ledger-snapshot.ts'
 import type { SnapshotWriter } from './snapshot.ts'

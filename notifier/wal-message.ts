@@ -1,5 +1,5 @@
 /** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
-import type { SourceStream } from '../core/ledger-record.ts'
+import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { fenceOf, type Stored } from '../runtime/stored-message.ts'
 import { areRecords } from '../schemas/ledger-records.ts'

@@ -8,7 +8,7 @@
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { LedgerRecord } from '../core/ledger-record.ts'
+import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/stored-message.ts'

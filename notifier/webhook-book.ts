@@ -1,15 +1,19 @@
 /** The webhooks as the notifier needs them: watched, indexed by shard, secrets opened when used. */
-import type { EventKind } from '../core/delivery.ts'
-import { parseIso } from '../core/iso-time.ts'
-import type { SecretsInForce } from '../core/signature.ts'
+import type { EventKind } from '../core/delivery/delivery.ts'
+import type { SecretsInForce } from '../core/delivery/signature.ts'
 import {
   shardCount,
   shardOf,
   type WebhookNumber,
   webhookIdOf,
   webhookNumberOf,
-} from '../core/webhook-id.ts'
-import { createWebhookIndex, type Subscription, type WebhookIndex } from '../core/webhook-match.ts'
+} from '../core/delivery/webhook-id.ts'
+import {
+  createWebhookIndex,
+  type Subscription,
+  type WebhookIndex,
+} from '../core/delivery/webhook-match.ts'
+import { parseIso } from '../core/iso-time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
 import { defaultAqiThreshold, type Webhook } from '../schemas/webhook.ts'

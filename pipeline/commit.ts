@@ -5,7 +5,7 @@
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../core/log-message.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { lookAfter } from '../runtime/look-after.ts'

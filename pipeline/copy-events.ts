@@ -4,12 +4,12 @@
  * subject's last message and written once.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { fromHundredths } from '../core/fixed.ts'
+import { fromHundredths } from '../core/air/hundredths.ts'
+import { namesOf } from '../core/air/quality.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
-import { type Keccak, leafOf } from '../core/leaf.ts'
-import type { ArrivedReading, LogEvent, LogMessage } from '../core/log-message.ts'
-import { namesOf } from '../core/quality.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import { type Keccak, leafOf } from '../core/proof/leaf.ts'
+import type { ArrivedReading, LogEvent, LogMessage } from '../core/state/log-message.ts'
 import { secondMs } from '../core/time.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import {

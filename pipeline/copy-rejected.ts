@@ -4,7 +4,7 @@
  * and for late verdicts from RAW.
  */
 import { from, lastValueFrom, mergeMap, toArray } from 'rxjs'
-import type { LogMessage, Refused } from '../core/log-message.ts'
+import type { LogMessage, Refused } from '../core/state/log-message.ts'
 import { messageAt } from '../runtime/stored-message.ts'
 import { rawStream, rejectedSubject } from '../schemas/subjects.ts'
 import type { Log } from './commit.ts'

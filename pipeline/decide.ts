@@ -3,21 +3,22 @@
  * the way, so a message decided must be committed or the process must end: nobody else reads the
  * state, and the next start rebuilds it from the log.
  */
-import { someInside } from '../core/crossing.ts'
-import { commit as commitState, listenAt } from '../core/evolve.ts'
-import { createHeard, hear, hearLate, humidityRun } from '../core/hear.ts'
-import type { ArrivedReading } from '../core/log-message.ts'
+
+import { maskOf, stuckAfter } from '../core/air/quality.ts'
+import { type Reading, seqOf } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
+import { createHeard, hear, hearLate, humidityRun } from '../core/state/apply-reading.ts'
+import { someInside } from '../core/state/crossing.ts'
+import { commit as commitState, listenAt } from '../core/state/evolve.ts'
+import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
   type Deferred,
   type LogEvent,
   type LogMessage,
   type Refused,
   sameValues,
-} from '../core/log-message.ts'
-import { findSlot, type PartitionState, slotOf, standing } from '../core/partition-state.ts'
-import { maskOf, stuckAfter } from '../core/quality.ts'
-import { type Reading, seqOf } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+} from '../core/state/log-message.ts'
+import { findSlot, type PartitionState, slotOf, standing } from '../core/state/partition-state.ts'
 import type { RawFault } from '../schemas/decode-raw.ts'
 import type { Believed } from './judge.ts'
 

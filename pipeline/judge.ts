@@ -2,13 +2,13 @@
  * Is this reading believable, and whose is it? The answer is a reading without a number, or a named
  * reason; whether it was accepted before is asked later, of the state and the store.
  */
-import { aqiOf } from '../core/aqi.ts'
-import { toHundredths } from '../core/fixed.ts'
+import { aqiOf } from '../core/air/aqi.ts'
+import { toHundredths } from '../core/air/hundredths.ts'
+import { judgeValues } from '../core/air/quality.ts'
+import { partitionOf } from '../core/air/sensor-id.ts'
 import { parseIso } from '../core/iso-time.ts'
-import type { ArrivedReading, RawPlace } from '../core/log-message.ts'
-import { isFresh } from '../core/presence.ts'
-import { judgeValues } from '../core/quality.ts'
-import { partitionOf } from '../core/sensor-id.ts'
+import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
+import { isFresh } from '../core/state/presence.ts'
 import { futureToleranceMs } from '../core/time.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
 import type { RawReading } from '../schemas/raw-reading.ts'

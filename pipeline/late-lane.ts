@@ -9,8 +9,8 @@
  * its verdict was committed, and then `lateTo` has passed it.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Deferred } from '../core/log-message.ts'
-import type { Reading, ReadingKey } from '../core/reading.ts'
+import type { Reading, ReadingKey } from '../core/air/reading.ts'
+import type { Deferred } from '../core/state/log-message.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { nextMessage } from '../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'

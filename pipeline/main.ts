@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { partitionCount, sensorIdRules } from '../core/sensor-id.ts'
+import { partitionCount, sensorIdRules } from '../core/air/sensor-id.ts'
 import { openAdmin } from '../runtime/admin.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { openInstance } from '../runtime/instance-id.ts'

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import type { LogMessage } from '../core/log-message.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
 
 export type PipelineMetrics = ReturnType<typeof pipelineMetrics>

@@ -24,15 +24,19 @@ import {
   takeUntil,
   tap,
 } from 'rxjs'
-import type { Keccak } from '../core/leaf.ts'
-import { type ListeningClock, startListening, tickListening } from '../core/listening-clock.ts'
-import type { Deferred, LogMessage } from '../core/log-message.ts'
-import { graceMsOf, statusCounts } from '../core/presence.ts'
-import type { ReadingKey } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
-import { createSilenceWheel } from '../core/silence-wheel.ts'
+import type { ReadingKey } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
+import {
+  type ListeningClock,
+  startListening,
+  tickListening,
+} from '../core/state/listening-clock.ts'
+import type { Deferred, LogMessage } from '../core/state/log-message.ts'
+import { graceMsOf, statusCounts } from '../core/state/presence.ts'
+import { createSilenceWheel } from '../core/state/silence-wheel.ts'
+import { warm } from '../core/state/warm.ts'
 import { hourMs, secondMs } from '../core/time.ts'
-import { warm } from '../core/warm.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'

@@ -6,11 +6,11 @@
  * brings about. Told twice it says the same.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import type { LogMessage } from '../core/log-message.ts'
-import { findSlot, type PartitionState } from '../core/partition-state.ts'
-import type { SensorId } from '../core/sensor-id.ts'
-import { newestMsOf } from '../core/state-columns.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
+import { findSlot, type PartitionState } from '../core/state/partition-state.ts'
+import { newestMsOf } from '../core/state/state-columns.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
 import { ackSubject } from '../schemas/subjects.ts'

@@ -4,9 +4,9 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { evolve } from '../core/evolve.ts'
-import type { LogMessage } from '../core/log-message.ts'
-import { createState, type PartitionState } from '../core/partition-state.ts'
+import { evolve } from '../core/state/evolve.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
+import { createState, type PartitionState } from '../core/state/partition-state.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { followLog } from '../runtime/follow-log.ts'
 import { logReader } from '../runtime/log-messages.ts'

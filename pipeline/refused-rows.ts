@@ -1,4 +1,4 @@
-import { nOfSeq } from '../core/reading.ts'
+import { nOfSeq } from '../core/air/reading.ts'
 import { rejectedSubject } from '../schemas/subjects.ts'
 import type { RefusedRow } from '../store/store.ts'
 import type { Log } from './commit.ts'

@@ -6,7 +6,7 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { createRateBook } from '../core/rate-book.ts'
+import { createRateBook } from '../core/access/rate-book.ts'
 import { remember } from '../core/remember.ts'
 import { rejectedOf, rejectedStream } from '../schemas/subjects.ts'
 

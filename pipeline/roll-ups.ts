@@ -9,7 +9,7 @@
  */
 
 import type { KV } from '@nats-io/kv'
-import { wholeNetwork } from '../core/area.ts'
+import { wholeNetwork } from '../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import { readEntry } from '../runtime/read-entry.ts'
 import type { BucketSize, Store } from '../store/store.ts'

@@ -1,5 +1,5 @@
-import type { PartitionState } from '../core/partition-state.ts'
-import type { ReadingKey } from '../core/reading.ts'
+import type { ReadingKey } from '../core/air/reading.ts'
+import type { PartitionState } from '../core/state/partition-state.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { encodeSnapshot } from '../schemas/snapshot.ts'
 import type { SnapshotWriter } from './write-snapshot.ts'

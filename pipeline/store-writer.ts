@@ -8,7 +8,7 @@
  * crash is the same path: every partition starts behind its position, and rows written before are
  * written again, which changes nothing.
  */
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
 import {
   type RefusedRow,
   type Store,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { networkOf } from '../core/network-of.ts'
+import { networkOf } from '../core/access/network-of.ts'
 
 /**
  * The network a request comes from, for limits. What is in `X-Forwarded-For` is believed only as far

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { defaultIdPrefix } from '../core/sensor-id.ts'
+import { defaultIdPrefix } from '../core/air/sensor-id.ts'
 import { codeOf, WrongUsage } from './exit.ts'
 import type { NatsLogin } from './nats.ts'
 import { readRunningInstance } from './running-instance.ts'

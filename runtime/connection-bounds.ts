@@ -5,8 +5,8 @@
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf, siteOf } from '../core/network-of.ts'
-import { judgeAddress } from '../core/public-address.ts'
+import { networkOf, siteOf } from '../core/access/network-of.ts'
+import { judgeAddress } from '../core/access/public-address.ts'
 
 /** In all. */
 export const mostConnections = 10_000

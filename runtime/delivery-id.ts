@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EventKind } from '../core/delivery.ts'
+import type { EventKind } from '../core/delivery/delivery.ts'
 
 const digits = 'abcdefghijklmnopqrstuvwxyz234567'
 

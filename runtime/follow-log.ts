@@ -1,7 +1,7 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
 import { type ConsumerMessages, DeliverPolicy, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../core/log-message.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { logReader } from './log-messages.ts'
 import { pause } from './pause.ts'

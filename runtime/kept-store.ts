@@ -5,7 +5,7 @@
  */
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { partitionCount } from '../core/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import type { SharedConfig } from './config.ts'
 import { MustAct } from './exit.ts'

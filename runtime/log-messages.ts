@@ -15,9 +15,9 @@
  * and names the last message of the log as its former.
  */
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../core/log-message.ts'
-import { seqOf } from '../core/reading.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import { seqOf } from '../core/air/reading.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
+import type { LogMessage } from '../core/state/log-message.ts'
 import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
 import {
   logHeaders,

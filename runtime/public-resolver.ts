@@ -3,7 +3,7 @@
  * a few names that never answer would hold for everybody.
  */
 import { Resolver } from 'node:dns/promises'
-import { judgeAddress } from '../core/public-address.ts'
+import { judgeAddress } from '../core/access/public-address.ts'
 import { codeOf } from './exit.ts'
 
 export type Resolution =

@@ -9,10 +9,10 @@ import {
   jetstreamManager,
 } from '@nats-io/jetstream'
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+import { partitionOf } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { type Refused, refusalReasons } from '../core/log-message.ts'
-import { refusalWords } from '../core/refusal-words.ts'
-import { partitionOf } from '../core/sensor-id.ts'
+import { type Refused, refusalReasons } from '../core/state/log-message.ts'
+import { refusalWords } from '../core/state/refusal-words.ts'
 import {
   againSubject,
   isSensorToken,

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { createState, type PartitionState } from '../core/partition-state.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
+import { createState, type PartitionState } from '../core/state/partition-state.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 import { readSnapshot } from './read-snapshot.ts'
 

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
-import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/api-key.ts'
+import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import type { Credential } from '../schemas/credential.ts'
 import { MustAct, TryAgain } from './exit.ts'

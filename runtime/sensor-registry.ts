@@ -2,8 +2,8 @@
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
 import { secondMs } from '../core/time.ts'
 import { entryFault } from '../schemas/registered-sensor.ts'
 import type { SensorEntry, Site } from '../schemas/sensor.ts'

@@ -3,7 +3,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { shardCount } from '../core/webhook-id.ts'
+import { shardCount } from '../core/delivery/webhook-id.ts'
 import {
   buckets,
   eventsStream,

@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
-import { statusCounts } from '../core/presence.ts'
-import { partitionCount } from '../core/sensor-id.ts'
+import { statusCounts } from '../core/state/presence.ts'
 import { decodeReadings } from '../schemas/readings-message.ts'
 import {
   buckets,

@@ -13,10 +13,10 @@ import {
 } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
+import { partitionCount } from '../core/air/sensor-id.ts'
+import { shardCount } from '../core/delivery/webhook-id.ts'
 import { longestTopicMessage, readingTopics } from '../core/device-topics.ts'
-import { partitionCount } from '../core/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
-import { shardCount } from '../core/webhook-id.ts'
 import { longestRawMessage } from '../schemas/raw-reading.ts'
 import {
   againSubject,

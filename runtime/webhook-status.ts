@@ -1,6 +1,6 @@
 /** How the deliveries of all webhooks stand, as the owners of the shards tell when they are asked. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { shardCount } from '../core/webhook-id.ts'
+import { shardCount } from '../core/delivery/webhook-id.ts'
 import { askSubject } from '../schemas/subjects.ts'
 import type { ShardRequest, ShardStatus, WebhookReply } from '../schemas/webhook-requests.ts'
 

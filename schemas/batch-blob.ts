@@ -6,9 +6,9 @@
  *     air.blob.<index>.tile.<t>  up to 256 leaves of 32 bytes, in the order of their hashes
  *
  * Numbers are big-endian. The top says which tile holds a leaf; the tile and the tiles' roots give
- * its path (`core/tiles.ts`). A heartbeat has a top alone.
+ * its path (`core/proof/tiles.ts`). A heartbeat has a top alone.
  */
-import { tileLeaves } from '../core/tiles.ts'
+import { tileLeaves } from '../core/proof/tiles.ts'
 
 export type BlobTop = {
   /** `encodeHeader` of the batch: its keccak is the header's hash. */

@@ -1,6 +1,6 @@
 /** What is wrong with an entry of a bucket, whichever it is: each bucket's rule, in one table. */
 import { Ajv } from 'ajv'
-import type { SensorId, SensorIdRules } from '../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import { accountSchema, keySchema } from './account.ts'
 import { applicationFault } from './application.ts'
 import {

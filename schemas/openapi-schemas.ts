@@ -1,5 +1,5 @@
 /** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
-import { aqiBands } from '../core/aqi.ts'
+import { aqiBands } from '../core/air/aqi.ts'
 import {
   arrayOf,
   cursor,

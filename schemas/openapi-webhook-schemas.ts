@@ -1,5 +1,5 @@
 /** What is answered about webhooks, what is sent to them, and what they get: parts of the document. */
-import { eventKinds, triggers } from '../core/delivery.ts'
+import { eventKinds, triggers } from '../core/delivery/delivery.ts'
 import { attemptErrors, attemptOutcomes, attemptSchema } from './attempt.ts'
 import {
   arrayOf,

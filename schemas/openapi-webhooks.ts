@@ -1,6 +1,6 @@
 /** /v1/webhooks for programs, and what webhooks get: parts of the document in `openapi.ts`. */
-import { eventKinds } from '../core/delivery.ts'
-import { defaultSignatureHeader } from '../core/signature.ts'
+import { eventKinds } from '../core/delivery/delivery.ts'
+import { defaultSignatureHeader } from '../core/delivery/signature.ts'
 import {
   answer,
   failures,

@@ -1,5 +1,5 @@
 /** Every subject, stream and bucket of the system, named once. */
-import { partitionCount } from '../core/sensor-id.ts'
+import { partitionCount } from '../core/air/sensor-id.ts'
 
 export const rawSubject = (partition: number, sensor: string): string =>
   `air.raw.${partition}.${sensor}`
@@ -166,7 +166,7 @@ export const buckets = {
   webhooks: 'webhooks',
   /** what is sealed and how it stands on the chain; keys and values in `batch-record.ts` */
   batches: 'batches',
-  /** batch index → the chain's part of its proof bundles (`core/bundle.ts`), as JSON */
+  /** batch index → the chain's part of its proof bundles (`core/proof/bundle.ts`), as JSON */
   proofs: 'proofs',
   /** the sender's journal; the anchor process's own (`anchor/journal.ts`), but for `deployment` */
   anchoring: 'anchoring',

@@ -1,5 +1,5 @@
-import type { Reading, ReadingKey } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading, ReadingKey } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { dayMs, hourMs } from '../core/time.ts'
 import { inParallel } from './in-parallel.ts'
 import { type InfluxQuery, timeParam } from './influx-query.ts'

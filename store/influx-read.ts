@@ -1,5 +1,5 @@
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
 import { existingIn } from './influx-existing.ts'
 import { endOfTimeMs, type InfluxQuery, timeParam } from './influx-query.ts'

@@ -1,5 +1,5 @@
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import type { InfluxCell } from './influx-query.ts'
 
 /** In the order of `readingOf`; time comes first of itself. */

@@ -1,4 +1,4 @@
-import { wholeNetwork } from '../core/area.ts'
+import { wholeNetwork } from '../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import { inParallel } from './in-parallel.ts'
 import { type InfluxCell, type InfluxQuery, type QueryParams, timeParam } from './influx-query.ts'

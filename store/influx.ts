@@ -1,4 +1,4 @@
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
 import { influxClient } from './influx-client.ts'
 import { type InfluxQuery, influxQuery } from './influx-query.ts'
 import { influxReads } from './influx-read.ts'

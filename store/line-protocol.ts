@@ -2,8 +2,8 @@
  * Lines for InfluxDB, made by hand: the client's `Point` costs three times as much a row.
  * Measured values are float fields in their unit; `aqi`, `flags` and `seq` integers.
  */
-import type { Reading } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { Reading } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { statFields, statNames } from './stat-fields.ts'
 import type { AreaStats } from './store.ts'
 

@@ -1,5 +1,5 @@
-import { areaFault } from '../core/area.ts'
-import { measurementNames, type Reading } from '../core/reading.ts'
+import { areaFault } from '../core/air/area.ts'
+import { measurementNames, type Reading } from '../core/air/reading.ts'
 import type { RefusedRow } from './store.ts'
 
 /** Statistics are computed on 32-bit integers; 21 million µg/m³ is far above any hard range. */

@@ -1,4 +1,4 @@
-import type { SensorId } from '../core/sensor-id.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'
 import { numberOf, type Row, type SqliteFile, textOf } from './sqlite-file.ts'

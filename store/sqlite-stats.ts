@@ -1,4 +1,4 @@
-import { wholeNetwork } from '../core/area.ts'
+import { wholeNetwork } from '../core/air/area.ts'
 import { dayMs } from '../core/time.ts'
 import { type PackedStats, statsHead, statsWidth } from './pack.ts'
 import type { SqliteCalls } from './sqlite-calls.ts'

@@ -1,4 +1,4 @@
-import type { Reading } from '../core/reading.ts'
+import type { Reading } from '../core/air/reading.ts'
 import { dayMs, hourMs } from '../core/time.ts'
 import {
   type PackedReadings,

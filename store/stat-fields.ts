@@ -1,4 +1,4 @@
-import { measurementNames } from '../core/reading.ts'
+import { measurementNames } from '../core/air/reading.ts'
 import type { AreaStats, FieldStats, StatField } from './store.ts'
 
 /** The fields that statistics are made of, in the order of every column list and buffer. */

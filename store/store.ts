@@ -1,11 +1,11 @@
 /**
  * The store: readings kept, and asked for. Two adapters (`sqlite.ts`, `influx.ts`) pass one
  * contract suite (`test/contract/store-contract.ts`). Times are ms since the epoch, UTC; `from` is
- * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/reading.ts`),
+ * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/air/reading.ts`),
  * statistics are in the unit of the measurement.
  */
-import type { MeasurementName, Reading, ReadingKey } from '../core/reading.ts'
-import type { SensorId } from '../core/sensor-id.ts'
+import type { MeasurementName, Reading, ReadingKey } from '../core/air/reading.ts'
+import type { SensorId } from '../core/air/sensor-id.ts'
 
 export type StatField = MeasurementName | 'aqi'
 

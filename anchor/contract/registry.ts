@@ -17,7 +17,7 @@ import {
 import { registryAbi } from './abi.ts'
 import artifact from './airproof-anchors.json' with { type: 'json' }
 
-/** The arguments of `anchor`, in order, as `core/header.ts` gives them. */
+/** The arguments of `anchor`, in order, as `core/proof/header.ts` gives them. */
 export type AnchorCall = {
   readonly prevHead: Hex
   readonly index: number

@@ -8,12 +8,12 @@ import {
   type VerifyOptions,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
-import { endOf } from '../../core/batch.ts'
-import { chainFault, headerFault } from '../../core/batch-faults.ts'
-import { bundleText } from '../../core/bundle.ts'
 import { toHex } from '../../core/hex.ts'
-import { type Keccak, type LeafFields, leafEncoder } from '../../core/leaf.ts'
-import { foldMultiProof } from '../../core/multi-proof.ts'
+import { endOf } from '../../core/proof/batch.ts'
+import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
+import { bundleText } from '../../core/proof/bundle.ts'
+import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
+import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import type { BatchProof, ExportManifest, ExportRun } from '../../schemas/export-manifest.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'

@@ -1,5 +1,5 @@
-import type { BatchHeader } from '../../core/header.ts'
-import { nOfSeq, partitionOfSeq } from '../../core/reading.ts'
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
 import { MustAct } from '../../runtime/exit.ts'
 

@@ -1,9 +1,10 @@
 /** What makes exported rows provable: for each batch a proof of all its rows, for each run the chain's. */
-import type { ChainProof } from '../../core/bundle.ts'
-import type { BatchHeader } from '../../core/header.ts'
+
 import { toHex } from '../../core/hex.ts'
-import type { Keccak } from '../../core/leaf.ts'
-import { multiProof } from '../../core/multi-proof.ts'
+import type { ChainProof } from '../../core/proof/bundle.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { multiProof } from '../../core/proof/multi-proof.ts'
 import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
 import type { BatchProof, ExportRun } from '../../schemas/export-manifest.ts'
 import { keyOf, leavesOf, placesOf } from './leaf-book.ts'

@@ -1,9 +1,9 @@
 /** A row of an export as one line, and back: enough of a reading to make its leaf from. */
-import { fromHundredths, toHundredths } from '../../core/fixed.ts'
+import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import { type Hex, isHash } from '../../core/hex.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
-import type { LeafFields } from '../../core/leaf.ts'
-import { type MeasurementName, measurementNames } from '../../core/reading.ts'
+import type { LeafFields } from '../../core/proof/leaf.ts'
 import type { RowFormat } from '../../schemas/export-manifest.ts'
 import { parseCsv } from '../csv.ts'
 

@@ -1,4 +1,4 @@
-import type { MeasurementName } from '../../core/reading.ts'
+import type { MeasurementName } from '../../core/air/reading.ts'
 
 /** One reading as an archive holds it: what its rows say, not yet judged. */
 export type ArchiveReading = {

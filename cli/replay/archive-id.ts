@@ -1,4 +1,4 @@
-import { type SensorId, type SensorIdRules, sensorIdRules } from '../../core/sensor-id.ts'
+import { type SensorId, type SensorIdRules, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { WrongUsage } from '../../runtime/exit.ts'
 
 export type ArchiveIdOptions = {

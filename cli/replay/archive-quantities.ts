@@ -1,4 +1,4 @@
-import type { MeasurementName } from '../../core/reading.ts'
+import type { MeasurementName } from '../../core/air/reading.ts'
 
 /** What Luftdaten-type archives call our quantities; they count in the same units. */
 export const archiveQuantities: ReadonlyMap<string, MeasurementName> = new Map([

@@ -5,7 +5,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { listSensors } from '../../runtime/sensor-registry.ts'
 import { againSubject } from '../../schemas/subjects.ts'

@@ -2,7 +2,7 @@
  * The daily files of sensor.community (once luftdaten.info): `;`, one sensor a file, one reading a
  * row with a column a quantity. Times are UTC and say no offset.
  */
-import type { MeasurementName } from '../../core/reading.ts'
+import type { MeasurementName } from '../../core/air/reading.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { archiveQuantities } from './archive-quantities.ts'
 import { archiveTime } from './archive-time.ts'

@@ -2,7 +2,7 @@
  * A first pass over an archive: which sensors, where they stood and when, so that a replay can
  * refuse before it has sent anything, and knows how far it is.
  */
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import {
   type ArchiveFormat,

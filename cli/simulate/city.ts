@@ -1,4 +1,4 @@
-import type { SensorId, SensorIdRules } from '../../core/sensor-id.ts'
+import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { bell, chanceOf } from './chance.ts'
 import { type LagosArea, lagosAreas } from './lagos.ts'
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../core/sensor-id.ts'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import {

@@ -2,8 +2,9 @@
  * PurpleAir's body, of `/json` and of a custom data processor: two laser counters (B's keys end in
  * `_b`), whole °F, a UTC time with slashes.
  */
+
+import { hardRanges } from '../air/quality.ts'
 import { parseIso } from '../iso-time.ts'
-import { hardRanges } from '../quality.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 
 type Body = Readonly<Record<string, unknown>>

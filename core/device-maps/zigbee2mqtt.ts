@@ -3,8 +3,9 @@
  * however long ago it heard it. Only `last_seen` says how old it is, so a state without one is no
  * reading (`last_seen: ISO_8601` in its configuration).
  */
+
+import { measurementNames } from '../air/reading.ts'
 import { isTimeMs, parseIso } from '../iso-time.ts'
-import { measurementNames } from '../reading.ts'
 import { isObject, type Mapped, openDraft } from './mapped.ts'
 
 export const noLastSeen =

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
-import { longestTarget, targetFault } from '../../core/request-target.ts'
+import { longestTarget, targetFault } from '../../core/access/request-target.ts'
 import { failureLog } from '../../runtime/failure-log.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { MailFull } from '../../runtime/mail-queue.ts'

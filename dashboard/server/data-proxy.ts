@@ -151,7 +151,7 @@ async function forward(
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
   if (isSending) headers.set('content-type', 'application/json')
-  // the target as it was written, which no parser reads otherwise: see core/request-target.ts
+  // the target as it was written, which no parser reads otherwise: see core/access/request-target.ts
   const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
   const answer = await askApi(url, {
     method: ctx.method,

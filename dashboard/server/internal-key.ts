@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/api-key.ts'
+import { apiKeyPrefix, keyRandomBytes, makeKey } from '../../core/access/api-key.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { hashOfKey } from '../../runtime/account-book.ts'

@@ -1,5 +1,5 @@
-import { createNetworkBook, createRateBook } from '../../core/rate-book.ts'
-import type { RateLimit } from '../../core/rate-limit.ts'
+import { createNetworkBook, createRateBook } from '../../core/access/rate-book.ts'
+import type { RateLimit } from '../../core/access/rate-limit.ts'
 import { tooMany } from './refusal.ts'
 
 type Options = {

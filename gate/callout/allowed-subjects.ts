@@ -1,4 +1,4 @@
-import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { inboxPrefixOf } from '../../runtime/own-inbox.ts'
 import { ackSubject, rawSubject } from '../../schemas/subjects.ts'
 

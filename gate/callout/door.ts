@@ -1,5 +1,5 @@
+import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { clientIdsOf, subscriptionsOf } from '../../core/device-topics.ts'
-import type { SensorIdRules } from '../../core/sensor-id.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { CredentialBook } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'

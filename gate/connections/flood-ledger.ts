@@ -1,5 +1,10 @@
 /** What each sensor may still send, over NATS, MQTT and HTTP together. */
-import { type Allowance, defaultFloodBounds, type FloodBounds, spend } from '../../core/flood.ts'
+import {
+  type Allowance,
+  defaultFloodBounds,
+  type FloodBounds,
+  spend,
+} from '../../core/access/flood.ts'
 
 type Options = {
   /** Undefined: it is none of our sensors and may send what it likes. */

@@ -8,7 +8,7 @@
  * since it signed in loses those: the servers ask at sign-in alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messagesIn } from '../../core/flood.ts'
+import { messagesIn } from '../../core/access/flood.ts'
 import { type Connection, type Connections, type Ended, pageSize } from './connections.ts'
 import type { FloodLedger } from './flood-ledger.ts'
 

@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import type { SensorIdRules } from '../../core/sensor-id.ts'
+import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { GateMetrics } from '../metrics.ts'

@@ -1,4 +1,4 @@
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 
 export type PushRequest = {
   /** The id that the credential belongs to: a sensor's, or an application's. */

@@ -1,6 +1,6 @@
-import { defaultFloodBounds, messagesIn } from '../../core/flood.ts'
-import { createRateBook } from '../../core/rate-book.ts'
-import type { RateLimit } from '../../core/rate-limit.ts'
+import { defaultFloodBounds, messagesIn } from '../../core/access/flood.ts'
+import { createRateBook } from '../../core/access/rate-book.ts'
+import type { RateLimit } from '../../core/access/rate-limit.ts'
 import { secondMs } from '../../core/time.ts'
 import { notNow } from './push-error.ts'
 

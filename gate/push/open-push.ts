@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
-import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
+import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { type HttpLimits, startHttpServer } from '../../runtime/http-server.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { TlsFiles } from '../../runtime/tls-files.ts'

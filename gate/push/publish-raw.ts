@@ -3,7 +3,7 @@
  * one inbox, so that a push costs no subscription and no timer of its own.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { newInbox } from '../../runtime/own-inbox.ts'

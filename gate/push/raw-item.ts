@@ -2,11 +2,12 @@
  * From what a device means to the raw reading that is published as its sensor. What the pipeline
  * would refuse in any case is refused here, where the sender still hears it.
  */
+
+import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
+import { hardRanges } from '../../core/air/quality.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import type { MappedFields } from '../../core/device-maps/mapped.ts'
-import { fromHundredths, toHundredths } from '../../core/fixed.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { hardRanges } from '../../core/quality.ts'
-import { type MeasurementName, measurementNames } from '../../core/reading.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/registered-sensor.ts'

@@ -4,7 +4,7 @@
  * when a later number of the device says so, or by our own clock. The numbers of an open window
  * are acknowledged with its reading, so after a crash they come again.
  */
-import { type MeasurementName, measurementNames } from '../../core/reading.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 
 export type Part<Token> = {
   readonly sensor: string

@@ -1,4 +1,6 @@
 /** What a message on a device's own topic says, and of which sensor. Never throws. */
+
+import type { MeasurementName } from '../../core/air/reading.ts'
 import { mapAirgradient } from '../../core/device-maps/airgradient.ts'
 import { esphomeQuantity, esphomeValue } from '../../core/device-maps/esphome.ts'
 import {
@@ -10,7 +12,6 @@ import {
 import { mapTasmota } from '../../core/device-maps/tasmota.ts'
 import { mapZigbee2mqtt } from '../../core/device-maps/zigbee2mqtt.ts'
 import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
-import type { MeasurementName } from '../../core/reading.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
 import type { DeviceIndex } from './device-index.ts'
 

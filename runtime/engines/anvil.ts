@@ -6,7 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { demonstrationChainId } from '../../core/demonstration-chain.ts'
+import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { type Child, exitInWords, startChild } from '../child.ts'
 import { codeOf, MustAct } from '../exit.ts'

@@ -3,8 +3,8 @@
  * not here, it may not do. `usersConf` makes the server's configuration of it, and
  * `test/stack/gate-rights.test.ts` holds it against `docs/operations.md` and tries everything else.
  */
-import { partitionCount } from '../../core/sensor-id.ts'
-import { shardCount } from '../../core/webhook-id.ts'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import { shardCount } from '../../core/delivery/webhook-id.ts'
 import {
   ackSubject,
   attemptsStream,

@@ -146,7 +146,7 @@ function processAccountConf(user: ProcessUser, login: (permissions: string) => s
 
 /**
  * Readings' subjects get their partition from the server itself, by the same hash as `partitionOf`
- * of `core/sensor-id.ts`.
+ * of `core/air/sensor-id.ts`.
  */
 export function usersConf({ issuer, passwords }: UsersFile): string {
   const login =

@@ -1,4 +1,4 @@
-import type { Reading } from '../../core/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { reading, sensorId } from './store-rows.ts'
 
 const startMs = Date.UTC(2026, 5, 1)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { areaFault } from '../../core/area.ts'
-import type { Reading } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import { areaFault } from '../../core/air/area.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 
 export const sensorId = (number: number): SensorId =>
   `NGR-LOS-IKJ-${String(number).padStart(3, '0')}` as SensorId

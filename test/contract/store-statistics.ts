@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Reading } from '../../core/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 
 /**

@@ -3,7 +3,7 @@
  * `node store-writer.ts FILE SENSOR BATCHES SIZE`. Prints a line for each batch: `acknowledged N`
  * or `unavailable N`, N counting from 0.
  */
-import type { Reading } from '../../core/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'
 import { StoreUnavailable } from '../../store/store.ts'
 import { batchOf } from './store-batches.ts'

@@ -1,7 +1,7 @@
 /** What was said of a sensor goes on being true, and provable, when the sensor is taken away. */
 import { expect, test } from 'vitest'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { sensorIdRules } from '../../core/sensor-id.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import {
   changeSensor,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
 import { minuteMs } from '../../core/time.ts'
 import { siteOf, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'

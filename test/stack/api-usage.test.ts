@@ -1,6 +1,6 @@
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { dayOf } from '../../core/quota.ts'
+import { dayOf } from '../../core/access/quota.ts'
 import { encodeCount, quotaKey } from '../../schemas/quota.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'

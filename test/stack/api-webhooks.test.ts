@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { webhookNumberOf } from '../../core/webhook-id.ts'
+import { webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { secretBox } from '../../runtime/seal-secret.ts'
 import { parseWebhook } from '../../schemas/webhook.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 /** The store takes nothing for a while, and readings keep coming. */
 import { expect, inject, test } from 'vitest'
-import { partitionOfSeq } from '../../core/reading.ts'
+import { partitionOfSeq } from '../../core/air/reading.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'

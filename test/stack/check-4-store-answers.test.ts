@@ -2,7 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
-import { nOfSeq, partitionOfSeq } from '../../core/reading.ts'
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { minuteMs } from '../../core/time.ts'
 import { rejectedStream, rejectedSubject } from '../../schemas/subjects.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'

@@ -1,7 +1,7 @@
 /** Sensors fall silent and speak again; what it costs for 100,000 of them is in the benchmarks. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, inject, test } from 'vitest'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'
 import { startPipeline } from '../support/chaos/pipeline-process.ts'

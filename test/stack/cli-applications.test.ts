@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command } from '../../cli/applications.ts'
-import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
+import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestPush, testPush, ttnUplink } from '../support/push.ts'

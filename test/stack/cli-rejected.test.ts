@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import {
   listRejected,

@@ -5,7 +5,7 @@ import { type ConsumerMessages, jetstream, jetstreamManager } from '@nats-io/jet
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
-import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'

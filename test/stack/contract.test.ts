@@ -19,12 +19,12 @@ import {
   refusalOf,
   registryAt,
 } from '../../anchor/contract/registry.ts'
-import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/batch.ts'
-import { type BatchHeader, headerHash, headOf } from '../../core/header.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex, zeroHash } from '../../core/hex.ts'
-import { leafOf, presentBits } from '../../core/leaf.ts'
-import { merkleTree, sortLeaves } from '../../core/merkle.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
+import { type BatchHeader, headerHash, headOf } from '../../core/proof/header.ts'
+import { leafOf, presentBits } from '../../core/proof/leaf.ts'
+import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkKey } from '../../core/api-key.ts'
+import { checkKey } from '../../core/access/api-key.ts'
 import { dayMs } from '../../core/time.ts'
 import { mostLiveKeys } from '../../dashboard/server/account-api/key-routes.ts'
 import { hashOfKey } from '../../runtime/account-book.ts'

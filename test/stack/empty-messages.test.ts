@@ -4,7 +4,7 @@
  */
 import { jetstream } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
-import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { openFeed } from '../../notifier/feed.ts'
 import { lastManifest } from '../../notifier/manifest.ts'
 import { recoverLedger } from '../../notifier/recover.ts'

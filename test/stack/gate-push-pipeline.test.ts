@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { aqiOf } from '../../core/aqi.ts'
+import { aqiOf } from '../../core/air/aqi.ts'
+import { namesOf } from '../../core/air/quality.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { namesOf } from '../../core/quality.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
 import sensorCommunity from '../fixtures/devices/sensor-community.json' with { type: 'json' }

@@ -5,7 +5,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'

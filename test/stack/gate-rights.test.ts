@@ -7,7 +7,7 @@ import { AckPolicy, jetstream, jetstreamManager, type StreamInfo } from '@nats-i
 import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sensorIdRules } from '../../core/sensor-id.ts'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { processUsers } from '../../runtime/engines/nats-rights.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { findSensor, openRegistry, removeSensor } from '../../runtime/sensor-registry.ts'

@@ -2,7 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { lastMessage, nextMessage, type Stored } from '../../runtime/stored-message.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
 import type { Device } from '../../schemas/sensor.ts'

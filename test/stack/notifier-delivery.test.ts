@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { shardOf, webhookNumberOf } from '../../core/webhook-id.ts'
+import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import type { Attempt } from '../../schemas/attempt.ts'
 import { decodeRecords } from '../../schemas/ledger-records.ts'

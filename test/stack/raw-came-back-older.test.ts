@@ -1,7 +1,7 @@
 /** The broker comes back with an older copy of RAW while the pipeline lives: a restored volume. */
 import { jetstream } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { openRawSource } from '../../pipeline/raw-source.ts'
 import { exitCodeOf, exitCodes } from '../../runtime/exit.ts'

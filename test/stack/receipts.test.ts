@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { partitionOf } from '../../core/sensor-id.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { entryOf, type TestPipeline, testPipeline } from '../support/pipeline.ts'

@@ -1,6 +1,6 @@
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { signatureHeaders } from '../../core/signature.ts'
+import { signatureHeaders } from '../../core/delivery/signature.ts'
 import {
   verifyService,
   verifyStandard,

@@ -1,7 +1,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { checkKey } from '../../core/api-key.ts'
+import { checkKey } from '../../core/access/api-key.ts'
 import { newSecretKey } from '../../runtime/seal-secret.ts'
 import { rejectedHeaders, rejectedSubject } from '../../schemas/subjects.ts'
 import { siteOf } from '../support/api.ts'

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { mnemonicToAccount } from 'viem/accounts'
-import { demonstrationChainId } from '../../core/demonstration-chain.ts'
+import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import { type Child, exitInWords, startChild } from '../../runtime/child.ts'
 import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'

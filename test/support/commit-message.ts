@@ -1,6 +1,6 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../../core/log-message.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
 import { commit } from '../../pipeline/commit.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'

@@ -1,8 +1,9 @@
 /** Readings and judged messages for tests of what the pipeline decides, without a server. */
-import type { LogMessage } from '../../core/log-message.ts'
-import { createState } from '../../core/partition-state.ts'
-import { nOfSeq } from '../../core/reading.ts'
-import { partitionOf, type SensorId } from '../../core/sensor-id.ts'
+
+import { nOfSeq } from '../../core/air/reading.ts'
+import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { createState } from '../../core/state/partition-state.ts'
 import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { thresholdsInUse } from '../../pipeline/thresholds.ts'

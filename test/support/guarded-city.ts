@@ -2,7 +2,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { Kvm } from '@nats-io/kv'
 import { run as apiMain } from '../../api/main.ts'
-import { apiKeyPrefix, makeKey } from '../../core/api-key.ts'
+import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs } from '../../core/time.ts'
 import { run as pipelineMain } from '../../pipeline/main.ts'

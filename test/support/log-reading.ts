@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { seqOf } from '../../core/reading.ts'
-import { type SensorId, sensorIdRules } from '../../core/sensor-id.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import { type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { readHeader } from '../../runtime/log-messages.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'

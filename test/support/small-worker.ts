@@ -2,20 +2,21 @@
  * A worker of one partition as small as can be: it decides with the state as the pipeline does and
  * keeps its log in memory. Time is what its callers say.
  */
-import { commit, listenAt } from '../../core/evolve.ts'
-import { createHeard, hear, hearLate } from '../../core/hear.ts'
-import type { ArrivedReading, LogEvent, LogMessage } from '../../core/log-message.ts'
+
+import { seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { commit, listenAt } from '../../core/state/evolve.ts'
+import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-message.ts'
 import {
   createState,
   findSlot,
   type PartitionState,
   slotOf,
   standing,
-} from '../../core/partition-state.ts'
-import { dueHeld, graceMsOf, wentOffline } from '../../core/presence.ts'
-import { seqOf } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
-import { createSilenceWheel } from '../../core/silence-wheel.ts'
+} from '../../core/state/partition-state.ts'
+import { dueHeld, graceMsOf, wentOffline } from '../../core/state/presence.ts'
+import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
 import { minuteMs } from '../../core/time.ts'
 
 export type Unnumbered = Omit<ArrivedReading, 'seq'>

@@ -1,4 +1,4 @@
-import { dayOf } from '../../core/quota.ts'
+import { dayOf } from '../../core/access/quota.ts'
 
 /** Runs a scenario that a quota's midnight may spoil: where one passed meanwhile, once more. */
 export async function withinOneDay<T>(scenario: () => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import { offer, raise } from '../../anchor/fees.ts'
 import { ensureKeyFile, readKeyFile } from '../../anchor/key-file.ts'
 import { answerOf } from '../../anchor/send-answer.ts'
 import { keepFrom } from '../../anchor/trim.ts'
-import type { LogMessage } from '../../core/log-message.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { decodeBlobTop, encodeBlobTop, tileOf } from '../../schemas/batch-blob.ts'
 import answers from '../fixtures/send-answers.json' with { type: 'json' }

@@ -5,7 +5,7 @@ import { composeStats } from '../../api/compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from '../../api/cut-period.ts'
 import { createKeep } from '../../api/keep.ts'
 import { createRollupProgress, parseRollupRecord } from '../../api/rollup-progress.ts'
-import { wholeNetwork } from '../../core/area.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 

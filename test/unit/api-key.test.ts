@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { array, assert, constantFrom, integer, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { apiKeyPrefix, checkKey, keyRandomBytes, makeKey } from '../../core/api-key.ts'
+import { apiKeyPrefix, checkKey, keyRandomBytes, makeKey } from '../../core/access/api-key.ts'
 
 const enoughBytes = uint8Array({ minLength: keyRandomBytes, maxLength: keyRandomBytes, max: 247 })
 const prefix = constantFrom(apiKeyPrefix, 'aqs_')

@@ -2,8 +2,8 @@ import { array, assert, integer, nat, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
 import { newestFromStore } from '../../api/newest-from-store.ts'
 import { byNewest, createNewestReadings, type PageQuery } from '../../api/newest-readings.ts'
-import type { Reading } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 
 const reading = (timeMs: number, sensor: number): Reading => ({
   sensor: `NGR-LOS-IKJ-00${sensor}` as SensorId,

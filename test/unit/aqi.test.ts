@@ -9,7 +9,7 @@ import {
   type Pollutant,
   subIndex,
   truncateConcentration,
-} from '../../core/aqi.ts'
+} from '../../core/air/aqi.ts'
 import fixture from '../fixtures/aqi-vectors.json' with { type: 'json' }
 
 describe.each(fixture.suites)('$source', ({ pollutant, vectors }) => {

@@ -1,6 +1,6 @@
 import { assert, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { slugOf } from '../../core/area.ts'
+import { slugOf } from '../../core/air/area.ts'
 
 test.each([
   ['Ikeja', 'ikeja'],

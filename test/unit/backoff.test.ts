@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { judgeAttempt } from '../../core/attempt-verdict.ts'
-import { attemptCount, parseRetryAfter, retryDelayMs, retryDelaysMs } from '../../core/backoff.ts'
-import { afterFailure, type Breaker, breakerState, closedBreaker } from '../../core/breaker.ts'
-import { failedAt, judgeHealth } from '../../core/endpoint-health.ts'
-import { type Health, healthy } from '../../core/ledger-record.ts'
-import { rateVerdict } from '../../core/rate-limit.ts'
+import { rateVerdict } from '../../core/access/rate-limit.ts'
+import { judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
+import {
+  attemptCount,
+  parseRetryAfter,
+  retryDelayMs,
+  retryDelaysMs,
+} from '../../core/delivery/backoff.ts'
+import {
+  afterFailure,
+  type Breaker,
+  breakerState,
+  closedBreaker,
+} from '../../core/delivery/breaker.ts'
+import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
+import { type Health, healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { steadyClock } from '../../notifier/clock.ts'
 

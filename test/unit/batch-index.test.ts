@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
 import { type BatchIndex, createBatchIndex, freshMs } from '../../api/batch-index.ts'
-import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/batch.ts'
-import { headerHash, headOf } from '../../core/header.ts'
+import { seqOf } from '../../core/air/reading.ts'
 import type { Hex } from '../../core/hex.ts'
-import { seqOf } from '../../core/reading.ts'
+import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
+import { headerHash, headOf } from '../../core/proof/header.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import type { Anchored, SealedBatch } from '../../schemas/batch-record.ts'
 

@@ -1,10 +1,16 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type BatchEnd, beforeFirst, endOf, nextHeader, type Sealed } from '../../core/batch.ts'
-import { chainFault, headerFault } from '../../core/batch-faults.ts'
-import { type BatchHeader, genesisHead, headOf } from '../../core/header.ts'
 import { type Hex, zeroHash } from '../../core/hex.ts'
-import type { Keccak } from '../../core/leaf.ts'
+import {
+  type BatchEnd,
+  beforeFirst,
+  endOf,
+  nextHeader,
+  type Sealed,
+} from '../../core/proof/batch.ts'
+import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
+import { type BatchHeader, genesisHead, headOf } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const contract = '0x5fbdb2315678afecb367f032d93f642f64180aa3'

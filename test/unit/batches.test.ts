@@ -1,6 +1,6 @@
 import { lastValueFrom, map, toArray } from 'rxjs'
 import { expect, test } from 'vitest'
-import { partitionOf, sensorIdRules } from '../../core/sensor-id.ts'
+import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createCredits, judgeBatches, pulledBatches } from '../../pipeline/batches.ts'
 import type { RawMessage } from '../../pipeline/raw-message.ts'
 import type { RawBatch, RawSource } from '../../pipeline/raw-source.ts'

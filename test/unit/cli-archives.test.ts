@@ -15,7 +15,7 @@ import { rawBody } from '../../cli/replay/raw-body.ts'
 import { readArchive } from '../../cli/replay/read-archive.ts'
 import { openReadings } from '../../cli/replay/sensors-africa.ts'
 import { surveyArchive } from '../../cli/replay/survey.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 
 const fixtures = join(import.meta.dirname, '../fixtures/archives')
 const africaHeader = 'sensor_id;sensor_type;location;lat;lon;timestamp;value_type;value'

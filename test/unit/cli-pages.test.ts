@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { refusalReasons } from '../../core/log-message.ts'
+import { refusalReasons } from '../../core/state/log-message.ts'
 import { decodeRaw, isFault, isRawReading } from '../../schemas/decode-raw.ts'
 
 const page = (name: string): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Refused } from '../../core/log-message.ts'
+import type { Refused } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { createClockWatch } from '../../pipeline/clock-watch.ts'
 import { believed, idsOf } from '../support/decided.ts'

@@ -1,6 +1,6 @@
 import { assert, double, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { pm25Corrected } from '../../core/correction.ts'
+import { pm25Corrected } from '../../core/air/correction.ts'
 import fixture from '../fixtures/correction-vectors.json' with { type: 'json' }
 
 test.each(fixture.vectors)(

@@ -1,6 +1,6 @@
 import { array, assert, integer, oneof, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { armedFrom, cross, someInside } from '../../core/crossing.ts'
+import { armedFrom, cross, someInside } from '../../core/state/crossing.ts'
 
 /** Which of the readings make the threshold fire, by the folded integer. */
 function firesOf(threshold: number, indices: readonly number[]): number[] {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
 import { mapAirrohr } from '../../core/device-maps/airrohr.ts'
 import { mapChirpstack } from '../../core/device-maps/chirpstack.ts'
 import { isRefusal, type Mapped } from '../../core/device-maps/mapped.ts'
@@ -8,7 +9,6 @@ import { mapSensorCommunity } from '../../core/device-maps/sensor-community.ts'
 import { mapTtn } from '../../core/device-maps/ttn.ts'
 import type { FieldTable, UplinkVerdict } from '../../core/device-maps/uplink.ts'
 import { chipIdOf } from '../../core/device-maps/value-list.ts'
-import { fromHundredths, toHundredths } from '../../core/fixed.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }

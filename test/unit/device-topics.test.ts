@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import {
   clientIdsOf,
   parseTopic,
@@ -9,7 +10,6 @@ import {
   topicKinds,
   topicsOf,
 } from '../../core/device-topics.ts'
-import { sensorIdRules } from '../../core/sensor-id.ts'
 import { entryFault } from '../../schemas/registered-sensor.ts'
 import { entryOf } from '../support/pipeline.ts'
 

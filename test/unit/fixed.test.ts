@@ -1,6 +1,6 @@
 import { assert, double, integer, oneof, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { fromHundredths, toHundredths } from '../../core/fixed.ts'
+import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
 
 test.each([
   [1.005, 101],

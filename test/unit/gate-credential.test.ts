@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkKey, sensorKeyPrefix } from '../../core/api-key.ts'
-import { sensorIdRules } from '../../core/sensor-id.ts'
+import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hashOfSecret, newSecret } from '../../runtime/sensor-credentials.ts'
 import { parseCredential } from '../../schemas/credential.ts'
 import { entryFault, parseSensor } from '../../schemas/registered-sensor.ts'

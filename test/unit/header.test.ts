@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeAbiParameters, keccak256, parseAbiParameters, stringToHex } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { hashBytes, isHash, toHex, zeroHash } from '../../core/hex.ts'
 import {
   type BatchHeader,
   encodeHeader,
@@ -8,9 +9,8 @@ import {
   headerHash,
   headerType,
   headOf,
-} from '../../core/header.ts'
-import { hashBytes, isHash, toHex, zeroHash } from '../../core/hex.ts'
-import type { Keccak } from '../../core/leaf.ts'
+} from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 let keccak: Keccak

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear, hearLate, humidityRun } from '../../core/hear.ts'
-import { createState, newestOf, plainState, slotOf } from '../../core/partition-state.ts'
-import { silenceMsOf, statusOf } from '../../core/presence.ts'
+import { createHeard, hear, hearLate, humidityRun } from '../../core/state/apply-reading.ts'
+import { createState, newestOf, plainState, slotOf } from '../../core/state/partition-state.ts'
+import { silenceMsOf, statusOf } from '../../core/state/presence.ts'
+import { warm } from '../../core/state/warm.ts'
 import { minuteMs } from '../../core/time.ts'
-import { warm } from '../../core/warm.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
 
 const at = Date.UTC(2026, 2, 1, 10)

@@ -1,9 +1,9 @@
 import { array, assert, integer, option, property, record, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear, hearLate } from '../../core/hear.ts'
-import { hourMeans } from '../../core/hour-sums.ts'
-import { nowcast } from '../../core/nowcast.ts'
-import { createState, slotOf, standing } from '../../core/partition-state.ts'
+import { nowcast } from '../../core/air/nowcast.ts'
+import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { hourMeans } from '../../core/state/hour-sums.ts'
+import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
 

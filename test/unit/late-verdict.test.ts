@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Reading } from '../../core/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { minuteMs } from '../../core/time.ts'
 import { judgeLate } from '../../pipeline/decide.ts'
 import { believed, idsOf, startMs } from '../support/decided.ts'

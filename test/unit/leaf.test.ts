@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Keccak, leafEncoder, leafOf, leafType, presentBits } from '../../core/leaf.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type Keccak, leafEncoder, leafOf, leafType, presentBits } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { eventKinds, keyText, parseKeyText, triggers } from '../../core/delivery.ts'
-import { createDueWheel } from '../../core/due-wheel.ts'
+import { eventKinds, keyText, parseKeyText, triggers } from '../../core/delivery/delivery.ts'
+import { createDueWheel } from '../../core/delivery/due-wheel.ts'
 import {
   applyRecord,
   createLedger,
@@ -12,9 +12,9 @@ import {
   recordsOf,
   reserveSlot,
   slotsOf,
-} from '../../core/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../../core/ledger-record.ts'
-import { createSlotQueue, dequeue, enqueue, queued } from '../../core/slot-queue.ts'
+} from '../../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import { createSlotQueue, dequeue, enqueue, queued } from '../../core/delivery/slot-queue.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import {
   decodeRecords,

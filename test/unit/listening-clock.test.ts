@@ -1,6 +1,6 @@
 import { array, assert, boolean, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { longestStepMs, startListening, tickListening } from '../../core/listening-clock.ts'
+import { longestStepMs, startListening, tickListening } from '../../core/state/listening-clock.ts'
 
 /** Ticks at these times, each with whether the worker was listening then. */
 const listened = (ticks: readonly (readonly [nowMs: number, listening: boolean])[]): number =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { merkleTree } from '../../core/merkle.ts'
-import { merkleRoot } from '../../core/merkle-root.ts'
+import { merkleTree } from '../../core/proof/merkle.ts'
+import { merkleRoot } from '../../core/proof/merkle-root.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()

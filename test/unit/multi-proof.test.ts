@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldPath, merkleTree, sortLeaves } from '../../core/merkle.ts'
-import { foldMultiProof, multiProof } from '../../core/multi-proof.ts'
+import { foldPath, merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
+import { foldMultiProof, multiProof } from '../../core/proof/multi-proof.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { EventKind } from '../../core/delivery.ts'
-import { applyRecord, createLedger } from '../../core/ledger.ts'
-import type { DeliveryRecord } from '../../core/ledger-record.ts'
+import type { EventKind } from '../../core/delivery/delivery.ts'
+import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
+import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
 import { neededReadings } from '../../notifier/needed-readings.ts'
 
 const delivery = (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applyRecord, createLedger } from '../../core/ledger.ts'
+import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import { createDeliverer, type DelivererContext } from '../../notifier/deliverer.ts'
 import { createEndpoint } from '../../notifier/endpoint.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'

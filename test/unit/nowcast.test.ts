@@ -1,7 +1,7 @@
 import { array, assert, double, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { indexOfConcentration, truncateConcentration } from '../../core/aqi.ts'
-import { dailyMean, nowcast } from '../../core/nowcast.ts'
+import { indexOfConcentration, truncateConcentration } from '../../core/air/aqi.ts'
+import { dailyMean, nowcast } from '../../core/air/nowcast.ts'
 import fixture from '../fixtures/nowcast-vectors.json' with { type: 'json' }
 
 const mean = double({ min: 0, max: 1_000, noNaN: true })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/hear.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import {
   createState,
   findSlot,
@@ -7,8 +8,7 @@ import {
   plainState,
   slotOf,
   standing,
-} from '../../core/partition-state.ts'
-import { seqOf } from '../../core/reading.ts'
+} from '../../core/state/partition-state.ts'
 import { readingOf, sensorNamed } from '../support/small-worker.ts'
 
 const at = Date.UTC(2026, 2, 1, 10)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { merkleTree } from '../../core/merkle.ts'
-import { pathIn } from '../../core/path-in.ts'
+import { merkleTree } from '../../core/proof/merkle.ts'
+import { pathIn } from '../../core/proof/path-in.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()

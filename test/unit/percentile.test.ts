@@ -1,6 +1,6 @@
 import { array, assert, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { median, percentile } from '../../core/percentile.ts'
+import { median, percentile } from '../../core/air/percentile.ts'
 
 const oneTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1)
 

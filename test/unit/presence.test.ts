@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { commit } from '../../core/evolve.ts'
-import { createHeard, hear } from '../../core/hear.ts'
-import { createState, type PartitionState, slotOf } from '../../core/partition-state.ts'
+import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { commit } from '../../core/state/evolve.ts'
+import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import {
   dueHeld,
   graceMsOf,
@@ -9,7 +9,7 @@ import {
   statusCounts,
   statusOf,
   wentOffline,
-} from '../../core/presence.ts'
+} from '../../core/state/presence.ts'
 import { minuteMs } from '../../core/time.ts'
 import { readingOf, sensorNamed } from '../support/small-worker.ts'
 

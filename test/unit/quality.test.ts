@@ -1,7 +1,14 @@
 import { assert, boolean, constant, integer, option, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { flags, hardRanges, judgeValues, maskOf, namesOf, stuckAfter } from '../../core/quality.ts'
-import { type Hundredths, measurementNames } from '../../core/reading.ts'
+import {
+  flags,
+  hardRanges,
+  judgeValues,
+  maskOf,
+  namesOf,
+  stuckAfter,
+} from '../../core/air/quality.ts'
+import { type Hundredths, measurementNames } from '../../core/air/reading.ts'
 
 const ordinary: Hundredths = {
   pm25: 1_850,

@@ -11,7 +11,7 @@ import {
   noCount,
   secondsUntil,
   whatIsSpent,
-} from '../../core/quota.ts'
+} from '../../core/access/quota.ts'
 import { decodeCount, encodeCount, quotaKey } from '../../schemas/quota.ts'
 
 const noonMs = Date.parse('2026-01-31T12:00:30Z')

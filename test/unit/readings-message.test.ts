@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
 import { array, assert, constantFrom, integer, option, property, record, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { type LogMessage, refusalReasons } from '../../core/log-message.ts'
-import { seqOf } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type LogMessage, refusalReasons } from '../../core/state/log-message.ts'
 import {
   decodeReadings,
   encodeReadings,

@@ -1,6 +1,6 @@
 import { anything, assert, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sensorIdRules } from '../../core/sensor-id.ts'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs } from '../../core/time.ts'
 import { entryFault, parseAnySensor, parseSensor, siteAt } from '../../schemas/registered-sensor.ts'
 

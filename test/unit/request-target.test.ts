@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { longestTarget, splitTarget, targetFault } from '../../core/request-target.ts'
+import { longestTarget, splitTarget, targetFault } from '../../core/access/request-target.ts'
 
 const apiUrl = 'http://127.0.0.1:8080'
 

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { serviceSignature, signatureHeaders, standardSignature } from '../../core/signature.ts'
+import {
+  serviceSignature,
+  signatureHeaders,
+  standardSignature,
+} from '../../core/delivery/signature.ts'
 import { deliveryId } from '../../runtime/delivery-id.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { hmacSha256 } from '../../runtime/hmac.ts'

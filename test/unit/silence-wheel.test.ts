@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/hear.ts'
-import { createState, type PartitionState, slotOf } from '../../core/partition-state.ts'
-import { offline } from '../../core/presence.ts'
-import { createSilenceWheel } from '../../core/silence-wheel.ts'
+import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
+import { offline } from '../../core/state/presence.ts'
+import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { readingOf, sensorNamed } from '../support/small-worker.ts'
 

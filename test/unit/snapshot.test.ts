@@ -1,7 +1,12 @@
 import { assert, integer, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/hear.ts'
-import { createState, type PartitionState, plainState, slotOf } from '../../core/partition-state.ts'
+import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import {
+  createState,
+  type PartitionState,
+  plainState,
+  slotOf,
+} from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
 import { decodeSnapshot, encodeSnapshot, type RefusedKey } from '../../schemas/snapshot.ts'
 import { largestChunk, readPrefix } from '../../schemas/snapshot-chunks.ts'

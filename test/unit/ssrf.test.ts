@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { judgeAddress } from '../../core/public-address.ts'
-import { judgeWebhookUrl } from '../../core/webhook-url.ts'
+import { judgeAddress } from '../../core/access/public-address.ts'
+import { judgeWebhookUrl } from '../../core/delivery/webhook-url.ts'
 
 const { source: _, ...verdicts } = JSON.parse(
   readFileSync('test/fixtures/special-addresses.json', 'utf8'),

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Reading, seqOf } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import { type Reading, seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import {
   type ReadEntries,
   type StoreEntry,

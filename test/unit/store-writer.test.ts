@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Reading } from '../../core/reading.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import {
   type ReadEntries,
   type StoreEntry,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { calm, judgeSilence, type Storm, stormAfterRestart } from '../../core/storm.ts'
+import { calm, judgeSilence, type Storm, stormAfterRestart } from '../../core/state/storm.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 
 /** Silences one after the other: how many, of how many online, when. */

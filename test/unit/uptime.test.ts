@@ -1,9 +1,9 @@
 import { array, assert, integer, property, record, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear, hearLate } from '../../core/hear.ts'
-import { createState, slotOf, standing } from '../../core/partition-state.ts'
+import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
+import { uptime24h } from '../../core/state/uptime.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
-import { uptime24h } from '../../core/uptime.ts'
 import { readingOf } from '../support/small-worker.ts'
 
 const slotMs = 5 * minuteMs

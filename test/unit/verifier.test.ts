@@ -11,7 +11,7 @@ import {
   verifyFile,
 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
-import type { Keccak } from '../../core/leaf.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { canonical, sampleNames, sampleText, tampered } from '../support/tampered.ts'

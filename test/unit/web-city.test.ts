@@ -1,7 +1,7 @@
 /** What the pages of the city and of a sensor reckon, without a browser. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { aqiBands } from '../../core/aqi.ts'
+import { aqiBands } from '../../core/air/aqi.ts'
 import {
   areaOfRing,
   clipRing,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusalReasons } from '../../core/log-message.ts'
+import { refusalReasons } from '../../core/state/log-message.ts'
 import {
   againWords,
   reasons,

@@ -1,11 +1,11 @@
 import { array, assert, constantFrom, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { isArmed } from '../../api/webhooks-armed.ts'
-import { createHeard, hear } from '../../core/hear.ts'
-import { createState, type PartitionState, slotOf } from '../../core/partition-state.ts'
-import type { SensorId } from '../../core/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
+import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import { createWebhookIndex } from '../../core/webhook-match.ts'
 import type { Webhook } from '../../schemas/webhook.ts'
 
 const sensor = 'NGR-LOS-IKJ-001' as SensorId

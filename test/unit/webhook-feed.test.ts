@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ArrivedReading } from '../../core/log-message.ts'
+import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { indexOfOne, matchItem } from '../../notifier/feed.ts'
 import { believed, idsOf } from '../support/decided.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { failedAt, judgeHealth } from '../../core/endpoint-health.ts'
-import { healthy } from '../../core/ledger-record.ts'
+import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
+import { healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { disabledMail, failingMail, shownUrl } from '../../notifier/mails.ts'
 import { makeWebhook } from '../support/notifier.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { slugOf } from '../../core/area.ts'
-import { type EventKind, eventKinds } from '../../core/delivery.ts'
-import { webhookIdOf, webhookNumberOf } from '../../core/webhook-id.ts'
-import { createWebhookIndex, type Subscription } from '../../core/webhook-match.ts'
+import { slugOf } from '../../core/air/area.ts'
+import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
+import { webhookIdOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+import { createWebhookIndex, type Subscription } from '../../core/delivery/webhook-match.ts'
 
 const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
   number,

@@ -1,6 +1,6 @@
 /** What the pages Keys and Operator ask of this server beside `/data/v1`. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../../core/sensor-id.ts'
+import { sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { AccountBook } from '../../../runtime/account-book.ts'
 import { openRegistry } from '../../../runtime/sensor-registry.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/watched-bucket.ts'

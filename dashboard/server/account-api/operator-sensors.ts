@@ -1,4 +1,4 @@
-import { statusNames } from '../../../core/presence.ts'
+import { statusNames } from '../../../core/state/presence.ts'
 import {
   createSensor,
   newEntry,

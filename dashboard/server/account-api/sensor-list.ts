@@ -1,9 +1,9 @@
 /** The registry with what is known of each sensor, as an operator sees it. */
 import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionOf, type SensorIdRules } from '../../../core/air/sensor-id.ts'
 import { formatIso } from '../../../core/iso-time.ts'
-import { findSlot, newestOf, type PartitionState } from '../../../core/partition-state.ts'
-import { type Status, statusOf } from '../../../core/presence.ts'
-import { partitionOf, type SensorIdRules } from '../../../core/sensor-id.ts'
+import { findSlot, newestOf, type PartitionState } from '../../../core/state/partition-state.ts'
+import { type Status, statusOf } from '../../../core/state/presence.ts'
 import { secondMs } from '../../../core/time.ts'
 import { seedStates } from '../../../runtime/seed-states.ts'
 import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'

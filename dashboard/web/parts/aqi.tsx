@@ -1,4 +1,4 @@
-import type { AqiCategory } from '../../../core/aqi.ts'
+import type { AqiCategory } from '../../../core/air/aqi.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 

@@ -1,4 +1,4 @@
-import { type AqiCategory, categoryOf } from '../../../core/aqi.ts'
+import { type AqiCategory, categoryOf } from '../../../core/air/aqi.ts'
 
 /** As people say it. */
 export const categoryWords: Readonly<Record<AqiCategory, string>> = {

@@ -1,4 +1,4 @@
-import { aqiBands } from '../../../core/aqi.ts'
+import { aqiBands } from '../../../core/air/aqi.ts'
 import { CategoryMark } from './aqi.tsx'
 import { categoryWords } from './categories.ts'
 import { choosePalette, palette } from './palette.ts'

@@ -1,6 +1,6 @@
 /** The colours of the index: EPA's own, or the one for people who see colours differently. */
 import { signal } from '@preact/signals'
-import { type AqiCategory, aqiBands } from '../../../core/aqi.ts'
+import { type AqiCategory, aqiBands } from '../../../core/air/aqi.ts'
 
 export type Palette = 'epa' | 'vision'
 

@@ -1,4 +1,4 @@
-import { type AqiCategory, aqiBands } from '../../../core/aqi.ts'
+import { type AqiCategory, aqiBands } from '../../../core/air/aqi.ts'
 
 /** A part of a chart's scale that belongs to a category, in the chart's own unit. */
 export type Zone = { readonly category: AqiCategory; readonly from: number; readonly to: number }

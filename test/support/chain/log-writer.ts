@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { ArrivedReading } from '../../../core/log-message.ts'
-import { seqOf } from '../../../core/reading.ts'
-import type { SensorId } from '../../../core/sensor-id.ts'
+import { seqOf } from '../../../core/air/reading.ts'
+import type { SensorId } from '../../../core/air/sensor-id.ts'
+import type { ArrivedReading } from '../../../core/state/log-message.ts'
 import { commitMessage } from '../commit-message.ts'
 
 type Content = {

@@ -1,6 +1,6 @@
 import { jetstream } from '@nats-io/jetstream'
 import { runSealer, type SealerOptions } from '../../../anchor/sealer.ts'
-import { beforeFirst } from '../../../core/batch.ts'
+import { beforeFirst } from '../../../core/proof/batch.ts'
 import { createKeccak } from '../../../runtime/keccak.ts'
 import type { AnchorNetwork } from './anchor-network.ts'
 

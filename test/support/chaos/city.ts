@@ -1,8 +1,8 @@
 /** A made-up city: sensors over all partitions, and what they would measure. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { fromHundredths } from '../../../core/fixed.ts'
-import type { Hundredths } from '../../../core/reading.ts'
-import { type SensorId, sensorIdRules } from '../../../core/sensor-id.ts'
+import { fromHundredths } from '../../../core/air/hundredths.ts'
+import type { Hundredths } from '../../../core/air/reading.ts'
+import { type SensorId, sensorIdRules } from '../../../core/air/sensor-id.ts'
 import { dayMs } from '../../../core/time.ts'
 import { importSensors, newEntry, openRegistry } from '../../../runtime/sensor-registry.ts'
 import { ensureStreams } from '../../../runtime/streams.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { openRawPublisher } from '../../../cli/raw-publisher.ts'
-import type { SensorId } from '../../../core/sensor-id.ts'
+import type { SensorId } from '../../../core/air/sensor-id.ts'
 import { secondMs } from '../../../core/time.ts'
 import { bodyOf, measure } from './city.ts'
 

@@ -1,7 +1,7 @@
 /** The EVENTS stream as it stands, against what the log decided. */
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { LogEvent, LogMessage } from '../../../core/log-message.ts'
+import type { LogEvent, LogMessage } from '../../../core/state/log-message.ts'
 import type { AirEvent } from '../../../schemas/event.ts'
 import { eventsStream } from '../../../schemas/subjects.ts'
 import { eventually } from '../eventually.ts'

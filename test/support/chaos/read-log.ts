@@ -1,9 +1,9 @@
 /** The READINGS log as it stands, and what may be said of it whatever was killed. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage, Refused } from '../../../core/log-message.ts'
-import { nOfSeq, type Reading } from '../../../core/reading.ts'
-import { partitionCount } from '../../../core/sensor-id.ts'
+import { nOfSeq, type Reading } from '../../../core/air/reading.ts'
+import { partitionCount } from '../../../core/air/sensor-id.ts'
+import type { LogMessage, Refused } from '../../../core/state/log-message.ts'
 import { followLog } from '../../../runtime/follow-log.ts'
 import { rawStream, readingsStream } from '../../../schemas/subjects.ts'
 import { eventually } from '../eventually.ts'

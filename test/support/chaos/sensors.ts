@@ -5,8 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Hundredths } from '../../../core/reading.ts'
-import type { SensorId } from '../../../core/sensor-id.ts'
+import type { Hundredths } from '../../../core/air/reading.ts'
+import type { SensorId } from '../../../core/air/sensor-id.ts'
 import { minuteMs } from '../../../core/time.ts'
 import { spokenSubject } from '../../../schemas/subjects.ts'
 import { bodyOf, measure } from './city.ts'

@@ -1,4 +1,4 @@
-import type { AqiCategory } from '../../../../core/aqi.ts'
+import type { AqiCategory } from '../../../../core/air/aqi.ts'
 import { getJson } from '../../data.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'

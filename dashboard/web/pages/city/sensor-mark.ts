@@ -1,6 +1,6 @@
 /** A sensor on the map's canvas: the category's shape in its colour, the index in it when near. */
 import { Canvas, CircleMarker, type CircleMarkerOptions, type LatLngExpression } from 'leaflet'
-import type { AqiCategory } from '../../../../core/aqi.ts'
+import type { AqiCategory } from '../../../../core/air/aqi.ts'
 import { categoryAt, categoryShapes } from '../../parts/categories.ts'
 import { inkOn } from '../../parts/ink.ts'
 import { colorOf } from '../../parts/palette.ts'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { measurementNames, units } from '../../../../core/reading.ts'
+import { measurementNames, units } from '../../../../core/air/reading.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'

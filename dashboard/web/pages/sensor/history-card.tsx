@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { measurementNames, units } from '../../../../core/reading.ts'
+import { measurementNames, units } from '../../../../core/air/reading.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'

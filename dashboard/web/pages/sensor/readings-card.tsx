@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { measurementNames, units } from '../../../../core/reading.ts'
+import { measurementNames, units } from '../../../../core/air/reading.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'

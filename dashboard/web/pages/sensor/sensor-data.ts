@@ -1,6 +1,6 @@
-import type { AqiCategory } from '../../../../core/aqi.ts'
-import type { Flag } from '../../../../core/quality.ts'
-import type { MeasurementName } from '../../../../core/reading.ts'
+import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { Flag } from '../../../../core/air/quality.ts'
+import type { MeasurementName } from '../../../../core/air/reading.ts'
 import { getJson } from '../../data.ts'
 
 type Values = Readonly<Record<MeasurementName, number | null>>

@@ -1,4 +1,4 @@
-import { measurementNames, units } from '../../../../core/reading.ts'
+import { measurementNames, units } from '../../../../core/air/reading.ts'
 import type { PageProps } from '../../page.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'

@@ -1,5 +1,5 @@
-import type { Flag } from '../../../../core/quality.ts'
-import type { MeasurementName } from '../../../../core/reading.ts'
+import type { Flag } from '../../../../core/air/quality.ts'
+import type { MeasurementName } from '../../../../core/air/reading.ts'
 
 export const measurementWords: Readonly<Record<MeasurementName, string>> = {
   pm25: 'PM2.5, fine particles',

@@ -2,8 +2,8 @@
  * What an account may ask for: so many requests a UTC day, and so many a minute. Requests that
  * wait together are judged together, in the order they came, on one count.
  */
-import { formatIso } from './iso-time.ts'
-import { dayMs, floorTo, minuteMs, secondMs } from './time.ts'
+import { formatIso } from '../iso-time.ts'
+import { dayMs, floorTo, minuteMs, secondMs } from '../time.ts'
 
 export type Limits = { readonly perDay: number; readonly perMinute: number }
 

@@ -2,7 +2,7 @@
  * The fold over READINGS. A worker reaches the same state without reading its own message back:
  * `listenAt`, then `hear` or `hearLate` for each reading as it is decided, then `commit`.
  */
-import { createHeard, hear, hearLate } from './hear.ts'
+import { createHeard, hear, hearLate } from './apply-reading.ts'
 import type { LogMessage } from './log-message.ts'
 import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
 import { held, offline } from './presence.ts'

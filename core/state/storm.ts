@@ -3,8 +3,9 @@
  * each of them. One alarm goes to the operator, and further offline events are held back
  * (`presence.ts` releases them). Process-wide, over all its partitions.
  */
+
+import { minuteMs, secondMs } from '../time.ts'
 import { holdMs } from './presence.ts'
-import { minuteMs, secondMs } from './time.ts'
 
 export const stormWindowMs = 5 * minuteMs
 export const fewestInStorm = 20

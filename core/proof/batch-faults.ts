@@ -1,7 +1,8 @@
 /** What can be wrong with a batch's claims, each by name: for the one who seals and who audits. */
+
+import { zeroHash } from '../hex.ts'
 import type { BatchEnd } from './batch.ts'
 import type { BatchHeader } from './header.ts'
-import { zeroHash } from './hex.ts'
 
 export type HeaderFault =
   /** The two lists of partitions differ in length. */

@@ -7,8 +7,8 @@
  * every column; slots are given in the order in which sensors are first accepted and never given
  * back.
  */
-import type { Hundredths, Reading } from './reading.ts'
-import type { SensorId } from './sensor-id.ts'
+import type { Hundredths, Reading } from '../air/reading.ts'
+import type { SensorId } from '../air/sensor-id.ts'
 import {
   type Columns,
   columnNames,

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs, secondMs } from './time.ts'
+import { hourMs, minuteMs, secondMs } from '../time.ts'
 
 /** The wait before each attempt but the first: 11 attempts over about three days. */
 export const retryDelaysMs: readonly number[] = [

@@ -1,6 +1,6 @@
+import { remember } from '../remember.ts'
 import { siteOf } from './network-of.ts'
 import { type RateLimit, rateVerdict } from './rate-limit.ts'
-import { remember } from './remember.ts'
 
 export type RateBook = {
   /**

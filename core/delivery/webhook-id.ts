@@ -3,7 +3,7 @@
  * nobody keeps a table. Numbers are drawn at random by whoever creates the webhook; the bucket's
  * `create` says whether one is taken.
  */
-import type { Brand } from './brand.ts'
+import type { Brand } from '../brand.ts'
 
 /** `wh_` and seven letters or digits of Crockford's base 32, lower case. */
 export type WebhookId = Brand<string, 'WebhookId'>

@@ -1,4 +1,4 @@
-import type { Brand } from './brand.ts'
+import type { Brand } from '../brand.ts'
 
 /** A sensor's canonical name: `NGR-LOS-{AREA}-{NUMBER}`, as in subjects, tags and URLs. */
 export type SensorId = Brand<string, 'SensorId'>

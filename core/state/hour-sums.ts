@@ -3,11 +3,11 @@
  * are computed from.
  */
 
-import { neededHourCoverage } from './nowcast.ts'
+import { neededHourCoverage } from '../air/nowcast.ts'
+import type { Hundredths } from '../air/reading.ts'
+import { hourMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
-import type { Hundredths } from './reading.ts'
 import { hourRing, newestMsOf } from './state-columns.ts'
-import { hourMs } from './time.ts'
 
 /** A sum of this many values of 1000 µg/m³ in hundredths still fits 31 bits; more add nothing. */
 const mostPerHour = 20_000

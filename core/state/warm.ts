@@ -1,6 +1,6 @@
+import type { ReadingKey } from '../air/reading.ts'
 import { hoursPlace } from './hour-sums.ts'
 import { findSlot, type PartitionState } from './partition-state.ts'
-import type { ReadingKey } from './reading.ts'
 import { newestMsOf, numbersOf } from './state-columns.ts'
 import { uptimePlace } from './uptime.ts'
 

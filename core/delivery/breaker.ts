@@ -7,7 +7,7 @@
  *
  * What waits meanwhile uses up no attempt.
  */
-import { minuteMs, secondMs } from './time.ts'
+import { minuteMs, secondMs } from '../time.ts'
 
 export const failuresToOpen = 5
 const firstOpenMs = 30 * secondMs

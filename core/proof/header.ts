@@ -2,8 +2,9 @@
  * What is hashed of a batch, byte for byte. Fixed for good: a change to anything here is a new
  * version with a new type string, beside this one.
  */
+
+import { type Hex, toHex } from '../hex.ts'
 import { arrayWords, bytesOfWords, encodeWords, type Word } from './abi-words.ts'
-import { type Hex, toHex } from './hex.ts'
 import type { Keccak } from './leaf.ts'
 
 /** Hashes are lower-case hex; array position = partition. */

@@ -3,7 +3,7 @@
  * between two ticks at both of which the worker was listening (connected, and RAW read to its
  * end), so neither our own downtime nor the server's counts as a sensor's silence.
  */
-import { secondMs } from './time.ts'
+import { secondMs } from '../time.ts'
 
 /** The longest step of one tick: a process that was stopped or asleep did not listen meanwhile. */
 export const longestStepMs = 5 * secondMs

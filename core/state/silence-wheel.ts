@@ -3,10 +3,11 @@
  * does not touch it. A sensor stands in the bucket of the second at which it is to be looked at;
  * then it is due, or moves to a later bucket. It is derived from the state and made anew at start.
  */
+
+import { secondMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
 import { online } from './presence.ts'
 import { timeAt, timeOf } from './state-columns.ts'
-import { secondMs } from './time.ts'
 
 const tickMs = secondMs
 const buckets = 512

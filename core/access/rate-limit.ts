@@ -2,7 +2,7 @@
  * So many a second, with a burst: the generic cell rate algorithm (ITU-T I.371), whose whole state
  * is one time.
  */
-import { secondMs } from './time.ts'
+import { secondMs } from '../time.ts'
 
 export type RateLimit = { readonly perSecond: number; readonly burst: number }
 

@@ -2,8 +2,9 @@
  * The proof bundle: one small file from which anyone checks a reading without us. Fixed for good:
  * a file that was handed out stays valid as bytes for ever, so a change here is a new format name.
  */
+
+import { type Hex, toHex } from '../hex.ts'
 import { type BatchHeader, headOf } from './header.ts'
-import { type Hex, toHex } from './hex.ts'
 import { type Keccak, type LeafFields, leafOf } from './leaf.ts'
 
 /** What is known of the transaction that anchored a batch. Hashes and address in lower case. */

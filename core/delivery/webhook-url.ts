@@ -3,7 +3,7 @@
  * decimal, octal, hexadecimal and short IPv4, full-width digits and IDN are seen for what they are.
  * What a name resolves to is judged elsewhere, at creation and again at every connection.
  */
-import { judgeAddress } from './public-address.ts'
+import { judgeAddress } from '../access/public-address.ts'
 
 export type UrlFault =
   | 'not_a_url'

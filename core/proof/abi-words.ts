@@ -1,4 +1,4 @@
-import { type Hex, hashBytes } from './hex.ts'
+import { type Hex, hashBytes } from '../hex.ts'
 
 const wordBytes = 32
 

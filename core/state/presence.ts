@@ -10,10 +10,11 @@
  * measured, not that it talks now. A sensor held back by a storm returns without any event, since
  * its going was never told; so offline and online alternate.
  */
+
+import { minuteMs } from '../time.ts'
 import type { WentOffline } from './log-message.ts'
 import type { PartitionState } from './partition-state.ts'
 import { newestMsOf, timeAt, timeOf } from './state-columns.ts'
-import { minuteMs } from './time.ts'
 
 export const statusNames = ['unheard', 'online', 'held', 'offline'] as const
 export type Status = (typeof statusNames)[number]

@@ -1,8 +1,9 @@
 /** How batches follow one another: each begins where the one before ended, and says so. */
+
+import { partitionCount } from '../air/sensor-id.ts'
+import { type Hex, zeroHash } from '../hex.ts'
 import { type BatchHeader, genesisHead, headOf } from './header.ts'
-import { type Hex, zeroHash } from './hex.ts'
 import type { Keccak } from './leaf.ts'
-import { partitionCount } from './sensor-id.ts'
 
 /** Where a batch left off: all that the next one needs to know. */
 export type BatchEnd = {

@@ -3,8 +3,8 @@
  * the content of one READINGS message. The log of these is the truth; state, store rows, events
  * and statistics are projections of it.
  */
-import type { Hundredths, Reading } from './reading.ts'
-import type { SensorId } from './sensor-id.ts'
+import type { Hundredths, Reading } from '../air/reading.ts'
+import type { SensorId } from '../air/sensor-id.ts'
 
 /** A reading with the time the broker stored its raw message, ms since the epoch. */
 export type ArrivedReading = Reading & { readonly arrivedMs: number }

@@ -4,7 +4,7 @@
  * the webhooks there are. Within a bucket webhooks stand under what they wait for: a threshold
  * 0…499 of `aqi.high`, or a code of another kind.
  */
-import { slugOf } from './area.ts'
+import { slugOf } from '../air/area.ts'
 import type { EventKind } from './delivery.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 

@@ -6,7 +6,7 @@
  * leaf of OpenZeppelin's StandardMerkleTree and of Solidity. `aqi` is the EPA index by the table of
  * 2024. A value that is missing is 0 and its bit in `present` is clear.
  */
-import type { Reading } from './reading.ts'
+import type { Reading } from '../air/reading.ts'
 
 /** Keccak-256. Must not keep a reference to `bytes`, which is used again. */
 export type Keccak = (bytes: Uint8Array) => Uint8Array

@@ -4,7 +4,7 @@
  * The prefix tells a secret scanner whose key it found; the check tells a slip of the pen from
  * a key that is not (or no longer) known, without asking anyone.
  */
-import { crc32 } from './crc32.ts'
+import { crc32 } from '../crc32.ts'
 
 export const apiKeyPrefix = 'aqk_'
 export const sensorKeyPrefix = 'aqs_'

@@ -2,9 +2,10 @@
  * Uptime: in how many five-minute slots of the last 24 h did a sensor measure? A ring of bits by
  * the time of the reading, not of its arrival, so back-fill repairs it.
  */
+
+import { dayMs, minuteMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
 import { newestMsOf, uptimeWords } from './state-columns.ts'
-import { dayMs, minuteMs } from './time.ts'
 
 const slotMs = 5 * minuteMs
 const ringSlots = uptimeWords * 32

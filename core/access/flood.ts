@@ -2,7 +2,7 @@
  * How much a sensor may send, over all ways together: so many messages a second, with a burst for
  * what it had to keep. A long message counts as several.
  */
-import { secondMs } from './time.ts'
+import { secondMs } from '../time.ts'
 
 export type FloodBounds = { readonly perSecond: number; readonly burst: number }
 

@@ -1,6 +1,7 @@
 /** When is an endpoint given up altogether, and when is its owner told? */
+
+import { dayMs, hourMs } from '../time.ts'
 import type { Health } from './ledger-record.ts'
-import { dayMs, hourMs } from './time.ts'
 
 export const disableAfterMs = 5 * dayMs
 const leastFailures = 20
