@@ -1,6 +1,6 @@
-import { isRefusal, type Mapped, type MappedReading } from '../../core/device-maps/mapped.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { isRefusal, type Mapped, type MappedReading } from '../devices/mapped.ts'
 import type { Judging, Prepared } from './endpoint.ts'
 import { PushError } from './push-error.ts'
 import { type ItemFault, rangeFault, rawItem, timeFault } from './raw-item.ts'

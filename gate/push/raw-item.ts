@@ -6,11 +6,11 @@
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
 import { hardRanges } from '../../core/air/quality.ts'
 import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
-import type { MappedFields } from '../../core/device-maps/mapped.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/raw-reading.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { MappedFields } from '../devices/mapped.ts'
 
 export type ItemFault = {
   readonly code: 'too_old' | 'before_site' | 'future' | 'out_of_range'

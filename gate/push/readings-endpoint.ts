@@ -1,11 +1,11 @@
 /** `/push/readings`: our own raw shape, one reading or an array, from anything that can do HTTPS. */
 
 import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
-import { isObject } from '../../core/device-maps/mapped.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import { isRawReading, schemaFault } from '../../schemas/decode-raw.ts'
 import { maxRawItems, type RawReading } from '../../schemas/raw-reading.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { isObject } from '../devices/mapped.ts'
 import { knownSensor } from './device-endpoints.ts'
 import type { Endpoint, Judging } from './endpoint.ts'
 import { PushError } from './push-error.ts'

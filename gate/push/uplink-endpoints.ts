@@ -2,12 +2,13 @@
  * The addresses that LoRaWAN network servers post to: one credential an application, and the sensor
  * is the one whose registry entry names the device's EUI.
  */
-import { mapChirpstack } from '../../core/device-maps/chirpstack.ts'
-import { mapTtn } from '../../core/device-maps/ttn.ts'
-import type { UplinkVerdict } from '../../core/device-maps/uplink.ts'
+
 import type { Application, ApplicationKind } from '../../schemas/application.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
-import type { DeviceIndex } from '../topics/device-index.ts'
+import type { DeviceIndex } from '../device-index.ts'
+import { mapChirpstack } from '../devices/chirpstack.ts'
+import { mapTtn } from '../devices/ttn.ts'
+import type { UplinkVerdict } from '../devices/uplink.ts'
 import type { Endpoint, Judging, Prepared, PushRequest } from './endpoint.ts'
 import { acceptMapped, prepareMapped } from './prepare-mapped.ts'
 import { PushError } from './push-error.ts'

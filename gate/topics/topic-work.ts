@@ -1,15 +1,15 @@
 /** From messages of TOPICS to readings in RAW, acknowledged when they are there. */
 import type { JsMsg } from '@nats-io/jetstream'
-import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
-import type { MappedFields, MappedReading } from '../../core/device-maps/mapped.ts'
 import { parseTopic } from '../../core/device-topics.ts'
 import { remember } from '../../core/remember.ts'
 import { futureToleranceMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
+import type { DeviceIndex } from '../device-index.ts'
+import { type Frozen, leaveOutFrozen } from '../devices/frozen.ts'
+import type { MappedFields, MappedReading } from '../devices/mapped.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { PublishVerdict, RawPublisher } from '../push/publish-raw.ts'
 import { rawItem } from '../push/raw-item.ts'
-import type { DeviceIndex } from './device-index.ts'
 import { createJoiner, type Joined } from './join-parts.ts'
 import { type LeftReason, type Understood, understand } from './understand.ts'
 

@@ -1,19 +1,14 @@
 /** What a message on a device's own topic says, and of which sensor. Never throws. */
 
 import type { MeasurementName } from '../../core/air/reading.ts'
-import { mapAirgradient } from '../../core/device-maps/airgradient.ts'
-import { esphomeQuantity, esphomeValue } from '../../core/device-maps/esphome.ts'
-import {
-  isObject,
-  isRefusal,
-  type Mapped,
-  type MappedReading,
-} from '../../core/device-maps/mapped.ts'
-import { mapTasmota } from '../../core/device-maps/tasmota.ts'
-import { mapZigbee2mqtt } from '../../core/device-maps/zigbee2mqtt.ts'
 import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
 import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
-import type { DeviceIndex } from './device-index.ts'
+import type { DeviceIndex } from '../device-index.ts'
+import { mapAirgradient } from '../devices/airgradient.ts'
+import { esphomeQuantity, esphomeValue } from '../devices/esphome.ts'
+import { isObject, isRefusal, type Mapped, type MappedReading } from '../devices/mapped.ts'
+import { mapTasmota } from '../devices/tasmota.ts'
+import { mapZigbee2mqtt } from '../devices/zigbee2mqtt.ts'
 
 /** Why nothing becomes of a message; `nothing` and `other_quantity` are no fault. */
 export type LeftReason =

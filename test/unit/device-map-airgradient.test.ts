@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mapAirgradient } from '../../core/device-maps/airgradient.ts'
+import { mapAirgradient } from '../../gate/devices/airgradient.ts'
 import fixture from '../fixtures/devices-mqtt/airgradient.json' with { type: 'json' }
 
 const serial = 'aabbccddeeff'

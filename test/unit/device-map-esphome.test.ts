@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { esphomeQuantity, esphomeValue } from '../../core/device-maps/esphome.ts'
 import { parseTopic } from '../../core/device-topics.ts'
+import { esphomeQuantity, esphomeValue } from '../../gate/devices/esphome.ts'
 import fixture from '../fixtures/devices-mqtt/esphome.json' with { type: 'json' }
 
 describe('ESPHome’s topics', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stuckAfter } from '../../core/air/quality.ts'
-import { type Frozen, leaveOutFrozen } from '../../core/device-maps/frozen.ts'
-import type { MappedReading } from '../../core/device-maps/mapped.ts'
+import { type Frozen, leaveOutFrozen } from '../../gate/devices/frozen.ts'
+import type { MappedReading } from '../../gate/devices/mapped.ts'
 
 const reading = (pm25: number): MappedReading => ({
   fields: { pm25, pm10: 40, temperature: 29 },

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
-import { mapAirrohr } from '../../core/device-maps/airrohr.ts'
-import { mapChirpstack } from '../../core/device-maps/chirpstack.ts'
-import { isRefusal, type Mapped } from '../../core/device-maps/mapped.ts'
-import { mapPurpleair, purpleairSerialOf } from '../../core/device-maps/purpleair.ts'
-import { mapSensorCommunity } from '../../core/device-maps/sensor-community.ts'
-import { mapTtn } from '../../core/device-maps/ttn.ts'
-import type { FieldTable, UplinkVerdict } from '../../core/device-maps/uplink.ts'
-import { chipIdOf } from '../../core/device-maps/value-list.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { mapAirrohr } from '../../gate/devices/airrohr.ts'
+import { mapChirpstack } from '../../gate/devices/chirpstack.ts'
+import { isRefusal, type Mapped } from '../../gate/devices/mapped.ts'
+import { mapPurpleair, purpleairSerialOf } from '../../gate/devices/purpleair.ts'
+import { mapSensorCommunity } from '../../gate/devices/sensor-community.ts'
+import { mapTtn } from '../../gate/devices/ttn.ts'
+import type { FieldTable, UplinkVerdict } from '../../gate/devices/uplink.ts'
+import { chipIdOf } from '../../gate/devices/value-list.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mapTasmota } from '../../core/device-maps/tasmota.ts'
+import { mapTasmota } from '../../gate/devices/tasmota.ts'
 import celsius from '../fixtures/devices-mqtt/tasmota.json' with { type: 'json' }
 import fahrenheit from '../fixtures/devices-mqtt/tasmota-fahrenheit.json' with { type: 'json' }
 

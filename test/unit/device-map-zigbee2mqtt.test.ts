@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mapZigbee2mqtt, noLastSeen } from '../../core/device-maps/zigbee2mqtt.ts'
+import { mapZigbee2mqtt, noLastSeen } from '../../gate/devices/zigbee2mqtt.ts'
 import fixture from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }
 
 describe('a Zigbee2MQTT state', () => {

@@ -1,5 +1,5 @@
 /** What LoRaWAN network servers post, as far as they agree. */
-import { type MeasurementName, measurementNames } from '../air/reading.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import { isObject, type Mapped, openDraft, type Refusal } from './mapped.ts'
 
 /**

@@ -2,7 +2,7 @@
  * An SDS011 (and the drivers around it) that has died may repeat its last sample for ever, which
  * looks alive. Real air is never the same to the hundredth for an hour.
  */
-import { stuckAfter } from '../air/quality.ts'
+import { stuckAfter } from '../../core/air/quality.ts'
 import type { MappedReading } from './mapped.ts'
 
 /** What is remembered of a sensor: its last pair of particle values, and how often it came. */

@@ -3,8 +3,8 @@
  * `_b`), whole °F, a UTC time with slashes.
  */
 
-import { hardRanges } from '../air/quality.ts'
-import { parseIso } from '../iso-time.ts'
+import { hardRanges } from '../../core/air/quality.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 
 type Body = Readonly<Record<string, unknown>>

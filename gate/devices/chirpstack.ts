@@ -1,5 +1,5 @@
 /** ChirpStack v4: what its HTTP integration posts, with the kind of event in the address. */
-import { parseIso } from '../iso-time.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { isObject } from './mapped.ts'
 import { devEuiOf, type FieldTable, mapDecoded, type UplinkVerdict } from './uplink.ts'
 

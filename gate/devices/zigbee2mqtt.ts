@@ -4,8 +4,8 @@
  * reading (`last_seen: ISO_8601` in its configuration).
  */
 
-import { measurementNames } from '../air/reading.ts'
-import { isTimeMs, parseIso } from '../iso-time.ts'
+import { measurementNames } from '../../core/air/reading.ts'
+import { isTimeMs, parseIso } from '../../core/iso-time.ts'
 import { isObject, type Mapped, openDraft } from './mapped.ts'
 
 export const noLastSeen =

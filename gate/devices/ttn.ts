@@ -1,5 +1,5 @@
 /** The Things Stack v3: what its webhook posts for an uplink. */
-import { parseIso } from '../iso-time.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { isObject } from './mapped.ts'
 import { devEuiOf, type FieldTable, mapDecoded, type UplinkVerdict } from './uplink.ts'
 

@@ -2,7 +2,7 @@
  * The format in which firmware pushes to sensor.community itself: one request a sensor of the box,
  * names without a prefix, and the header X-PIN to say which sensor it is.
  */
-import { parseIso } from '../iso-time.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { type Draft, isObject, type Mapped, openDraft } from './mapped.ts'
 import { noValueList, readValueList } from './value-list.ts'
 

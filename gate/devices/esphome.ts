@@ -3,7 +3,7 @@
  * bare decimal text. The object id is made of the name that the owner chose, so the entry of the
  * sensor may say which is which; the usual names are known.
  */
-import { type MeasurementName, measurementNames } from '../air/reading.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import { numberOf } from './mapped.ts'
 
 /** As ESPHome's own examples and its Home Assistant names spell them. */

@@ -3,7 +3,7 @@
  * the unit of `TempUnit`; `Time` is the device's local time, without a zone unless it was told to
  * say it (`SetOption52 1`).
  */
-import { parseIso } from '../iso-time.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 
 type Body = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
  * What a device's message says in our words. Each kind of device has one file here that turns the
  * parsed message into this; none of them knows how it came (HTTP, MQTT) or whose sensor it is.
  */
-import { type MeasurementName, measurementNames } from '../air/reading.ts'
+import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 
 /** µg/m³, ppm, °C, %RH; not yet rounded or believed. */
 export type MappedFields = { readonly [Name in MeasurementName]?: number }
