@@ -4,7 +4,7 @@ import { type Hex, toHex, zeroHash } from '../core/hex.ts'
 import { encodeWords } from '../core/proof/abi-words.ts'
 import { type BatchEnd, beforeFirst } from '../core/proof/batch.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
-import type { BlockId, Deployment } from '../schemas/batch-record.ts'
+import type { BlockId, Deployment } from '../schemas/anchoring/batch-record.ts'
 import type { Findings } from './audit-findings.ts'
 import type { Anchored } from './contract/registry.ts'
 

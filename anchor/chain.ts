@@ -12,7 +12,7 @@ import {
   numberToHex,
 } from 'viem'
 import type { Hex } from '../core/hex.ts'
-import type { BlockId } from '../schemas/batch-record.ts'
+import type { BlockId } from '../schemas/anchoring/batch-record.ts'
 import { type Anchored, type At, registryAt } from './contract/registry.ts'
 import type { Market } from './fees.ts'
 import { type Ask, RpcRefusal } from './rpc.ts'

@@ -2,7 +2,7 @@
 import { getContractAddress, type PrivateKeyAccount } from 'viem'
 import type { Hex } from '../core/hex.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
-import type { Deployment } from '../schemas/batch-record.ts'
+import type { Deployment } from '../schemas/anchoring/batch-record.ts'
 import { type Chain, chainAt } from './chain.ts'
 import { encodeDeployment, isRegistryCode } from './contract/registry.ts'
 import { describeDeployment } from './deployment.ts'

@@ -5,7 +5,11 @@ import { type Hex, isHash } from '../core/hex.ts'
 import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { readEntry } from '../runtime/read-entry.ts'
-import { type Deployment, deploymentKey, parseDeployment } from '../schemas/batch-record.ts'
+import {
+  type Deployment,
+  deploymentKey,
+  parseDeployment,
+} from '../schemas/anchoring/batch-record.ts'
 import type { ChainSettings } from './config.ts'
 import { isRegistryCode } from './contract/registry.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from './rpc.ts'

@@ -7,7 +7,7 @@
  * | `pair.<writer>` | `Pair`: which nonce belongs to which batch |
  * | `final` | `{"index"}`: up to here every batch is final and told of |
  * | `stopped` | `Stopped`: sending waits for a person (`airproof anchor resync`) |
- * | `deployment` | which contract, on which chain (`schemas/batch-record.ts`) |
+ * | `deployment` | which contract, on which chain (`schemas/anchoring/batch-record.ts`) |
  *
  * All of it can be lost: it is then made again from the contract's events, and a value that cannot
  * be read counts as lost.

@@ -22,7 +22,7 @@ import {
   parseOpen,
   parseSealed,
   type SealedBatch,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 export type SealedBatches = AsyncDisposable & {

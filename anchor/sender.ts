@@ -18,7 +18,7 @@
  * it was made for, and a nonce belongs to one batch.
  */
 import type { Hex } from '../core/hex.ts'
-import type { Deployment } from '../schemas/batch-record.ts'
+import type { Deployment } from '../schemas/anchoring/batch-record.ts'
 import type { Alarm } from './alarm.ts'
 import type { Chain, Look } from './chain.ts'
 import type { Anchored } from './contract/registry.ts'

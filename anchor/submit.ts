@@ -1,6 +1,6 @@
 /** The half of a tick that signs and sends: never before the journal holds what is sent. */
 import { keccak256, type PrivateKeyAccount } from 'viem'
-import type { Deployment, SealedBatch } from '../schemas/batch-record.ts'
+import type { Deployment, SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { Alarm, AlarmReason } from './alarm.ts'
 import type { Chain, Look } from './chain.ts'
 import { encodeAnchorCall } from './contract/registry.ts'

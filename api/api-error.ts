@@ -1,5 +1,5 @@
 import { HttpError } from '../runtime/http-error.ts'
-import type { ApiErrorCode } from '../schemas/api-errors.ts'
+import type { ApiErrorCode } from './http/api-errors.ts'
 
 type Rest = ConstructorParameters<typeof HttpError>[3]
 

@@ -4,7 +4,7 @@
  */
 import { slugOf, wholeNetwork } from '../core/air/area.ts'
 import { areaCodeOf } from '../core/air/sensor-id.ts'
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { type Box, regionOf } from './region.ts'
 
 export type Area = {

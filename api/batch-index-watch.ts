@@ -8,7 +8,7 @@ import {
   parseChecked,
   parseDeployment,
   parseSealed,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { type BatchIndex, createBatchIndex } from './batch-index.ts'
 

@@ -14,7 +14,12 @@ import type { Hex } from '../core/hex.ts'
 import { genesisHead, headOf } from '../core/proof/header.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { minuteMs } from '../core/time.ts'
-import type { Anchored, Checked, Deployment, SealedBatch } from '../schemas/batch-record.ts'
+import type {
+  Anchored,
+  Checked,
+  Deployment,
+  SealedBatch,
+} from '../schemas/anchoring/batch-record.ts'
 
 /** What was said of the finalized head longer ago than this may have changed since. */
 export const freshMs = 5 * minuteMs

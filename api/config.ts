@@ -2,7 +2,7 @@ import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
-import type { Account } from '../schemas/account.ts'
+import type { Account } from '../schemas/people/account.ts'
 
 export type ApiConfig = {
   readonly host: string

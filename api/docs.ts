@@ -1,6 +1,6 @@
-import { apiErrors } from '../schemas/api-errors.ts'
-import { openApi } from '../schemas/openapi.ts'
 import { constant, jsonAnswer, jsonType, type Route } from './answer.ts'
+import { apiErrors } from './http/api-errors.ts'
+import { openApi } from './openapi/document.ts'
 
 /** GET /v1/openapi.json: this interface for programs. */
 export function openApiDocument(): Route {

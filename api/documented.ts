@@ -1,5 +1,5 @@
-import { openApi } from '../schemas/openapi.ts'
 import type { Route } from './answer.ts'
+import { openApi } from './openapi/document.ts'
 
 /** Every operation, as `GET /v1/areas/{area_name}`. */
 const operations = new Set(
@@ -21,5 +21,5 @@ export function documented(routes: readonly Route[]): readonly Route[] {
   )
   const apart = [...served.symmetricDifference(operations)]
   if (apart.length === 0) return routes
-  throw new Error(`the routes and schemas/openapi.ts differ in ${apart.join(', ')}`)
+  throw new Error(`the routes and api/openapi/document.ts differ in ${apart.join(', ')}`)
 }

@@ -1,4 +1,4 @@
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Period } from './cut-period.ts'
 
 /**

@@ -6,10 +6,10 @@
 import { hash } from 'node:crypto'
 import { apiKeyPrefix, checkKey } from '../core/access/api-key.ts'
 import { parseIso } from '../core/iso-time.ts'
-import type { KeyRecord } from '../schemas/account.ts'
-import type { ApiErrorCode } from '../schemas/api-errors.ts'
+import type { KeyRecord } from '../schemas/people/account.ts'
 import type { Caller } from './answer.ts'
 import { ApiError, unavailable } from './api-error.ts'
+import type { ApiErrorCode } from './http/api-errors.ts'
 
 /** A key as the guard needs it. */
 export type KnownKey = {

@@ -1,4 +1,4 @@
-import type { Account } from '../schemas/account.ts'
+import type { Account } from '../schemas/people/account.ts'
 
 export type Tier = Account['tier']
 

@@ -6,7 +6,7 @@
 
 import { dayEndsMs, dayOf, type Limits } from '../core/access/quota.ts'
 import { formatIso } from '../core/iso-time.ts'
-import type { Mail } from '../schemas/mail.ts'
+import type { Mail } from '../schemas/people/mail.ts'
 
 type Options = {
   /** Resolves when it is queued, or dropped because too many wait. */

@@ -22,7 +22,7 @@ import {
   whatIsSpent,
 } from '../core/access/quota.ts'
 import { secondMs } from '../core/time.ts'
-import { quotaKey } from '../schemas/quota.ts'
+import { quotaKey } from '../schemas/people/quota.ts'
 import type { QuotaBucket } from './quota-bucket.ts'
 import { overQuota, quotaUnknown, type Standing } from './quota-standing.ts'
 

@@ -1,6 +1,6 @@
 import type { Reading } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { jsonType } from './answer.ts'
 import { type ReadingJson, readingJson, type Shape } from './reading-json.ts'
 import type { ReadingTexts } from './reading-texts.ts'

@@ -1,5 +1,5 @@
 /** Where the network is: by it a place with latitude and longitude swapped is told from an empty one. */
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { distanceM } from './distance.ts'
 
 /** In degrees; an east above 180 spans the antimeridian. */

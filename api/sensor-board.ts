@@ -8,7 +8,11 @@ import { partitionOf, type SensorId, type SensorIdRules } from '../core/air/sens
 import type { LogMessage } from '../core/state/log-message.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { minuteMs } from '../core/time.ts'
-import { type RegisteredSensor, type RegisteredSite, siteAt } from '../schemas/registered-sensor.ts'
+import {
+  type RegisteredSensor,
+  type RegisteredSite,
+  siteAt,
+} from '../schemas/devices/registered-sensor.ts'
 import { sensorText } from './sensor-text.ts'
 
 /** A sensor on the board; `state` and `slot` say where its columns stand (slot −1: never heard). */

@@ -2,7 +2,7 @@ import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../core/access/quot
 import { formatIsoMs, inFull } from '../core/iso-time.ts'
 import { dayMs, minuteMs } from '../core/time.ts'
 import { isServerAway } from '../runtime/server-away.ts'
-import { decodeCount, quotaKey } from '../schemas/quota.ts'
+import { decodeCount, quotaKey } from '../schemas/people/quota.ts'
 import { jsonAnswer, jsonType, type Route } from './answer.ts'
 import { ApiError } from './api-error.ts'
 import type { KnownKey } from './key-guard.ts'

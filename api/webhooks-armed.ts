@@ -1,5 +1,5 @@
 import { isArmedAt } from '../core/state/apply-reading.ts'
-import { criticalAqi, defaultAqiThreshold, type Webhook } from '../schemas/webhook.ts'
+import { criticalAqi, defaultAqiThreshold, type Webhook } from '../schemas/webhooks/webhook.ts'
 import type { Entry, SensorBoard } from './sensor-board.ts'
 
 /**

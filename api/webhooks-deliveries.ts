@@ -1,8 +1,8 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
 import { eventKinds, triggers } from '../core/delivery/delivery.ts'
 import { inFull } from '../core/iso-time.ts'
-import { type Attempt, attemptOutcomes } from '../schemas/attempt.ts'
-import type { WaitingDelivery } from '../schemas/webhook-requests.ts'
+import { type Attempt, attemptOutcomes } from '../schemas/webhooks/attempt.ts'
+import type { WaitingDelivery } from '../schemas/webhooks/webhook-requests.ts'
 import { ApiError } from './api-error.ts'
 import { type Params, readChoice, readLimit, readPeriod, readWord } from './params.ts'
 import { atCursor, readAtCursor } from './webhooks-cursor.ts'

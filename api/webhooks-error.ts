@@ -1,5 +1,5 @@
-import type { WrongField } from '../schemas/webhook-bodies.ts'
-import type { AskRefusal } from '../schemas/webhook-requests.ts'
+import type { WrongField } from '../schemas/webhooks/webhook-bodies.ts'
+import type { AskRefusal } from '../schemas/webhooks/webhook-requests.ts'
 import { ApiError, unavailable } from './api-error.ts'
 
 export const mostWebhooks = 20

@@ -5,8 +5,8 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { lastMessage } from '../runtime/stored-message.ts'
-import { type Attempt, isAttempt } from '../schemas/attempt.ts'
 import { attemptSubject, attemptsStream } from '../schemas/subjects.ts'
+import { type Attempt, isAttempt } from '../schemas/webhooks/attempt.ts'
 import { unavailable } from './api-error.ts'
 
 export type LoggedAttempt = { readonly seq: number; readonly attempt: Attempt }

@@ -2,14 +2,14 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
-import type { Attempt } from '../schemas/attempt.ts'
 import { askSubject } from '../schemas/subjects.ts'
+import type { Attempt } from '../schemas/webhooks/attempt.ts'
 import {
   askTimeoutMs,
   type WaitingDelivery,
   type WebhookReply,
   type WebhookRequest,
-} from '../schemas/webhook-requests.ts'
+} from '../schemas/webhooks/webhook-requests.ts'
 import { ownerAway, refusedByOwner } from './webhooks-error.ts'
 
 export type Waiting = {

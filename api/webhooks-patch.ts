@@ -1,6 +1,6 @@
 /** What a PATCH makes of a webhook: as RFC 7396 merges, so what is not named stays as it is. */
-import type { Webhook, WebhookFilters } from '../schemas/webhook.ts'
-import type { WebhookBodies } from '../schemas/webhook-bodies.ts'
+import type { Webhook, WebhookFilters } from '../schemas/webhooks/webhook.ts'
+import type { WebhookBodies } from '../schemas/webhooks/webhook-bodies.ts'
 import { disabledByOperator } from './webhooks-error.ts'
 import type { JudgeWanted } from './webhooks-wanted.ts'
 

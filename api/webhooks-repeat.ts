@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { parseIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import { ApiError } from './api-error.ts'
 import { keyUsed } from './webhooks-error.ts'
 

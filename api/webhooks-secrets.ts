@@ -3,7 +3,7 @@ import { secretPrefix } from '../core/delivery/signature.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import { unavailable } from './api-error.ts'
 
 /** Standard Webhooks asks for 24 to 64 bytes. */

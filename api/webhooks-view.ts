@@ -1,5 +1,5 @@
 import { inFull } from '../core/iso-time.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 
 /** A webhook as its owner sees it: never with a secret, but where one has just been made. */
 export type WebhookView = {

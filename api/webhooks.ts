@@ -3,13 +3,13 @@ import { formatIsoMs, parseIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import { isServerAway } from '../runtime/server-away.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import {
   checkWebhookBody,
   defaultOverlapSeconds,
   type WebhookBodies,
   wrongField,
-} from '../schemas/webhook-bodies.ts'
+} from '../schemas/webhooks/webhook-bodies.ts'
 import {
   type Answer,
   jsonAnswer,

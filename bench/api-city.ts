@@ -9,7 +9,7 @@ import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../co
 import { evolve } from '../core/state/evolve.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createState, type PartitionState } from '../core/state/partition-state.ts'
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 
 export const rules = sensorIdRules()
 export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))

@@ -21,7 +21,7 @@ import { apiKeyPrefix, makeKey } from '../core/access/api-key.ts'
 import { chargeRound, dayOf, noCount } from '../core/access/quota.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { ensureStreams } from '../runtime/streams.ts'
-import { decodeCount, encodeCount, quotaKey } from '../schemas/quota.ts'
+import { decodeCount, encodeCount, quotaKey } from '../schemas/people/quota.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { testNats } from '../test/support/nats.ts'
 

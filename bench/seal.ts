@@ -13,8 +13,8 @@ import { toHex } from '../core/hex.ts'
 import { leafType, presentBits } from '../core/proof/leaf.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { encodeBlobTop, encodeTile } from '../schemas/batch-blob.ts'
-import { decodeReadings, encodeReadings } from '../schemas/readings-message.ts'
+import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
+import { decodeReadings, encodeReadings } from '../schemas/log/readings-message.ts'
 
 const { values } = parseArgs({ options: { readings: { type: 'string', default: '200000' } } })
 const total = Number(values.readings)

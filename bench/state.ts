@@ -19,7 +19,7 @@ import { graceMsOf } from '../core/state/presence.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
 import { warm } from '../core/state/warm.ts'
 import { minuteMs } from '../core/time.ts'
-import { decodeSnapshot, encodeSnapshot } from '../schemas/snapshot.ts'
+import { decodeSnapshot, encodeSnapshot } from '../schemas/log/snapshot.ts'
 
 const sensorCount = 100_000
 const cadenceMs = 5 * minuteMs

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { apiKeyPrefix, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
-import type { KeyRecord } from '../schemas/account.ts'
+import type { KeyRecord } from '../schemas/people/account.ts'
 
 /** The one key of the bench; what it opens lives for minutes. */
 export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))

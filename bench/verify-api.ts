@@ -47,7 +47,7 @@ import {
   deploymentKey,
   headerKey,
   type SealedBatch,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openSqliteStore } from '../store/sqlite.ts'
 import type { Store } from '../store/store.ts'

@@ -6,7 +6,7 @@ import {
   openAccountBook,
 } from '../runtime/account-book.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { Account } from '../schemas/account.ts'
+import type { Account } from '../schemas/people/account.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'

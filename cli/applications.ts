@@ -10,7 +10,7 @@ import {
   renewApplication,
 } from '../runtime/applications.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import { type Application, applicationKinds } from '../schemas/application.ts'
+import { type Application, applicationKinds } from '../schemas/devices/application.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'

@@ -19,7 +19,7 @@ import {
 } from '../runtime/account-book.ts'
 import { codeOf } from '../runtime/exit.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
-import type { Account } from '../schemas/account.ts'
+import type { Account } from '../schemas/people/account.ts'
 
 export type DemoAccount = {
   readonly account: { readonly email: string; readonly password: string }

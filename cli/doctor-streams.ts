@@ -6,12 +6,9 @@ import { readWal } from '../notifier/wal-message.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { rejectedFault } from '../runtime/rejected-messages.ts'
-import { isAttempt } from '../schemas/attempt.ts'
-import { cutLeaves, decodeBlobTop } from '../schemas/batch-blob.ts'
-import { parseEvent } from '../schemas/event.ts'
-import { areRecords } from '../schemas/ledger-records.ts'
-import { parseManifest } from '../schemas/ledger-snapshot.ts'
-import { readPrefix } from '../schemas/snapshot-chunks.ts'
+import { cutLeaves, decodeBlobTop } from '../schemas/anchoring/batch-blob.ts'
+import { parseEvent } from '../schemas/log/event.ts'
+import { readPrefix } from '../schemas/log/snapshot-chunks.ts'
 import {
   attemptsStream,
   auditStream,
@@ -24,6 +21,9 @@ import {
   stateStream,
   walSubject,
 } from '../schemas/subjects.ts'
+import { isAttempt } from '../schemas/webhooks/attempt.ts'
+import { areRecords } from '../schemas/webhooks/ledger-records.ts'
+import { parseManifest } from '../schemas/webhooks/ledger-snapshot.ts'
 
 /** Reports what is broken itself, or says why. */
 type Check = (message: JsMsg) => Promise<string | undefined> | string | undefined

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AuditedRow } from '../anchor/audit-rows.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { type ExportManifest, parseManifest } from '../schemas/export-manifest.ts'
+import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { readExport } from './export/read-export.ts'
 
 /** @throws MustAct where the file is no manifest of an export */

@@ -7,7 +7,7 @@ import {
   revokeKey,
 } from '../runtime/account-book.ts'
 import { exitCodes } from '../runtime/exit.ts'
-import type { KeyRecord } from '../schemas/account.ts'
+import type { KeyRecord } from '../schemas/people/account.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { tableLines } from './table.ts'

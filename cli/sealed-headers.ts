@@ -10,7 +10,7 @@ import {
   parseDeployment,
   parseSealed,
   type SealedBatch,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 /** By index. */

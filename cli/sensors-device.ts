@@ -1,6 +1,6 @@
 import { isTopicKind, serialFault } from '../core/device-topics.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
-import { type Device, deviceKinds, type SensorEntry } from '../schemas/sensor.ts'
+import { type Device, deviceKinds, type SensorEntry } from '../schemas/devices/sensor.ts'
 
 /**
  * `KIND:SERIAL` and `NAME=VALUE…` as a registry entry's device.

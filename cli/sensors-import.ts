@@ -9,7 +9,7 @@ import {
   type Registry,
 } from '../runtime/sensor-registry.ts'
 import { type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
-import { defaultCadenceSeconds } from '../schemas/sensor.ts'
+import { defaultCadenceSeconds } from '../schemas/devices/sensor.ts'
 import { openProgress } from './progress.ts'
 import {
   archiveFormatNames,

@@ -11,7 +11,7 @@ import {
   openRegistry,
 } from '../runtime/sensor-registry.ts'
 import { changedSettings, type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
-import type { Device, SensorEntry } from '../schemas/sensor.ts'
+import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
 import type { CommandContext } from './command.ts'
 import { deviceOf, refuseTaken } from './sensors-device.ts'
 import { durationFlag, exactWords, textFlag, textsFlag } from './words.ts'

@@ -5,9 +5,9 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
 import { readEntry } from '../runtime/read-entry.ts'
 import { listRejected } from '../runtime/rejected-messages.ts'
-import { parseCredential } from '../schemas/credential.ts'
-import type { OpenConnection } from '../schemas/open-connection.ts'
-import { parseSeen, type Seen } from '../schemas/seen.ts'
+import { parseCredential } from '../schemas/devices/credential.ts'
+import type { OpenConnection } from '../schemas/devices/open-connection.ts'
+import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets, connectionsSubject } from '../schemas/subjects.ts'
 
 export type SensorState = {

@@ -18,7 +18,7 @@ import {
   type Registry,
   removeSensor,
 } from '../runtime/sensor-registry.ts'
-import { type Device, defaultCadenceSeconds, type SensorEntry } from '../schemas/sensor.ts'
+import { type Device, defaultCadenceSeconds, type SensorEntry } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'

@@ -9,7 +9,7 @@ import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
 import { watchBucket } from '../runtime/watched-bucket.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { parseWebhook, type Webhook } from '../schemas/webhook.ts'
+import { parseWebhook, type Webhook } from '../schemas/webhooks/webhook.ts'
 
 const mostTries = 10
 const longestDetail = 300

@@ -1,6 +1,6 @@
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
-import type { Device } from '../schemas/sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import type { Device } from '../schemas/devices/sensor.ts'
 
 export type FoundDevice = RegisteredSensor | 'unknown_device' | 'ambiguous_device'
 

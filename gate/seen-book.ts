@@ -10,7 +10,7 @@ import { formatIso } from '../core/iso-time.ts'
 import { putUnlessChanged } from '../runtime/put-unless-changed.ts'
 import { jsonOf } from '../runtime/read-entry.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
-import { parseSeen, type Seen } from '../schemas/seen.ts'
+import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 export type Heard = {

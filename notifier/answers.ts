@@ -1,4 +1,4 @@
-/** Answers what other processes ask the owner of a shard (`schemas/webhook-requests.ts`). */
+/** Answers what other processes ask the owner of a shard (`schemas/webhooks/webhook-requests.ts`). */
 import { randomUUID } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
@@ -25,7 +25,7 @@ import {
   type WaitingDelivery,
   type WebhookReply,
   type WebhookRequest,
-} from '../schemas/webhook-requests.ts'
+} from '../schemas/webhooks/webhook-requests.ts'
 import { type AttemptContext, attemptDelivery } from './attempt.ts'
 import type { AttemptsLog } from './attempts-log.ts'
 import type { CatchUp } from './catch-up.ts'

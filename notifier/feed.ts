@@ -22,7 +22,7 @@ import type { ArrivedReading } from '../core/state/log-message.ts'
 import { isFresh } from '../core/state/presence.ts'
 import { type LogReader, logReader } from '../runtime/log-messages.ts'
 import { audibly, endsPull, untilSilent } from '../runtime/until-silent.ts'
-import type { AirEvent } from '../schemas/event.ts'
+import type { AirEvent } from '../schemas/log/event.ts'
 import { eventsStream, readingsStream, readingsSubjects } from '../schemas/subjects.ts'
 import { readEvent } from './sources.ts'
 

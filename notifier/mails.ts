@@ -7,8 +7,8 @@ import { warningsMs } from '../core/delivery/endpoint-health.ts'
 import type { Health } from '../core/delivery/ledger-record.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { hourMs } from '../core/time.ts'
-import type { Mail } from '../schemas/mail.ts'
-import type { Webhook } from '../schemas/webhook.ts'
+import type { Mail } from '../schemas/people/mail.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 
 export type TellableMail = { readonly id: string; readonly mail: Mail }
 

@@ -3,8 +3,8 @@ import { reportBroken } from '../runtime/broken.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { readUpTo } from '../runtime/read-up-to.ts'
 import { lastMessage, type Stored } from '../runtime/stored-message.ts'
-import { type Manifest, parseManifest } from '../schemas/ledger-snapshot.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
+import { type Manifest, parseManifest } from '../schemas/webhooks/ledger-snapshot.ts'
 
 /**
  * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are

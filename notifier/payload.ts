@@ -9,10 +9,10 @@ import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import { deliveryId } from '../runtime/delivery-id.ts'
-import type { AirEvent } from '../schemas/event.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
-import { criticalAqi } from '../schemas/webhook.ts'
-import type { RiseData, WebhookPayload } from '../schemas/webhook-payload.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
+import type { AirEvent } from '../schemas/log/event.ts'
+import { criticalAqi } from '../schemas/webhooks/webhook.ts'
+import type { RiseData, WebhookPayload } from '../schemas/webhooks/webhook-payload.ts'
 
 /** What happened, by which a body and an id are made. */
 export type Happening = {

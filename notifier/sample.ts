@@ -2,8 +2,8 @@
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { minuteMs } from '../core/time.ts'
-import { criticalAqi, defaultAqiThreshold } from '../schemas/webhook.ts'
-import type { WebhookPayload } from '../schemas/webhook-payload.ts'
+import { criticalAqi, defaultAqiThreshold } from '../schemas/webhooks/webhook.ts'
+import type { WebhookPayload } from '../schemas/webhooks/webhook-payload.ts'
 import type { Happening } from './payload.ts'
 
 const sensor = { sensor_id: 'NGR-LOS-TST-000', location: 'Test delivery, no real sensor' }

@@ -4,13 +4,13 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
-import type { LedgerSnapshot, Manifest } from '../schemas/ledger-snapshot.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
   manifestSubject,
   walSubject,
 } from '../schemas/subjects.ts'
+import type { LedgerSnapshot, Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
 import type { Cursors } from './wal-message.ts'

@@ -2,8 +2,8 @@
 import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { reportBroken } from '../runtime/broken.ts'
 import { fenceOf, type Stored } from '../runtime/stored-message.ts'
-import { areRecords } from '../schemas/ledger-records.ts'
 import { walHeaders } from '../schemas/subjects.ts'
+import { areRecords } from '../schemas/webhooks/ledger-records.ts'
 
 /** How far events have become records, by stream; of READINGS 0 while nobody wants them. */
 export type Cursors = { readonly [Stream in SourceStream]: number }

@@ -12,8 +12,8 @@ import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/stored-message.ts'
-import { encodeRecords } from '../schemas/ledger-records.ts'
 import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
+import { encodeRecords } from '../schemas/webhooks/ledger-records.ts'
 import { type Cursors, readWal, type WalMessage } from './wal-message.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */

@@ -16,7 +16,7 @@ import {
 import { parseIso } from '../core/iso-time.ts'
 import type { SecretBox } from '../runtime/seal-secret.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
-import { defaultAqiThreshold, type Webhook } from '../schemas/webhook.ts'
+import { defaultAqiThreshold, type Webhook } from '../schemas/webhooks/webhook.ts'
 
 export type BookEntry = {
   readonly webhook: Webhook

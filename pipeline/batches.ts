@@ -1,6 +1,6 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
 import { concatMap, from, map, type Observable } from 'rxjs'
-import { decodeRaw, isFault } from '../schemas/decode-raw.ts'
+import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
 import type { JudgedMessage } from './decide.ts'
 import { type JudgeOptions, judge } from './judge.ts'
 import { type RawMessage, type RawsAtHand, rawsAtHand } from './raw-message.ts'

@@ -10,7 +10,7 @@ import { TryAgain } from '../runtime/exit.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { lookAfter } from '../runtime/look-after.ts'
 import { isWrongLastSequence } from '../runtime/stored-message.ts'
-import { encodeReadings } from '../schemas/readings-message.ts'
+import { encodeReadings } from '../schemas/log/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 /** Another worker has written to our partition: stop, and let the leases decide. */

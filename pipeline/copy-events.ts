@@ -18,8 +18,8 @@ import {
   nextMessage,
   type Stored,
 } from '../runtime/stored-message.ts'
-import { type AirEvent, parseEvent } from '../schemas/event.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
+import { type AirEvent, parseEvent } from '../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../schemas/subjects.ts'
 import type { Log } from './commit.ts'
 

@@ -19,7 +19,7 @@ import {
   sameValues,
 } from '../core/state/log-message.ts'
 import { findSlot, type PartitionState, slotOf, standing } from '../core/state/partition-state.ts'
-import type { RawFault } from '../schemas/decode-raw.ts'
+import type { RawFault } from '../schemas/log/decode-raw.ts'
 import type { Believed } from './judge.ts'
 
 /** One raw message, decoded and judged item by item. */

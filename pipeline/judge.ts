@@ -10,9 +10,9 @@ import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
 import { isFresh } from '../core/state/presence.ts'
 import { futureToleranceMs } from '../core/time.ts'
-import { isRawReading, type RawFault, schemaFault } from '../schemas/decode-raw.ts'
-import type { RawReading } from '../schemas/raw-reading.ts'
-import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/registered-sensor.ts'
+import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
+import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
+import type { RawReading } from '../schemas/log/raw-reading.ts'
 import type { LateBook } from './late-book.ts'
 
 /** A believable reading: everything but its number. */

@@ -12,7 +12,7 @@ import type { LogMessage } from '../core/state/log-message.ts'
 import { findSlot, type PartitionState } from '../core/state/partition-state.ts'
 import { newestMsOf } from '../core/state/state-columns.ts'
 import type { WatchedBucket } from '../runtime/watched-bucket.ts'
-import type { RegisteredSensor } from '../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { ackSubject } from '../schemas/subjects.ts'
 
 /** The sensors that asked for receipts, as the registry changes. */

@@ -12,7 +12,7 @@ import { followLog } from '../runtime/follow-log.ts'
 import { logReader } from '../runtime/log-messages.ts'
 import { readSnapshot } from '../runtime/read-snapshot.ts'
 import { lastMessage, messageAt, type Stored } from '../runtime/stored-message.ts'
-import type { RefusedKey } from '../schemas/snapshot.ts'
+import type { RefusedKey } from '../schemas/log/snapshot.ts'
 import { rawStream, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 export type Recovered = {

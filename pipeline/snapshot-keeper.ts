@@ -1,7 +1,7 @@
 import type { ReadingKey } from '../core/air/reading.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
-import { encodeSnapshot } from '../schemas/snapshot.ts'
+import { encodeSnapshot } from '../schemas/log/snapshot.ts'
 import type { SnapshotWriter } from './write-snapshot.ts'
 
 export type SnapshotKeeper = {

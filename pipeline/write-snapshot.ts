@@ -7,7 +7,7 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { lastChunk } from '../runtime/read-snapshot.ts'
 import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
-import { readPrefix } from '../schemas/snapshot-chunks.ts'
+import { readPrefix } from '../schemas/log/snapshot-chunks.ts'
 import { stateStream, stateSubject } from '../schemas/subjects.ts'
 
 export type SnapshotWriter = (chunks: readonly Uint8Array[]) => Promise<'written' | 'stale'>

@@ -11,7 +11,7 @@ import {
   parseAnchored,
   parseChecked,
   parseSealed,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readEntry } from './read-entry.ts'
 

@@ -3,7 +3,11 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { type Application, applicationFault, parseApplication } from '../schemas/application.ts'
+import {
+  type Application,
+  applicationFault,
+  parseApplication,
+} from '../schemas/devices/application.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { jsonOf } from './read-entry.ts'

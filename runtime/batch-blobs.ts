@@ -1,7 +1,7 @@
-/** Reads what is kept of a batch for its proofs (`schemas/batch-blob.ts`). */
+/** Reads what is kept of a batch for its proofs (`schemas/anchoring/batch-blob.ts`). */
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type BlobTop, cutLeaves, decodeBlobTop } from '../schemas/batch-blob.ts'
+import { type BlobTop, cutLeaves, decodeBlobTop } from '../schemas/anchoring/batch-blob.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../schemas/subjects.ts'
 
 export type BatchBlobs = {

@@ -18,7 +18,7 @@ import {
   parseDeployment,
   parseOpen,
   parseSealed,
-} from '../schemas/batch-record.ts'
+} from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { readEntry } from './read-entry.ts'
 

@@ -18,7 +18,7 @@ import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../core/air/reading.ts'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
-import { decodeReadings, type LogHeader } from '../schemas/readings-message.ts'
+import { decodeReadings, type LogHeader } from '../schemas/log/readings-message.ts'
 import {
   logHeaders,
   partitionOfReadings,

@@ -1,7 +1,7 @@
 import { JetStreamApiError, jetstream } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { Counter, Registry } from 'prom-client'
-import { laneOf, type Mail } from '../schemas/mail.ts'
+import { laneOf, type Mail } from '../schemas/people/mail.ts'
 import { laneSubject } from '../schemas/subjects.ts'
 import { counterIn } from './metrics.ts'
 import type { SecretBox } from './seal-secret.ts'

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { decodeSnapshot, type Snapshot } from '../schemas/snapshot.ts'
-import { readPrefix } from '../schemas/snapshot-chunks.ts'
+import { decodeSnapshot, type Snapshot } from '../schemas/log/snapshot.ts'
+import { readPrefix } from '../schemas/log/snapshot-chunks.ts'
 import { stateStream, stateSubject } from '../schemas/subjects.ts'
 import { reportBroken } from './broken.ts'
 import { lastMessage, nextMessage, type Stored } from './stored-message.ts'

@@ -1,5 +1,5 @@
 /** What an operator may change of a registered sensor without touching its sites or its key. */
-import type { Device, SensorEntry } from '../schemas/sensor.ts'
+import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
 
 /** Absent: it stays as it is. */
 export type SensorSettings = {

@@ -7,7 +7,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/state/presence.ts'
-import { decodeReadings } from '../schemas/readings-message.ts'
+import { decodeReadings } from '../schemas/log/readings-message.ts'
 import {
   buckets,
   eventsStream,

@@ -17,7 +17,7 @@ import { partitionCount } from '../core/air/sensor-id.ts'
 import { shardCount } from '../core/delivery/webhook-id.ts'
 import { longestTopicMessage, readingTopics } from '../core/device-topics.ts'
 import { dayMs } from '../core/time.ts'
-import { longestRawMessage } from '../schemas/raw-reading.ts'
+import { longestRawMessage } from '../schemas/log/raw-reading.ts'
 import {
   againSubject,
   attemptsStream,

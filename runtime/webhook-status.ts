@@ -2,7 +2,11 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shardCount } from '../core/delivery/webhook-id.ts'
 import { askSubject } from '../schemas/subjects.ts'
-import type { ShardRequest, ShardStatus, WebhookReply } from '../schemas/webhook-requests.ts'
+import type {
+  ShardRequest,
+  ShardStatus,
+  WebhookReply,
+} from '../schemas/webhooks/webhook-requests.ts'
 
 export type WebhookStatus = ShardStatus & {
   /** Of all shards, those that nobody owns right now, or whose owner did not answer. */

@@ -1,8 +1,6 @@
 /** What is wrong with an entry of a bucket, whichever it is: each bucket's rule, in one table. */
 import { Ajv } from 'ajv'
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
-import { accountSchema, keySchema } from './account.ts'
-import { applicationFault } from './application.ts'
 import {
   parseAnchored,
   parseBoundary,
@@ -10,14 +8,16 @@ import {
   parseDeployment,
   parseOpen,
   parseSealed,
-} from './batch-record.ts'
-import { parseChainProof } from './chain-proof.ts'
-import { credentialSchema } from './credential.ts'
-import { quotaSchema } from './quota.ts'
-import { entryFault } from './registered-sensor.ts'
-import { seenSchema } from './seen.ts'
+} from './anchoring/batch-record.ts'
+import { parseChainProof } from './anchoring/chain-proof.ts'
+import { applicationFault } from './devices/application.ts'
+import { credentialSchema } from './devices/credential.ts'
+import { entryFault } from './devices/registered-sensor.ts'
+import { seenSchema } from './devices/seen.ts'
+import { accountSchema, keySchema } from './people/account.ts'
+import { quotaSchema } from './people/quota.ts'
 import { buckets } from './subjects.ts'
-import { webhookSchema } from './webhook.ts'
+import { webhookSchema } from './webhooks/webhook.ts'
 
 /** What is wrong, in words; undefined: nothing. */
 type Check = (value: unknown, key: string) => string | undefined

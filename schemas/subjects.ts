@@ -104,7 +104,7 @@ export const ackSubject = (sensor: string): string => `air.ack.${sensor}`
 
 /** Where a gate tells the others until when a sensor is not let in, in ms since the epoch. */
 export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
-/** Where a gate is asked for a sensor's open connections (`schemas/open-connection.ts`). */
+/** Where a gate is asked for a sensor's open connections (`schemas/devices/open-connection.ts`). */
 export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
 /** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
 export const deniedSubject = 'gate.denied'

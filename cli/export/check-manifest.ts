@@ -14,7 +14,7 @@ import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
-import type { BatchProof, ExportManifest, ExportRun } from '../../schemas/export-manifest.ts'
+import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
 

@@ -6,7 +6,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { readEntry } from '../../runtime/read-entry.ts'
-import { parseChainProof } from '../../schemas/chain-proof.ts'
+import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { needDeployment, readSealed } from '../sealed-headers.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ExportManifest } from '../../schemas/export-manifest.ts'
+import type { ExportManifest } from './export-manifest.ts'
 import { type ExportedRow, headOf, parseRowLine } from './row-line.ts'
 
 export type ReadExport = {

@@ -4,7 +4,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
-import type { RowFormat } from '../../schemas/export-manifest.ts'
+import type { RowFormat } from './export-manifest.ts'
 import { headOf, rowLine } from './row-line.ts'
 
 export type WrittenRows = {

@@ -2,8 +2,8 @@
  * One raw message a line, as it came over NATS: a reading or an array of them. It is sent byte for
  * byte, so that the pipeline judges what stands there and keeps what it refuses.
  */
-import { decodeRaw, isFault } from '../../schemas/decode-raw.ts'
-import { longestRawMessage } from '../../schemas/raw-reading.ts'
+import { decodeRaw, isFault } from '../../schemas/log/decode-raw.ts'
+import { longestRawMessage } from '../../schemas/log/raw-reading.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { latestTime } from './message-time.ts'
 

@@ -1,4 +1,4 @@
-import { maxRawItems } from '../../schemas/raw-reading.ts'
+import { maxRawItems } from '../../schemas/log/raw-reading.ts'
 import type { Draw } from './chance.ts'
 import type { CitySensor } from './city.ts'
 import type { RawMessage } from './dirt.ts'

@@ -8,8 +8,8 @@ import { dayMs, minuteMs } from '../../core/time.ts'
 import type { MailQueue } from '../../runtime/mail-queue.ts'
 import { isWrongLastSequence } from '../../runtime/stored-message.ts'
 import { watchChecked } from '../../runtime/watched-bucket.ts'
-import type { KeyRecord } from '../../schemas/account.ts'
-import type { Mail } from '../../schemas/mail.ts'
+import type { KeyRecord } from '../../schemas/people/account.ts'
+import type { Mail } from '../../schemas/people/mail.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
 type Reminder = { readonly id: string; readonly mail: Mail; readonly mark: number }

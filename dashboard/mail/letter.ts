@@ -1,6 +1,6 @@
 /** What each kind of mail says. Whatever comes with it is text: names and addresses of strangers. */
 import { onOneLine } from '../../core/one-line.ts'
-import type { Mail, MailKind } from '../../schemas/mail.ts'
+import type { Mail, MailKind } from '../../schemas/people/mail.ts'
 
 export type Letter = {
   readonly subject: string

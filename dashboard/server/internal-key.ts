@@ -10,7 +10,7 @@ import { formatIso } from '../../core/iso-time.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { hashOfKey } from '../../runtime/account-book.ts'
 import { watchChecked } from '../../runtime/watched-bucket.ts'
-import type { KeyRecord } from '../../schemas/account.ts'
+import type { KeyRecord } from '../../schemas/people/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
 export type InternalKey = AsyncDisposable & { readonly current: () => string }

@@ -1,5 +1,5 @@
 import type { Context } from 'koa'
-import type { Account } from '../../schemas/account.ts'
+import type { Account } from '../../schemas/people/account.ts'
 
 /** Who is signed in, as a request brings it. */
 export type Session = {

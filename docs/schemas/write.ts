@@ -4,10 +4,10 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventSchema } from '../../schemas/event.ts'
-import { rawReadingSchema } from '../../schemas/raw-reading.ts'
-import { readingsMessageSchema } from '../../schemas/readings-message.ts'
-import { sensorSchema } from '../../schemas/sensor.ts'
+import { sensorSchema } from '../../schemas/devices/sensor.ts'
+import { eventSchema } from '../../schemas/log/event.ts'
+import { rawReadingSchema } from '../../schemas/log/raw-reading.ts'
+import { readingsMessageSchema } from '../../schemas/log/readings-message.ts'
 
 /** File name → schema. */
 export const schemaFiles: Readonly<Record<string, object>> = {

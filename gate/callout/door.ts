@@ -1,6 +1,6 @@
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { clientIdsOf, subscriptionsOf } from '../../core/device-topics.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { CredentialBook } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { allowedSubjects } from './allowed-subjects.ts'

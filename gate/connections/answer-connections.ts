@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { OpenConnection } from '../../schemas/open-connection.ts'
+import type { OpenConnection } from '../../schemas/devices/open-connection.ts'
 import { connectionsSubject } from '../../schemas/subjects.ts'
 import type { Connection, Connections } from './connections.ts'
 

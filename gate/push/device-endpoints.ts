@@ -1,8 +1,8 @@
 /** The addresses that existing firmware posts to, one a format; each sensor with its credential. */
 
 import { remember } from '../../core/remember.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
-import type { Device } from '../../schemas/sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { Device } from '../../schemas/devices/sensor.ts'
 import { airrohrChipOf, mapAirrohr } from '../devices/airrohr.ts'
 import { type Frozen, leaveOutFrozen } from '../devices/frozen.ts'
 import { isObject, type Mapped } from '../devices/mapped.ts'

@@ -1,5 +1,5 @@
 import { formatIso } from '../../core/iso-time.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { isRefusal, type Mapped, type MappedReading } from '../devices/mapped.ts'
 import type { Judging, Prepared } from './endpoint.ts'
 import { PushError } from './push-error.ts'

@@ -8,8 +8,8 @@ import { hardRanges } from '../../core/air/quality.ts'
 import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { futureToleranceMs } from '../../core/time.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
-import { earliestOf, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import type { MappedFields } from '../devices/mapped.ts'
 
 export type ItemFault = {

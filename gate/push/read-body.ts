@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
-import { maxRawBytes } from '../../schemas/raw-reading.ts'
+import { maxRawBytes } from '../../schemas/log/raw-reading.ts'
 import { PushError } from './push-error.ts'
 
 const readText = koaBody({

@@ -2,9 +2,9 @@
 
 import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
-import { isRawReading, schemaFault } from '../../schemas/decode-raw.ts'
-import { maxRawItems, type RawReading } from '../../schemas/raw-reading.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { isRawReading, schemaFault } from '../../schemas/log/decode-raw.ts'
+import { maxRawItems, type RawReading } from '../../schemas/log/raw-reading.ts'
 import { isObject } from '../devices/mapped.ts'
 import { knownSensor } from './device-endpoints.ts'
 import type { Endpoint, Judging } from './endpoint.ts'

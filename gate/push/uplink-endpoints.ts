@@ -3,8 +3,8 @@
  * is the one whose registry entry names the device's EUI.
  */
 
-import type { Application, ApplicationKind } from '../../schemas/application.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { Application, ApplicationKind } from '../../schemas/devices/application.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { DeviceIndex } from '../device-index.ts'
 import { mapChirpstack } from '../devices/chirpstack.ts'
 import { mapTtn } from '../devices/ttn.ts'

@@ -2,7 +2,7 @@
 
 import type { MeasurementName } from '../../core/air/reading.ts'
 import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { DeviceIndex } from '../device-index.ts'
 import { mapAirgradient } from '../devices/airgradient.ts'
 import { esphomeQuantity, esphomeValue } from '../devices/esphome.ts'

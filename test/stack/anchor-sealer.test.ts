@@ -13,8 +13,8 @@ import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { openBatchBlobs } from '../../runtime/batch-blobs.ts'
 import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { batchKey, headerKey } from '../../schemas/batch-record.ts'
-import { encodeSnapshot } from '../../schemas/snapshot.ts'
+import { batchKey, headerKey } from '../../schemas/anchoring/batch-record.ts'
+import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
 import {
   blobsStream,
   blobTopSubject,

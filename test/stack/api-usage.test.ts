@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { dayOf } from '../../core/access/quota.ts'
-import { encodeCount, quotaKey } from '../../schemas/quota.ts'
+import { encodeCount, quotaKey } from '../../schemas/people/quota.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { webhookApi } from '../support/webhook-api.ts'

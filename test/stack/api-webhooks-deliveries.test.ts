@@ -2,8 +2,8 @@ import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mostAttemptsShown } from '../../api/webhooks-deliveries.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { attemptSchema } from '../../schemas/attempt.ts'
-import type { WaitingDelivery } from '../../schemas/webhook-requests.ts'
+import { attemptSchema } from '../../schemas/webhooks/attempt.ts'
+import type { WaitingDelivery } from '../../schemas/webhooks/webhook-requests.ts'
 import {
   type Customer,
   exampleAttempt,

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { payloadName } from '../../schemas/openapi-webhook-schemas.ts'
-import { payloadSchemas } from '../../schemas/webhook-payload.ts'
+import { payloadName } from '../../api/openapi/webhook-schemas.ts'
+import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 import {
   type Customer,
   exampleAttempt,

@@ -10,7 +10,7 @@ import { createAccount, listAccounts, openAccountBook } from '../../runtime/acco
 import { type Broken, onBroken } from '../../runtime/broken.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
 import { watchBucket } from '../../runtime/watched-bucket.ts'
-import { parseCredential } from '../../schemas/credential.ts'
+import { parseCredential } from '../../schemas/devices/credential.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'

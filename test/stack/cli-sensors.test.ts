@@ -10,8 +10,8 @@ import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { importSensors, newEntry, openRegistry } from '../../runtime/sensor-registry.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { parseSensor } from '../../schemas/registered-sensor.ts'
-import type { SensorEntry } from '../../schemas/sensor.ts'
+import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
 let nats: TestNats

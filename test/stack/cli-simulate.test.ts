@@ -9,7 +9,7 @@ import { hourMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { createSensor, listSensors, newEntry, openRegistry } from '../../runtime/sensor-registry.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 

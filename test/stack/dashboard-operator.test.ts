@@ -12,7 +12,7 @@ import {
   checkedKey,
   headerKey,
   openKey,
-} from '../../schemas/batch-record.ts'
+} from '../../schemas/anchoring/batch-record.ts'
 import {
   auditStream,
   auditSubject,

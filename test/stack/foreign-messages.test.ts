@@ -12,7 +12,7 @@ import { rollUpKey } from '../../pipeline/roll-ups.ts'
 import { logReader } from '../../runtime/log-messages.ts'
 import { lastMessage, messageAt, nextMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
+import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import {
   buckets,
   eventsStream,

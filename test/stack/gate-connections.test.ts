@@ -15,8 +15,8 @@ import {
   openRegistry,
   removeSensor,
 } from '../../runtime/sensor-registry.ts'
-import type { OpenConnection } from '../../schemas/open-connection.ts'
-import { parseSeen } from '../../schemas/seen.ts'
+import type { OpenConnection } from '../../schemas/devices/open-connection.ts'
+import { parseSeen } from '../../schemas/devices/seen.ts'
 import { buckets, connectionsSubject, deniedSubject, rawStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'

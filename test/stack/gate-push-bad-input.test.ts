@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stuckAfter } from '../../core/air/quality.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { maxRawBytes, maxRawItems } from '../../schemas/raw-reading.ts'
+import { maxRawBytes, maxRawItems } from '../../schemas/log/raw-reading.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
 import { eventually } from '../support/eventually.ts'

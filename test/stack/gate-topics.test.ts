@@ -4,8 +4,8 @@ import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { lastMessage, nextMessage, type Stored } from '../../runtime/stored-message.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
-import type { Device } from '../../schemas/sensor.ts'
+import type { Device } from '../../schemas/devices/sensor.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream, rawSubject, topicsStream } from '../../schemas/subjects.ts'
 import airgradient from '../fixtures/devices-mqtt/airgradient.json' with { type: 'json' }
 import esphome from '../fixtures/devices-mqtt/esphome.json' with { type: 'json' }

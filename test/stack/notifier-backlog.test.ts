@@ -2,7 +2,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureStreams } from '../../runtime/streams.ts'
-import type { AirEvent } from '../../schemas/event.ts'
+import type { AirEvent } from '../../schemas/log/event.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import {

@@ -14,7 +14,7 @@ import {
   type Deployment,
   headerKey,
   type SealedBatch,
-} from '../../schemas/batch-record.ts'
+} from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type TestAnvil, testAnvil } from './anvil.ts'
 import { type TestApi, testApi } from './api.ts'

@@ -7,7 +7,7 @@ import { createState } from '../../core/state/partition-state.ts'
 import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { thresholdsInUse } from '../../pipeline/thresholds.ts'
-import { encodeReadings } from '../../schemas/readings-message.ts'
+import { encodeReadings } from '../../schemas/log/readings-message.ts'
 
 export const partition = 5
 

@@ -1,6 +1,6 @@
 /** Every answer that a test of the API gets must be what the document says of it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openApi } from '../../schemas/openapi.ts'
+import { openApi } from '../../api/openapi/document.ts'
 
 // times are held by their pattern, which is stricter than the format
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })

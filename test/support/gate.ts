@@ -17,7 +17,7 @@ import { newNatsAccess, usersFileOf } from '../../runtime/nats-access.ts'
 import { issueCredential } from '../../runtime/sensor-credentials.ts'
 import { createSensor, newEntry, openRegistry } from '../../runtime/sensor-registry.ts'
 import { ensureStreams, type StreamOptions } from '../../runtime/streams.ts'
-import type { SensorEntry } from '../../schemas/sensor.ts'
+import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from './eventually.ts'
 

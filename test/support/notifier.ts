@@ -12,9 +12,8 @@ import { environment } from '../../runtime/config.ts'
 import { freePort } from '../../runtime/free-port.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import { lastMessage } from '../../runtime/stored-message.ts'
-import type { Account } from '../../schemas/account.ts'
-import type { AirEvent } from '../../schemas/event.ts'
-import { encodeRecords } from '../../schemas/ledger-records.ts'
+import type { AirEvent } from '../../schemas/log/event.ts'
+import type { Account } from '../../schemas/people/account.ts'
 import {
   buckets,
   ledgerStream,
@@ -23,7 +22,8 @@ import {
   walHeaders,
   walSubject,
 } from '../../schemas/subjects.ts'
-import type { Webhook } from '../../schemas/webhook.ts'
+import { encodeRecords } from '../../schemas/webhooks/ledger-records.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import { eventually } from './eventually.ts'
 import { signInAs } from './nats.ts'
 

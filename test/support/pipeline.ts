@@ -21,8 +21,8 @@ import { openLog } from '../../runtime/log.ts'
 import { logReader } from '../../runtime/log-messages.ts'
 import { lastMessage, nextMessage } from '../../runtime/stored-message.ts'
 import { ensureStreams } from '../../runtime/streams.ts'
-import type { AirEvent } from '../../schemas/event.ts'
-import type { SensorEntry } from '../../schemas/sensor.ts'
+import type { SensorEntry } from '../../schemas/devices/sensor.ts'
+import type { AirEvent } from '../../schemas/log/event.ts'
 import {
   buckets,
   eventsStream,

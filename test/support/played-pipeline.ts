@@ -9,7 +9,7 @@ import { partitionCount, type SensorId } from '../../core/air/sensor-id.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import type { ArrivedReading, Deferred, LogMessage } from '../../core/state/log-message.ts'
 import { sameValues } from '../../core/state/log-message.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { commitMessage } from './commit-message.ts'
 

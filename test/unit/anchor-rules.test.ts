@@ -10,7 +10,7 @@ import { answerOf } from '../../anchor/send-answer.ts'
 import { keepFrom } from '../../anchor/trim.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { decodeBlobTop, encodeBlobTop, tileOf } from '../../schemas/batch-blob.ts'
+import { decodeBlobTop, encodeBlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import answers from '../fixtures/send-answers.json' with { type: 'json' }
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -8,7 +8,7 @@ import { readingJson } from '../../api/reading-json.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
-import type { RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { eventually } from '../support/eventually.ts'
 
 const site = (area: string, fromMs = 0) => ({ area, fromMs, lat: 6.5, lon: 3.4, address: '' })

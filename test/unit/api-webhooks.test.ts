@@ -12,7 +12,7 @@ import { indexByAccount } from '../../runtime/index-by-account.ts'
 import type { PublicResolver, Resolution } from '../../runtime/public-resolver.ts'
 import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
 import type { Change } from '../../runtime/watched-bucket.ts'
-import type { Webhook } from '../../schemas/webhook.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)
 const webhook: Webhook = {

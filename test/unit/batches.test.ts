@@ -4,7 +4,7 @@ import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createCredits, judgeBatches, pulledBatches } from '../../pipeline/batches.ts'
 import type { RawMessage } from '../../pipeline/raw-message.ts'
 import type { RawBatch, RawSource } from '../../pipeline/raw-source.ts'
-import { parseSensor, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 const arrivedMs = Date.UTC(2026, 0, 15, 10, 30)

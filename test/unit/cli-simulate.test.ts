@@ -12,7 +12,7 @@ import { aqiOf } from '../../core/air/aqi.ts'
 import { judgeValues } from '../../core/air/quality.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 
 const rules = sensorIdRules()
 const plan = (sensors: number, seed = 1, firstNumber = 1): readonly CitySensor[] =>

@@ -20,8 +20,8 @@ import { Refusal } from '../../dashboard/server/refusal.ts'
 import { normaliseEmail } from '../../runtime/account-book.ts'
 import { clientNetwork } from '../../runtime/client-network.ts'
 import { connectionPlaces, mostConnections } from '../../runtime/connection-bounds.ts'
-import type { KeyRecord } from '../../schemas/account.ts'
-import { mailSchema } from '../../schemas/mail.ts'
+import type { KeyRecord } from '../../schemas/people/account.ts'
+import { mailSchema } from '../../schemas/people/mail.ts'
 
 describe('a password', () => {
   test('is kept as argon2id of 19 MiB, two passes, one lane, salted anew each time', async () => {

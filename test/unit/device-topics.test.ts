@@ -10,7 +10,7 @@ import {
   topicKinds,
   topicsOf,
 } from '../../core/device-topics.ts'
-import { entryFault } from '../../schemas/registered-sensor.ts'
+import { entryFault } from '../../schemas/devices/registered-sensor.ts'
 import { entryOf } from '../support/pipeline.ts'
 
 /** As NATS does: `*` one token, `>` one or more. */

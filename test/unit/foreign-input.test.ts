@@ -23,9 +23,9 @@ import { createTopicWork } from '../../gate/topics/topic-work.ts'
 import { decodeMessage } from '../../pipeline/batches.ts'
 import { itemsOf } from '../../pipeline/item-bytes.ts'
 import type { Believed } from '../../pipeline/judge.ts'
-import type { RawFault } from '../../schemas/decode-raw.ts'
-import { parseSensor } from '../../schemas/registered-sensor.ts'
-import type { Device } from '../../schemas/sensor.ts'
+import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { Device } from '../../schemas/devices/sensor.ts'
+import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hashOfSecret, newSecret } from '../../runtime/sensor-credentials.ts'
-import { parseCredential } from '../../schemas/credential.ts'
-import { entryFault, parseSensor } from '../../schemas/registered-sensor.ts'
+import { parseCredential } from '../../schemas/devices/credential.ts'
+import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
 
 const rules = sensorIdRules()
 const entry = {

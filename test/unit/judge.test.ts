@@ -6,7 +6,7 @@ import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { type Believed, type JudgeOptions, judge } from '../../pipeline/judge.ts'
 import { createLateBook } from '../../pipeline/late-book.ts'
-import { parseSensor, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
+import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 const movedMs = Date.UTC(2025, 5, 1)

@@ -21,8 +21,8 @@ import {
   encodeRecords,
   foldRecords,
   recordBytes,
-} from '../../schemas/ledger-records.ts'
-import { encodeLedger } from '../../schemas/ledger-snapshot.ts'
+} from '../../schemas/webhooks/ledger-records.ts'
+import { encodeLedger } from '../../schemas/webhooks/ledger-snapshot.ts'
 
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 const uint48 = fc.integer({ min: 0, max: 2 ** 48 - 1 })

@@ -12,7 +12,7 @@ import {
   secondsUntil,
   whatIsSpent,
 } from '../../core/access/quota.ts'
-import { decodeCount, encodeCount, quotaKey } from '../../schemas/quota.ts'
+import { decodeCount, encodeCount, quotaKey } from '../../schemas/people/quota.ts'
 
 const noonMs = Date.parse('2026-01-31T12:00:30Z')
 const limits = { perDay: 100, perMinute: 600 }

@@ -8,7 +8,7 @@ import {
   decodeReadings,
   encodeReadings,
   readingsMessageSchema,
-} from '../../schemas/readings-message.ts'
+} from '../../schemas/log/readings-message.ts'
 
 const whole = integer({ min: 0, max: 2 ** 31 - 1 })
 const timeMs = integer({ min: 0, max: Date.UTC(2100, 0, 1) })

@@ -2,7 +2,12 @@ import { anything, assert, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs } from '../../core/time.ts'
-import { entryFault, parseAnySensor, parseSensor, siteAt } from '../../schemas/registered-sensor.ts'
+import {
+  entryFault,
+  parseAnySensor,
+  parseSensor,
+  siteAt,
+} from '../../schemas/devices/registered-sensor.ts'
 
 const rules = sensorIdRules()
 const site = (from: string, area: string) => ({ from, area, lat: 6.6, lon: 3.35, address: '' })

@@ -7,11 +7,11 @@ import { parseIso } from '../../core/iso-time.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { schemaFiles } from '../../docs/schemas/write.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { type AirEvent, eventSchema } from '../../schemas/event.ts'
-import { rawReadingSchema } from '../../schemas/raw-reading.ts'
-import { readingsMessageSchema } from '../../schemas/readings-message.ts'
-import { parseSensor } from '../../schemas/registered-sensor.ts'
-import { sensorSchema } from '../../schemas/sensor.ts'
+import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
+import { sensorSchema } from '../../schemas/devices/sensor.ts'
+import { type AirEvent, eventSchema } from '../../schemas/log/event.ts'
+import { rawReadingSchema } from '../../schemas/log/raw-reading.ts'
+import { readingsMessageSchema } from '../../schemas/log/readings-message.ts'
 
 const ajv = new Ajv({
   strict: true,

@@ -8,8 +8,8 @@ import {
   slotOf,
 } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import { decodeSnapshot, encodeSnapshot, type RefusedKey } from '../../schemas/snapshot.ts'
-import { largestChunk, readPrefix } from '../../schemas/snapshot-chunks.ts'
+import { decodeSnapshot, encodeSnapshot, type RefusedKey } from '../../schemas/log/snapshot.ts'
+import { largestChunk, readPrefix } from '../../schemas/log/snapshot-chunks.ts'
 import { histories, lived } from '../support/random-history.ts'
 import { readingOf, sensorNamed } from '../support/small-worker.ts'
 

@@ -7,9 +7,9 @@ import type { FoundDevice } from '../../gate/device-index.ts'
 import type { PublishVerdict } from '../../gate/push/publish-raw.ts'
 import { createJoiner, type Joined } from '../../gate/topics/join-parts.ts'
 import { createTopicWork } from '../../gate/topics/topic-work.ts'
-import type { RawReading } from '../../schemas/raw-reading.ts'
-import { parseSensor, type RegisteredSensor } from '../../schemas/registered-sensor.ts'
-import type { Device } from '../../schemas/sensor.ts'
+import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import type { Device } from '../../schemas/devices/sensor.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import airgradient from '../fixtures/devices-mqtt/airgradient.json' with { type: 'json' }
 import tasmota from '../fixtures/devices-mqtt/tasmota.json' with { type: 'json' }
 import zigbee from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }

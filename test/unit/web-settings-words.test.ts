@@ -16,7 +16,7 @@ import {
   webhookState,
   whyNotSending,
 } from '../../dashboard/web/pages/settings/webhook-words.ts'
-import { attemptErrors } from '../../schemas/attempt.ts'
+import { attemptErrors } from '../../schemas/webhooks/attempt.ts'
 
 test.each([
   [90 * 24, '90 days left', false],

@@ -6,7 +6,7 @@ import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import type { Webhook } from '../../schemas/webhook.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const sensor = 'NGR-LOS-IKJ-001' as SensorId
 const site = { fromMs: 0, area: 'Ikeja', lat: 6.6, lon: 3.35, address: '' }

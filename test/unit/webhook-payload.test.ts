@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { happeningOfEvent } from '../../notifier/payload.ts'
-import type { AirEvent } from '../../schemas/event.ts'
-import { payloadSchemas } from '../../schemas/webhook-payload.ts'
+import type { AirEvent } from '../../schemas/log/event.ts'
+import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 
 const rise: AirEvent = {
   id: '12-0',

@@ -2,7 +2,7 @@
 import { dayMs } from '../../../core/time.ts'
 import { type AccountBook, createKey, revokeKeyOfHash } from '../../../runtime/account-book.ts'
 import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'
-import type { KeyRecord } from '../../../schemas/account.ts'
+import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { rateBy } from '../rate-by.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'

@@ -1,7 +1,7 @@
 import { type AccountBook, changeAccount, needAccount } from '../../../runtime/account-book.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'
-import type { Account } from '../../../schemas/account.ts'
+import type { Account } from '../../../schemas/people/account.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
 import { choiceOf, wholeOf } from './asked-query.ts'

@@ -5,7 +5,7 @@ import {
   type Registry,
   removeSensor,
 } from '../../../runtime/sensor-registry.ts'
-import { defaultCadenceSeconds } from '../../../schemas/sensor.ts'
+import { defaultCadenceSeconds } from '../../../schemas/devices/sensor.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
 import { choiceOf, wholeOf } from './asked-query.ts'

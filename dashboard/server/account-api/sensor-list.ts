@@ -7,7 +7,7 @@ import { type Status, statusOf } from '../../../core/state/presence.ts'
 import { secondMs } from '../../../core/time.ts'
 import { seedStates } from '../../../runtime/seed-states.ts'
 import type { WatchedBucket } from '../../../runtime/watched-bucket.ts'
-import type { SensorEntry } from '../../../schemas/sensor.ts'
+import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
 
 export type SensorRow = {
   readonly id: string

@@ -5,7 +5,7 @@
 import type { Context } from 'koa'
 import { createAccount, findAccount } from '../../../runtime/account-book.ts'
 import { MustAct } from '../../../runtime/exit.ts'
-import type { Account } from '../../../schemas/account.ts'
+import type { Account } from '../../../schemas/people/account.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { writeFirstPassword } from '../password-store.ts'

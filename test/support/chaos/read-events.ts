@@ -2,7 +2,7 @@
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogEvent, LogMessage } from '../../../core/state/log-message.ts'
-import type { AirEvent } from '../../../schemas/event.ts'
+import type { AirEvent } from '../../../schemas/log/event.ts'
 import { eventsStream } from '../../../schemas/subjects.ts'
 import { eventually } from '../eventually.ts'
 import type { Logged } from './read-log.ts'

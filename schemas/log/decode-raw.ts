@@ -1,6 +1,6 @@
 /** Bytes from a sensor → raw readings, or the reason why not. */
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { RefusalReason } from '../core/state/log-message.ts'
+import type { RefusalReason } from '../../core/state/log-message.ts'
 import { maxRawBytes, maxRawItems, type RawReading, rawReadingSchema } from './raw-reading.ts'
 
 /** `why` says in words what the reason alone does not; '' where it says all. */

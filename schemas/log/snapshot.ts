@@ -7,14 +7,14 @@
  * Columns lie there as they lie in memory, little-endian on every machine that Node 26 runs on.
  */
 
-import type { SensorId } from '../core/air/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import {
   areaPlaceOf,
   createState,
   type PartitionState,
   slotOf,
-} from '../core/state/partition-state.ts'
-import { columnNames, layout } from '../core/state/state-columns.ts'
+} from '../../core/state/partition-state.ts'
+import { columnNames, layout } from '../../core/state/state-columns.ts'
 import { bytesOf, concat, readBytes } from './snapshot-bytes.ts'
 import { cutBody, joinChunks } from './snapshot-chunks.ts'
 import { hourNames, packHours, unpackHours } from './snapshot-hours.ts'

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { measurementNames } from '../core/air/reading.ts'
+import { measurementNames } from '../../core/air/reading.ts'
 import { credentialSchema } from './credential.ts'
 
 export const applicationKinds = ['ttn', 'chirpstack'] as const

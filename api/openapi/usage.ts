@@ -14,7 +14,7 @@ import {
   text,
   time,
   timeOrNull,
-} from './openapi-parts.ts'
+} from './parts.ts'
 
 const quota = { limit: integer, used: integer, remaining: integer, reset: time } as const
 

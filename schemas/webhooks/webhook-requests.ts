@@ -5,7 +5,7 @@
  */
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { eventKinds, triggers } from '../core/delivery/delivery.ts'
+import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
 import type { Attempt } from './attempt.ts'
 
 const webhook = { type: 'string', pattern: '^wh_[0-9a-hjkmnp-tv-z]{7}$' } as const

@@ -1,9 +1,9 @@
 import { Ajv } from 'ajv'
-import { areaFault } from '../core/air/area.ts'
-import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
-import { serialFault } from '../core/device-topics.ts'
-import { parseIso } from '../core/iso-time.ts'
-import { dayMs, secondMs } from '../core/time.ts'
+import { areaFault } from '../../core/air/area.ts'
+import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import { serialFault } from '../../core/device-topics.ts'
+import { parseIso } from '../../core/iso-time.ts'
+import { dayMs, secondMs } from '../../core/time.ts'
 import { type Device, type SensorEntry, sensorSchema } from './sensor.ts'
 
 export type RegisteredSite = {

@@ -11,8 +11,8 @@
  */
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { Hex } from '../core/hex.ts'
-import type { BatchHeader } from '../core/proof/header.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 
 export const batchKey = (index: number): string => `batch.${index}`
 export const headerKey = (index: number): string => `header.${index}`

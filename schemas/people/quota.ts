@@ -1,6 +1,6 @@
 /** Buckets `quota` and `used`: what is charged to an account, and when a key was last used. */
 import type { FromSchema } from 'json-schema-to-ts'
-import { type Count, noCount } from '../core/access/quota.ts'
+import { type Count, noCount } from '../../core/access/quota.ts'
 
 /** Bucket `quota`, key = `<UTC day>.<account id>`; gone after 40 days. */
 export const quotaSchema = {

@@ -2,8 +2,8 @@
  * The hour rings of a snapshot. Most are not full, so only the hours with readings travel: a mask
  * of the ring's places a sensor, then the sums and the counts of those places.
  */
-import type { PartitionState } from '../core/state/partition-state.ts'
-import { type ColumnName, hourRing, layout } from '../core/state/state-columns.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
+import { type ColumnName, hourRing, layout } from '../../core/state/state-columns.ts'
 import { type ByteReader, bytesOf } from './snapshot-bytes.ts'
 
 export const hourNames = ['hourSums', 'hourCounts'] as const satisfies readonly ColumnName[]

@@ -1,7 +1,7 @@
 /** What is sent to `/v1/webhooks…`, and which fields of it are wrong. */
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { type EventKind, eventKinds } from '../core/delivery/delivery.ts'
+import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
 import { webhookEventsSchema, webhookFiltersSchema } from './webhook.ts'
 
 const url = { type: 'string', minLength: 1, maxLength: 2048 } as const

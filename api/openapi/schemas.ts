@@ -1,5 +1,5 @@
 /** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
-import { aqiBands } from '../core/air/aqi.ts'
+import { aqiBands } from '../../core/air/aqi.ts'
 import {
   arrayOf,
   cursor,
@@ -18,7 +18,7 @@ import {
   time,
   timeOrNull,
   yes,
-} from './openapi-parts.ts'
+} from './parts.ts'
 
 const categories = aqiBands.map((band) => band.category)
 const category = nullable(ref('AqiCategory'))

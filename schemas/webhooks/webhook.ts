@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { eventKinds } from '../core/delivery/delivery.ts'
+import { eventKinds } from '../../core/delivery/delivery.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
 const sealed = { type: 'string', description: 'sealed by `runtime/seal-secret.ts`' } as const

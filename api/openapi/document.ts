@@ -1,5 +1,5 @@
 /** /v1 for programs: OpenAPI 3.1. What the routes take and give, kept beside them by tests. */
-import { failureResponses, failureSchemas, headers } from './openapi-failures.ts'
+import { failureResponses, failureSchemas, headers } from './failures.ts'
 import {
   answer,
   failures,
@@ -13,11 +13,11 @@ import {
   ref,
   text,
   timeGiven,
-} from './openapi-parts.ts'
-import { answerSchemas } from './openapi-schemas.ts'
-import { streamPaths, usagePaths, usageSchemas } from './openapi-usage.ts'
-import { webhookSchemas } from './openapi-webhook-schemas.ts'
-import { webhookCalls, webhookPaths } from './openapi-webhooks.ts'
+} from './parts.ts'
+import { answerSchemas } from './schemas.ts'
+import { streamPaths, usagePaths, usageSchemas } from './usage.ts'
+import { webhookSchemas } from './webhook-schemas.ts'
+import { webhookCalls, webhookPaths } from './webhooks.ts'
 
 const filled = { ...text, minLength: 1 } as const
 const limit = (usual: number) =>

@@ -1,6 +1,9 @@
 /** What is answered about webhooks, what is sent to them, and what they get: parts of the document. */
-import { eventKinds, triggers } from '../core/delivery/delivery.ts'
-import { attemptErrors, attemptOutcomes, attemptSchema } from './attempt.ts'
+import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
+import { attemptErrors, attemptOutcomes, attemptSchema } from '../../schemas/webhooks/attempt.ts'
+import { webhookSchema } from '../../schemas/webhooks/webhook.ts'
+import { webhookBodySchemas } from '../../schemas/webhooks/webhook-bodies.ts'
+import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 import {
   arrayOf,
   cursor,
@@ -17,10 +20,7 @@ import {
   time,
   timeOrNull,
   yes,
-} from './openapi-parts.ts'
-import { webhookSchema } from './webhook.ts'
-import { webhookBodySchemas } from './webhook-bodies.ts'
-import { payloadSchemas } from './webhook-payload.ts'
+} from './parts.ts'
 
 export const event = oneOf(eventKinds)
 export const trigger = oneOf(triggers)

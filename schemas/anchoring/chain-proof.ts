@@ -1,6 +1,6 @@
 /** Bucket `proofs`, key = batch index: the chain's part of a batch's proof bundles. */
 import { Ajv } from 'ajv'
-import type { ChainProof } from '../core/proof/bundle.ts'
+import type { ChainProof } from '../../core/proof/bundle.ts'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const

@@ -5,15 +5,15 @@
  */
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { nOfSeq, seqOf } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
+import { nOfSeq, seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import type {
   ArrivedReading,
   Deferred,
   LogEvent,
   LogMessage,
   Refused,
-} from '../core/state/log-message.ts'
+} from '../../core/state/log-message.ts'
 
 const integer = { type: 'integer' } as const
 const integerOrNull = { type: ['integer', 'null'] } as const

@@ -16,8 +16,8 @@ import {
   slotStates,
   stateOf,
   triggerOfBits,
-} from '../core/delivery/ledger.ts'
-import type { HookRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
+} from '../../core/delivery/ledger.ts'
+import type { HookRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
 
 export const recordBytes = 24
 

@@ -4,10 +4,10 @@
  * before, and the proof that the last head was anchored.
  */
 import { Ajv } from 'ajv'
-import { type Hex, hashBytes, toHex } from '../core/hex.ts'
-import type { ChainProof } from '../core/proof/bundle.ts'
-import type { BatchHeader } from '../core/proof/header.ts'
-import type { MultiProof } from '../core/proof/multi-proof.ts'
+import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
+import type { ChainProof } from '../../core/proof/bundle.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
+import type { MultiProof } from '../../core/proof/multi-proof.ts'
 
 export type BatchProof = MultiProof & {
   readonly index: number

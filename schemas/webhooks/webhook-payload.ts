@@ -1,7 +1,7 @@
 /** The bodies that webhooks get, one schema an event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
-import { aqiBands } from '../core/air/aqi.ts'
-import type { EventKind } from '../core/delivery/delivery.ts'
+import { aqiBands } from '../../core/air/aqi.ts'
+import type { EventKind } from '../../core/delivery/delivery.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC', pattern: 'Z$' } as const
 const sensor = { type: 'string', description: 'canonical id of the sensor' } as const

@@ -1,15 +1,6 @@
 /** What every failure looks like, and the headers of answers: parts of the OpenAPI document. */
-import { apiErrors } from './api-errors.ts'
-import {
-  arrayOf,
-  integer,
-  object,
-  ref,
-  standingHeaders,
-  text,
-  textOrNull,
-  time,
-} from './openapi-parts.ts'
+import { apiErrors } from '../http/api-errors.ts'
+import { arrayOf, integer, object, ref, standingHeaders, text, textOrNull, time } from './parts.ts'
 
 const codes = Object.entries(apiErrors)
 

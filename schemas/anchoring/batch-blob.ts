@@ -8,7 +8,7 @@
  * Numbers are big-endian. The top says which tile holds a leaf; the tile and the tiles' roots give
  * its path (`core/proof/tiles.ts`). A heartbeat has a top alone.
  */
-import { tileLeaves } from '../core/proof/tiles.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
 
 export type BlobTop = {
   /** `encodeHeader` of the batch: its keccak is the header's hash. */

@@ -4,7 +4,7 @@
  */
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { hookRecordsOf, type Ledger, slotStates, stateOf } from '../core/delivery/ledger.ts'
+import { hookRecordsOf, type Ledger, slotStates, stateOf } from '../../core/delivery/ledger.ts'
 import { encodeRecords, recordBytes, writeSlot } from './ledger-records.ts'
 
 const integer = { type: 'integer', minimum: 0 } as const

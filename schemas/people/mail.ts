@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import type { MailLane } from './subjects.ts'
+import type { MailLane } from '../subjects.ts'
 
 /**
  * A mail that somebody should get: stream MAIL holds it until it was sent. What is said in it is

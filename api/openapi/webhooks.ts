@@ -1,6 +1,7 @@
 /** /v1/webhooks for programs, and what webhooks get: parts of the document in `openapi.ts`. */
-import { eventKinds } from '../core/delivery/delivery.ts'
-import { defaultSignatureHeader } from '../core/delivery/signature.ts'
+import { eventKinds } from '../../core/delivery/delivery.ts'
+import { defaultSignatureHeader } from '../../core/delivery/signature.ts'
+import { defaultOverlapSeconds } from '../../schemas/webhooks/webhook-bodies.ts'
 import {
   answer,
   failures,
@@ -12,9 +13,8 @@ import {
   ref,
   text,
   timeGiven,
-} from './openapi-parts.ts'
-import { event, outcome, payloadName, trigger } from './openapi-webhook-schemas.ts'
-import { defaultOverlapSeconds } from './webhook-bodies.ts'
+} from './parts.ts'
+import { event, outcome, payloadName, trigger } from './webhook-schemas.ts'
 
 const webhookId = path('webhook_id', 'of a webhook of your account', 'wh_0000001')
 const deliveryId = path(
