@@ -7,7 +7,7 @@ import { type BatchHeader, headerHash } from '../core/proof/header.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { merkleTree } from '../core/proof/merkle.ts'
 import { tileLeaves } from '../core/proof/tiles.ts'
-import type { BatchBlobs } from '../runtime/batch-blobs.ts'
+import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
 import type { Findings } from './audit-findings.ts'
 import type { Anchored } from './contract/registry.ts'
 

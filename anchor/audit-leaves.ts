@@ -1,6 +1,6 @@
 /** The published leaves of a batch, looked up by their bytes. */
 import { tileLeaves } from '../core/proof/tiles.ts'
-import type { BatchBlobs } from '../runtime/batch-blobs.ts'
+import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../schemas/anchoring/batch-blob.ts'
 
 export type OpenBlob = {

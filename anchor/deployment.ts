@@ -4,7 +4,7 @@ import type { KV } from '@nats-io/kv'
 import { type Hex, isHash } from '../core/hex.ts'
 import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
-import { readEntry } from '../runtime/read-entry.ts'
+import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   type Deployment,
   deploymentKey,

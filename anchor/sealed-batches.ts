@@ -4,9 +4,9 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
-import { jsonOf, readEntry } from '../runtime/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/stored-message.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { jsonOf, readEntry } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
   anchoredKey,

@@ -1,4 +1,4 @@
-import { HttpError } from '../runtime/http-error.ts'
+import { HttpError } from '../runtime/http/http-error.ts'
 import type { ApiErrorCode } from './http/api-errors.ts'
 
 type Rest = ConstructorParameters<typeof HttpError>[3]

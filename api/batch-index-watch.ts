@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Keccak } from '../core/proof/leaf.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   checkedKey,
   deploymentKey,

@@ -1,4 +1,8 @@
-import { type HttpServer, type HttpServerOptions, startHttpServer } from '../runtime/http-server.ts'
+import {
+  type HttpServer,
+  type HttpServerOptions,
+  startHttpServer,
+} from '../runtime/http/http-server.ts'
 import { ApiError } from './api-error.ts'
 import { longestUrl } from './app.ts'
 import { errorBody } from './error-answer.ts'

@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { nOfSeq, partitionOfSeq } from '../core/air/reading.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
-import { logReader } from '../runtime/log-messages.ts'
-import { lastMessage } from '../runtime/stored-message.ts'
+import { logReader } from '../runtime/nats/log-messages.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 /**

@@ -7,7 +7,7 @@ import { Kvm, KvWatchInclude } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Count, noCount } from '../core/access/quota.ts'
 import { secondMs } from '../core/time.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
 import { decodeCount, encodeCount } from '../schemas/people/quota.ts'
 import { buckets } from '../schemas/subjects.ts'
 

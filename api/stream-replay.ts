@@ -5,7 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Reading } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
-import { followLog, type LogEntry } from '../runtime/follow-log.ts'
+import { followLog, type LogEntry } from '../runtime/nats/follow-log.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 import { framesOf, type StreamCursor, writeCursor } from './stream-frames.ts'
 

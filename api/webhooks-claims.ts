@@ -6,8 +6,8 @@
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../core/time.ts'
-import { jsonOf } from '../runtime/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhooks-error.ts'
 
 /** Id → when it was claimed, ms since the epoch. */

@@ -4,7 +4,7 @@
  * place where the last N begin is found by halving.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { lastMessage } from '../runtime/stored-message.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import { attemptSubject, attemptsStream } from '../schemas/subjects.ts'
 import { type Attempt, isAttempt } from '../schemas/webhooks/attempt.ts'
 import { unavailable } from './api-error.ts'

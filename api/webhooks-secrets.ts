@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { secretPrefix } from '../core/delivery/signature.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
-import type { SecretBox } from '../runtime/seal-secret.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import { unavailable } from './api-error.ts'
 

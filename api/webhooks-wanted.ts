@@ -3,7 +3,7 @@
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import { judgeWebhookUrl, type UrlFault } from '../core/delivery/webhook-url.ts'
 import { secondMs } from '../core/time.ts'
-import type { PublicResolver } from '../runtime/public-resolver.ts'
+import type { PublicResolver } from '../runtime/http/public-resolver.ts'
 import type { WebhookFilters } from '../schemas/webhooks/webhook.ts'
 import { type WrongField, wrongField } from '../schemas/webhooks/webhook-bodies.ts'
 import type { Area, AreaDirectory } from './area-directory.ts'

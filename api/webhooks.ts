@@ -1,7 +1,7 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
 import { formatIsoMs, parseIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
-import type { SecretBox } from '../runtime/seal-secret.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { listenOn } from '../runtime/listen.ts'
+import { listenOn } from '../runtime/http/listen.ts'
 
 const readingsPerSecond = 100
 

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../core/time.ts'
-import { environment } from '../runtime/config.ts'
+import { environment } from '../runtime/process/config.ts'
 import { siteOf, testApi } from '../test/support/api.ts'
 import { areaOf, sensorId } from './api-city.ts'
 

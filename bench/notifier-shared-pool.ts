@@ -8,9 +8,9 @@ import { Agent, request } from 'undici'
 import { signatureHeaders } from '../core/delivery/signature.ts'
 import { openFeed } from '../notifier/feed.ts'
 import { bodyOf, happeningOfEvent, idFor } from '../notifier/payload.ts'
-import { environment } from '../runtime/config.ts'
-import { hmacSha256 } from '../runtime/hmac.ts'
-import { connectNats } from '../runtime/nats.ts'
+import { connectNats } from '../runtime/nats/nats.ts'
+import { environment } from '../runtime/process/config.ts'
+import { hmacSha256 } from '../runtime/secrets/hmac.ts'
 
 const places = 512
 const timeoutMs = 15_000

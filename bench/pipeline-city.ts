@@ -6,7 +6,7 @@ import { createInbox, type NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../core/air/hundredths.ts'
 import type { Hundredths } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { ensureStreams } from '../runtime/nats/streams.ts'
 import {
   buckets,
   eventsStream,

@@ -2,10 +2,11 @@
  * A child of a bench: one of our processes that answers over HTTP, until the parent lets go. It tells
  * its address, and its own CPU time in µs whenever asked.
  */
-import { environment, readSharedConfig } from '../runtime/config.ts'
-import { freePort } from '../runtime/free-port.ts'
+
 import { openLog } from '../runtime/log.ts'
-import type { ProcessMain } from '../runtime/process.ts'
+import { freePort } from '../runtime/machine/free-port.ts'
+import { environment, readSharedConfig } from '../runtime/process/config.ts'
+import type { ProcessMain } from '../runtime/process/process.ts'
 
 /** @param portSetting the variable that says where it answers */
 export async function runAsChild(

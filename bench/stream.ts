@@ -17,8 +17,8 @@ import { createReadingTexts } from '../api/reading-texts.ts'
 import { createStreamHub } from '../api/stream-hub.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
+import { listenOn } from '../runtime/http/listen.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { listenOn } from '../runtime/listen.ts'
 import { sensorId } from './api-city.ts'
 
 const { values: flags } = parseArgs({

@@ -35,10 +35,10 @@ import { formatIso } from '../core/iso-time.ts'
 import { beforeFirst, nextHeader } from '../core/proof/batch.ts'
 import { encodeHeader, headerHash, headOf } from '../core/proof/header.ts'
 import { tiledPath } from '../core/proof/tiles.ts'
-import { openBatchBlobs } from '../runtime/batch-blobs.ts'
-import { environment } from '../runtime/config.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { openBatchBlobs } from '../runtime/nats/batch-blobs.ts'
+import { ensureStreams } from '../runtime/nats/streams.ts'
+import { environment } from '../runtime/process/config.ts'
 import {
   type Anchored,
   anchoredKey,

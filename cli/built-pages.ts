@@ -1,8 +1,8 @@
 import { existsSync, globSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../runtime/child.ts'
 import { MustAct } from '../runtime/exit.ts'
+import { startChild } from '../runtime/machine/child.ts'
 import type { Environment } from '../runtime/settings.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

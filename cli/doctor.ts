@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Broken, onBroken } from '../runtime/broken.ts'
 import { exitCodes } from '../runtime/exit.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command } from './command.ts'
 import { type Looked, lookAtStreams } from './doctor-streams.ts'

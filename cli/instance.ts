@@ -1,9 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { readSharedConfig, type SharedConfig } from '../runtime/config.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { connectNats } from '../runtime/nats.ts'
-import { asOperator, denialInWords, natsTrouble, shownUrl } from '../runtime/nats-trouble.ts'
-import { readRunningInstance } from '../runtime/running-instance.ts'
+import { readRunningInstance } from '../runtime/machine/running-instance.ts'
+import { connectNats } from '../runtime/nats/nats.ts'
+import { asOperator, denialInWords, natsTrouble, shownUrl } from '../runtime/nats/nats-trouble.ts'
+import { readSharedConfig, type SharedConfig } from '../runtime/process/config.ts'
 import type { CommandContext } from './command.ts'
 import { supervisorLines } from './status-local.ts'
 

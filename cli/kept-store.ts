@@ -1,15 +1,15 @@
 /** The store of the running instance, for a command that reads rows itself. */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { SharedConfig } from '../runtime/config.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { readKeptStore } from '../runtime/kept-store.ts'
-import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import {
   placeInWords,
   placeOf,
   type StorePlace,
   type StoreSettings,
-} from '../runtime/store-place.ts'
+} from '../runtime/machine/store-place.ts'
+import type { SharedConfig } from '../runtime/process/config.ts'
+import { readKeptStore } from '../runtime/process/kept-store.ts'
+import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,5 +1,5 @@
 import { exitCodes } from '../runtime/exit.ts'
-import { type ProcessMain, runProcess } from '../runtime/process.ts'
+import { type ProcessMain, runProcess } from '../runtime/process/process.ts'
 import type { Command, FlagOptions } from './command.ts'
 import { exactWords } from './words.ts'
 

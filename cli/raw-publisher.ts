@@ -6,7 +6,7 @@
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { newInbox } from '../runtime/own-inbox.ts'
+import { newInbox } from '../runtime/nats/own-inbox.ts'
 import { rawStream, spokenSubject } from '../schemas/subjects.ts'
 
 export type RawPublisher = AsyncDisposable & {

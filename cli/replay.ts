@@ -1,6 +1,6 @@
 import { secondMs } from '../core/time.ts'
-import { readSharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import { readSharedConfig } from '../runtime/process/config.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { archiveFormatNames, isArchiveFormatName } from './replay/archive-formats.ts'

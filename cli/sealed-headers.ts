@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { BatchHeader } from '../core/proof/header.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { watchBucket } from '../runtime/watched-bucket.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
   type Deployment,

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
-import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { SharedConfig } from '../runtime/process/config.ts'
 import {
   cadenceSecondsOf,
   changeSensor,

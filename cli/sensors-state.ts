@@ -3,7 +3,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
-import { readEntry } from '../runtime/read-entry.ts'
+import { readEntry } from '../runtime/nats/read-entry.ts'
 import { listRejected } from '../runtime/rejected-messages.ts'
 import { parseCredential } from '../schemas/devices/credential.ts'
 import type { OpenConnection } from '../schemas/devices/open-connection.ts'

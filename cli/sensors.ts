@@ -2,8 +2,8 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import type { SharedConfig } from '../runtime/config.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { SharedConfig } from '../runtime/process/config.ts'
 import { issueCredential } from '../runtime/sensor-credentials.ts'
 import {
   cadenceSecondsOf,

@@ -1,8 +1,9 @@
 /** What this machine alone can tell of an instance, whether NATS answers or not. */
-import { notReadyInWords } from '../runtime/admin.ts'
-import { leastRoomBytes, mebibytes, roomBytesOf } from '../runtime/data-folder.ts'
-import { isRunning, type ListedProcess, listProcesses } from '../runtime/process-list.ts'
-import type { RunningInstance } from '../runtime/running-instance.ts'
+
+import { leastRoomBytes, mebibytes, roomBytesOf } from '../runtime/machine/data-folder.ts'
+import { isRunning, type ListedProcess, listProcesses } from '../runtime/machine/process-list.ts'
+import type { RunningInstance } from '../runtime/machine/running-instance.ts'
+import { notReadyInWords } from '../runtime/process/admin.ts'
 
 /** One that is busy answers late; one that is frozen never does. */
 const answerWithinMs = 3_000

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/state/log-message.ts'
-import { followLog } from '../runtime/follow-log.ts'
+import { followLog } from '../runtime/nats/follow-log.ts'
 import { readingsStream } from '../schemas/subjects.ts'
 
 /** The messages of the log from a sequence on, to where it ended when it was asked. */

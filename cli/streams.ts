@@ -1,5 +1,5 @@
 import { exitCodes } from '../runtime/exit.ts'
-import { ensureStreams } from '../runtime/streams.ts'
+import { ensureStreams } from '../runtime/nats/streams.ts'
 import type { Command } from './command.ts'
 import { withInstance } from './instance.ts'
 import { exactWords } from './words.ts'

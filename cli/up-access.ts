@@ -1,5 +1,5 @@
+import type { NatsAccess } from '../runtime/engines/nats-access.ts'
 import { airUsers } from '../runtime/engines/nats-users.ts'
-import type { NatsAccess } from '../runtime/nats-access.ts'
 import type { Environment } from '../runtime/settings.ts'
 
 /** What a process of ours is told so that it signs in to our NATS as itself. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf, MustAct } from '../runtime/exit.ts'
-import { freePort } from '../runtime/free-port.ts'
+import { freePort } from '../runtime/machine/free-port.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { flagOf } from '../runtime/settings.ts'
 

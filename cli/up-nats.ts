@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { findNatsServer } from '../runtime/engines/find-nats-server.ts'
+import { type NatsAccess, openNatsAccess, usersFileOf } from '../runtime/engines/nats-access.ts'
 import { certCopy } from '../runtime/engines/nats-door.ts'
 import {
   type Denied,
@@ -8,11 +9,10 @@ import {
   reachedAt,
   startNatsServer,
 } from '../runtime/engines/nats-server.ts'
-import type { Service } from '../runtime/keep-alive.ts'
+import type { TlsFiles } from '../runtime/http/tls-files.ts'
 import type { Logger } from '../runtime/log.ts'
-import { type NatsAccess, openNatsAccess, usersFileOf } from '../runtime/nats-access.ts'
+import type { Service } from '../runtime/machine/keep-alive.ts'
 import type { Environment } from '../runtime/settings.ts'
-import type { TlsFiles } from '../runtime/tls-files.ts'
 import { keptPort } from './up-kept-port.ts'
 
 type Options = {

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { type Child, startChild } from '../runtime/child.ts'
-import { freePort } from '../runtime/free-port.ts'
-import type { Service } from '../runtime/keep-alive.ts'
 import type { Logger } from '../runtime/log.ts'
+import { type Child, startChild } from '../runtime/machine/child.ts'
+import { freePort } from '../runtime/machine/free-port.ts'
+import type { Service } from '../runtime/machine/keep-alive.ts'
+import { askHealth } from '../runtime/machine/watch-silence.ts'
 import { quietRepeats } from '../runtime/quiet-repeats.ts'
 import type { Environment } from '../runtime/settings.ts'
-import { askHealth } from '../runtime/watch-silence.ts'
 import { askReady } from './status-local.ts'
 
 /** One of our own processes, as the supervisor starts it. */

@@ -2,9 +2,10 @@
  * Gets our nats-server to store again after a full disk. When a write finds no space the server
  * gives its streams up, and returning space does not bring them back: only a start does.
  */
-import { leastRoomBytes, mebibytes, roomBytesOf } from '../runtime/data-folder.ts'
+
 import { inWords } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
+import { leastRoomBytes, mebibytes, roomBytesOf } from '../runtime/machine/data-folder.ts'
 
 /** `room-again`: restart it now. */
 export type RoomVerdict = 'no-room' | 'restarted-just-now' | 'room-again'

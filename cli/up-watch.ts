@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Kept } from '../runtime/keep-alive.ts'
 import type { Logger } from '../runtime/log.ts'
+import type { Kept } from '../runtime/machine/keep-alive.ts'
 
 const sources = [
   'core',

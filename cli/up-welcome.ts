@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { join, relative } from 'node:path'
-import type { RunningInstance } from '../runtime/running-instance.ts'
+import type { RunningInstance } from '../runtime/machine/running-instance.ts'
 import type { Environment } from '../runtime/settings.ts'
 
 /** A folder as it is typed from here. */

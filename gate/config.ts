@@ -1,6 +1,6 @@
-import { readLogin } from '../runtime/config.ts'
 import { WrongUsage } from '../runtime/exit.ts'
-import type { NatsLogin } from '../runtime/nats.ts'
+import type { NatsLogin } from '../runtime/nats/nats.ts'
+import { readLogin } from '../runtime/process/config.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type GateConfig = {

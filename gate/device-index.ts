@@ -1,4 +1,4 @@
-import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Device } from '../schemas/devices/sensor.ts'
 

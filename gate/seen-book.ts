@@ -7,9 +7,9 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { putUnlessChanged } from '../runtime/put-unless-changed.ts'
-import { jsonOf } from '../runtime/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/stored-message.ts'
+import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 

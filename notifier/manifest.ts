@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { reportBroken } from '../runtime/broken.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { readUpTo } from '../runtime/read-up-to.ts'
-import { lastMessage, type Stored } from '../runtime/stored-message.ts'
+import { readUpTo } from '../runtime/nats/read-up-to.ts'
+import { lastMessage, type Stored } from '../runtime/nats/stored-message.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
 import { type Manifest, parseManifest } from '../schemas/webhooks/ledger-snapshot.ts'
 

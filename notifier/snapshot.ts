@@ -3,7 +3,7 @@
  * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
-import { isWrongLastSequence, lastMessage } from '../runtime/stored-message.ts'
+import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,

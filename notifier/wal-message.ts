@@ -1,7 +1,7 @@
 /** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
 import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { reportBroken } from '../runtime/broken.ts'
-import { fenceOf, type Stored } from '../runtime/stored-message.ts'
+import { fenceOf, type Stored } from '../runtime/nats/stored-message.ts'
 import { walHeaders } from '../schemas/subjects.ts'
 import { areRecords } from '../schemas/webhooks/ledger-records.ts'
 

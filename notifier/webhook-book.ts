@@ -14,8 +14,8 @@ import {
   type WebhookIndex,
 } from '../core/delivery/webhook-match.ts'
 import { parseIso } from '../core/iso-time.ts'
-import type { SecretBox } from '../runtime/seal-secret.ts'
-import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { defaultAqiThreshold, type Webhook } from '../schemas/webhooks/webhook.ts'
 
 export type BookEntry = {

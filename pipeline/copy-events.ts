@@ -17,7 +17,7 @@ import {
   lastMessage,
   nextMessage,
   type Stored,
-} from '../runtime/stored-message.ts'
+} from '../runtime/nats/stored-message.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { type AirEvent, parseEvent } from '../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../schemas/subjects.ts'

@@ -5,7 +5,7 @@
  */
 import { from, lastValueFrom, mergeMap, toArray } from 'rxjs'
 import type { LogMessage, Refused } from '../core/state/log-message.ts'
-import { messageAt } from '../runtime/stored-message.ts'
+import { messageAt } from '../runtime/nats/stored-message.ts'
 import { rawStream, rejectedSubject } from '../schemas/subjects.ts'
 import type { Log } from './commit.ts'
 import { itemsOf } from './item-bytes.ts'

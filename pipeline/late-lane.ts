@@ -11,8 +11,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Reading, ReadingKey } from '../core/air/reading.ts'
 import type { Deferred } from '../core/state/log-message.ts'
-import { logReader } from '../runtime/log-messages.ts'
-import { nextMessage } from '../runtime/stored-message.ts'
+import { logReader } from '../runtime/nats/log-messages.ts'
+import { nextMessage } from '../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { fitTogether, judgeLate, type LateVerdict } from './decide.ts'
 

@@ -11,9 +11,9 @@
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../runtime/exit.ts'
-import { newInbox } from '../runtime/own-inbox.ts'
-import { messageAt } from '../runtime/stored-message.ts'
-import { endsPull } from '../runtime/until-silent.ts'
+import { newInbox } from '../runtime/nats/own-inbox.ts'
+import { messageAt } from '../runtime/nats/stored-message.ts'
+import { endsPull } from '../runtime/nats/until-silent.ts'
 import { rawStream } from '../schemas/subjects.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
 

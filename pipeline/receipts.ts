@@ -11,7 +11,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
 import { findSlot, type PartitionState } from '../core/state/partition-state.ts'
 import { newestMsOf } from '../core/state/state-columns.ts'
-import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { ackSubject } from '../schemas/subjects.ts'
 

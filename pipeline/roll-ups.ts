@@ -11,7 +11,7 @@
 import type { KV } from '@nats-io/kv'
 import { wholeNetwork } from '../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
-import { readEntry } from '../runtime/read-entry.ts'
+import { readEntry } from '../runtime/nats/read-entry.ts'
 import type { BucketSize, Store } from '../store/store.ts'
 import type { ReadEntries } from './store-writer.ts'
 

@@ -3,7 +3,7 @@
  * process. The statistics job asks before it counts a reading that another process writes.
  */
 import type { KV } from '@nats-io/kv'
-import type { WatchedBucket } from '../runtime/watched-bucket.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 
 const prefix = 'stored.'
 

@@ -9,9 +9,9 @@ import { dayMs } from '../core/time.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
-import { checkedEntry, jsonOf } from './read-entry.ts'
-import { isWrongLastSequence } from './stored-message.ts'
-import { watchChecked } from './watched-bucket.ts'
+import { checkedEntry, jsonOf } from './nats/read-entry.ts'
+import { isWrongLastSequence } from './nats/stored-message.ts'
+import { watchChecked } from './nats/watched-bucket.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8

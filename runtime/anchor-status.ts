@@ -13,7 +13,7 @@ import {
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { readEntry } from './read-entry.ts'
+import { readEntry } from './nats/read-entry.ts'
 
 export type AnchorStatus = {
   /** The last batch that a finalized block holds; null: none does. */

@@ -10,10 +10,10 @@ import {
 } from '../schemas/devices/application.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
-import { jsonOf } from './read-entry.ts'
+import { jsonOf } from './nats/read-entry.ts'
+import { isWrongLastSequence } from './nats/stored-message.ts'
+import { watchBucket } from './nats/watched-bucket.ts'
 import { hashOfSecret, newSecret } from './sensor-credentials.ts'
-import { isWrongLastSequence } from './stored-message.ts'
-import { watchBucket } from './watched-bucket.ts'
 
 type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>
 

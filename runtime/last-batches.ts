@@ -20,7 +20,7 @@ import {
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { readEntry } from './read-entry.ts'
+import { readEntry } from './nats/read-entry.ts'
 
 export type BatchStatus = {
   readonly index: number

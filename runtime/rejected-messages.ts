@@ -22,7 +22,7 @@ import {
 import { reportBroken } from './broken.ts'
 import { MustAct, TryAgain } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
-import { lastMessage, messageAt } from './stored-message.ts'
+import { lastMessage, messageAt } from './nats/stored-message.ts'
 
 export type Rejected = {
   /** `<reason>.<sensor>.<partition>.<raw sequence>.<item>`: the end of its subject. */

@@ -6,9 +6,9 @@ import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/access/api-key
 import { formatIso } from '../core/iso-time.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
 import { MustAct, TryAgain } from './exit.ts'
-import { putUnlessChanged } from './put-unless-changed.ts'
-import { checkedEntry } from './read-entry.ts'
-import { isWrongLastSequence } from './stored-message.ts'
+import { putUnlessChanged } from './nats/put-unless-changed.ts'
+import { checkedEntry } from './nats/read-entry.ts'
+import { isWrongLastSequence } from './nats/stored-message.ts'
 
 /**
  * A secret is 30 random base62 characters, 178 bits: nobody guesses it however fast the hash is,

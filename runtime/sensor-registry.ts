@@ -10,15 +10,15 @@ import type { SensorEntry, Site } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { MustAct, TryAgain, WrongUsage } from './exit.ts'
 import { inParallel } from './in-parallel.ts'
-import { checkedEntry } from './read-entry.ts'
+import { checkedEntry } from './nats/read-entry.ts'
+import { isWrongLastSequence } from './nats/stored-message.ts'
+import { watchBucket } from './nats/watched-bucket.ts'
 import {
   changedSettings,
   type SensorSettings,
   type SettingName,
   withSettings,
 } from './sensor-settings.ts'
-import { isWrongLastSequence } from './stored-message.ts'
-import { watchBucket } from './watched-bucket.ts'
 
 export type Registry = {
   readonly kv: KV

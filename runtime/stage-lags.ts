@@ -13,8 +13,8 @@ import {
   walHeaders,
   walSubject,
 } from '../schemas/subjects.ts'
-import { readEntry } from './read-entry.ts'
-import { lastMessage } from './stored-message.ts'
+import { readEntry } from './nats/read-entry.ts'
+import { lastMessage } from './nats/stored-message.ts'
 
 export type StageLags = {
   /** Messages of READINGS that the area statistics have not looked at; null: they never ran. */

@@ -17,10 +17,10 @@ import {
   rejectedStream,
 } from '../schemas/subjects.ts'
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
-import { readHeader } from './log-messages.ts'
-import { seedStates } from './seed-states.ts'
-import { lastMessage, nextMessage, type Stored } from './stored-message.ts'
-import { watchBucket } from './watched-bucket.ts'
+import { readHeader } from './nats/log-messages.ts'
+import { seedStates } from './nats/seed-states.ts'
+import { lastMessage, nextMessage, type Stored } from './nats/stored-message.ts'
+import { watchBucket } from './nats/watched-bucket.ts'
 import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
 export type PartitionStatus = {

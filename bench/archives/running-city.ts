@@ -1,9 +1,12 @@
 /** The service as an operator runs it: `airproof up` as a child, commands as further children. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Child, exitInWords, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
-import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
+import { type Child, exitInWords, startChild } from '../../runtime/machine/child.ts'
+import {
+  type RunningInstance,
+  readRunningInstance,
+} from '../../runtime/machine/running-instance.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { type TestBucket, testInflux } from '../../test/support/influx.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'

@@ -1,7 +1,7 @@
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
-import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 
 /** All leaves of a batch, as they were published, in order. @throws MustAct where they are not there */
 export async function leavesOf(blobs: BatchBlobs, index: number): Promise<Uint8Array[]> {

@@ -5,7 +5,7 @@ import type { ChainProof } from '../../core/proof/bundle.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
-import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { BatchProof, ExportRun } from './export-manifest.ts'
 import { keyOf, leavesOf, placesOf } from './leaf-book.ts'
 

@@ -9,7 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { TryAgain } from '../../runtime/exit.ts'
-import { followLog, type LogEntry } from '../../runtime/follow-log.ts'
+import { followLog, type LogEntry } from '../../runtime/nats/follow-log.ts'
 import { rawStream, readingsStream } from '../../schemas/subjects.ts'
 
 export type Verdicts = {

@@ -7,7 +7,7 @@
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { minuteMs, secondMs } from '../../core/time.ts'
-import { clientNetwork } from '../../runtime/client-network.ts'
+import { clientNetwork } from '../../runtime/http/client-network.ts'
 import { rateBy } from './rate-by.ts'
 import { away, Refusal } from './refusal.ts'
 import type { DashboardRoute, Session } from './route.ts'

@@ -1,4 +1,4 @@
-import { HttpError } from '../../runtime/http-error.ts'
+import { HttpError } from '../../runtime/http/http-error.ts'
 
 /** What a person or a page hears instead of an answer. */
 export class Refusal extends HttpError {

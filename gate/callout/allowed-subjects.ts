@@ -1,5 +1,5 @@
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
-import { inboxPrefixOf } from '../../runtime/own-inbox.ts'
+import { inboxPrefixOf } from '../../runtime/nats/own-inbox.ts'
 import { ackSubject, rawSubject } from '../../schemas/subjects.ts'
 
 export type AllowedSubjects = {

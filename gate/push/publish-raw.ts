@@ -6,7 +6,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
-import { newInbox } from '../../runtime/own-inbox.ts'
+import { newInbox } from '../../runtime/nats/own-inbox.ts'
 import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 

@@ -1,4 +1,4 @@
-import { HttpError } from '../../runtime/http-error.ts'
+import { HttpError } from '../../runtime/http/http-error.ts'
 
 /** What whoever pushes hears instead of "stored". Its code stands in the metrics too. */
 export class PushError extends HttpError {

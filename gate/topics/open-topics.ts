@@ -18,12 +18,12 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
-import { leaseRoundMs, openLeases } from '../../runtime/leases.ts'
 import type { Logger } from '../../runtime/log.ts'
+import { leaseRoundMs, openLeases } from '../../runtime/nats/leases.ts'
+import { endsPull } from '../../runtime/nats/until-silent.ts'
+import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
 import { pause } from '../../runtime/pause.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
-import { endsPull } from '../../runtime/until-silent.ts'
-import type { WatchedBucket } from '../../runtime/watched-bucket.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
 import { indexDevices } from '../device-index.ts'
@@ -35,7 +35,7 @@ import { createTopicWork } from './topic-work.ts'
 export type TopicsOptions = {
   readonly nc: NatsConnection
   readonly sensors: WatchedBucket<RegisteredSensor>
-  /** Stable over restarts (`runtime/instance-id.ts`). */
+  /** Stable over restarts (`runtime/process/instance-id.ts`). */
   readonly holder: string
   readonly guard: InputGuard
   readonly log: Logger

@@ -6,7 +6,7 @@
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { exitInWords, startChild } from '../child.ts'
+import { exitInWords, startChild } from '../machine/child.ts'
 import type { Environment } from '../settings.ts'
 import { onPath, programFile, runTool } from './tools.ts'
 

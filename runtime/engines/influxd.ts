@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { type Child, exitInWords, startChild } from '../child.ts'
 import { MustAct } from '../exit.ts'
+import { type Child, exitInWords, startChild } from '../machine/child.ts'
 import type { Environment } from '../settings.ts'
 import { endOrphan } from './orphan.ts'
 

@@ -26,7 +26,7 @@ import {
   stateStream,
   topicsStream,
 } from '../../schemas/subjects.ts'
-import { inboxPrefixOf } from '../own-inbox.ts'
+import { inboxPrefixOf } from '../nats/own-inbox.ts'
 
 /** Each is alone in an account of its own; only `operator`, the command line's user, is in AIR. */
 export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const

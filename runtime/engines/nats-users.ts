@@ -9,7 +9,7 @@
  * any stream or bucket. So each process is in an account of its own, which imports
  * AIR's: an import carries the answer back to where the question came from.
  */
-import { inboxPrefixOf } from '../own-inbox.ts'
+import { inboxPrefixOf } from '../nats/own-inbox.ts'
 import { allowedTo, answererOf, type ProcessUser, processUsers, rightsOf } from './nats-rights.ts'
 
 /** Of the streams and buckets, of the operator, and of sensors that speak MQTT. */

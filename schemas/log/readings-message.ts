@@ -195,7 +195,7 @@ const idOf = (sensor: string): SensorId => sensor as SensorId
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 
 /**
- * Whether the message follows from the one before is asked of `runtime/log-messages.ts`.
+ * Whether the message follows from the one before is asked of `runtime/nats/log-messages.ts`.
  * @throws SyntaxError where the bytes are not the body of a READINGS message
  */
 export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage {

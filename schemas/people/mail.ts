@@ -5,7 +5,7 @@ import type { MailLane } from '../subjects.ts'
 /**
  * A mail that somebody should get: stream MAIL holds it until it was sent. What is said in it is
  * written by the process that sends (`dashboard/mail`), so that whoever asks needs to know no more
- * than the fact. Sealed as a whole where it lies (`runtime/mail-queue.ts`), for it may hold a link.
+ * than the fact. Sealed as a whole where it lies (`runtime/nats/mail-queue.ts`), for it may hold a link.
  */
 export const mailSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',

@@ -3,7 +3,10 @@ import type { FromSchema } from 'json-schema-to-ts'
 import { eventKinds } from '../../core/delivery/delivery.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
-const sealed = { type: 'string', description: 'sealed by `runtime/seal-secret.ts`' } as const
+const sealed = {
+  type: 'string',
+  description: 'sealed by `runtime/secrets/seal-secret.ts`',
+} as const
 
 /** What a webhook wants; the API's requests use the same parts. */
 export const webhookEventsSchema = {

@@ -7,7 +7,7 @@ import { withFileLock } from '../../runtime/engines/file-lock.ts'
 import { findInfluxd, influxdVersion } from '../../runtime/engines/find-influxd.ts'
 import { startInfluxd } from '../../runtime/engines/influxd.ts'
 import { programFile } from '../../runtime/engines/tools.ts'
-import { freePort } from '../../runtime/free-port.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 
 function newFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'airproof-engines-'))

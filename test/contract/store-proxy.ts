@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
-import { listenOn } from '../../runtime/listen.ts'
+import { listenOn } from '../../runtime/http/listen.ts'
 
 export type Asked = { readonly path: string; readonly body: string }
 

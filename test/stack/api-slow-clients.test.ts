@@ -3,7 +3,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { openHttpServer } from '../../api/http-server.ts'
-import { mostAhead } from '../../runtime/one-at-a-time.ts'
+import { mostAhead } from '../../runtime/http/one-at-a-time.ts'
 import { eventually } from '../support/eventually.ts'
 
 const limits = { requestMs: 200, idleMs: 300 }

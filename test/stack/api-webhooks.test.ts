@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webhookNumberOf } from '../../core/delivery/webhook-id.ts'
-import { secretBox } from '../../runtime/seal-secret.ts'
+import { secretBox } from '../../runtime/secrets/seal-secret.ts'
 import { parseWebhook } from '../../schemas/webhooks/webhook.ts'
 import { eventually } from '../support/eventually.ts'
 import {

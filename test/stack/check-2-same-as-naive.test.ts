@@ -1,7 +1,7 @@
 /** How much faster is for the benchmark to say; that both do the same work is for a test. */
 import { expect, test } from 'vitest'
-import { environment } from '../../runtime/config.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { printFigures } from '../support/chaos/figures.ts'
 
 type Printed = {

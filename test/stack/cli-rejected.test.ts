@@ -4,13 +4,13 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import {
   listRejected,
   needRejected,
   rejectedReasons,
   replayRejected,
 } from '../../runtime/rejected-messages.ts'
-import { ensureStreams } from '../../runtime/streams.ts'
 import {
   rawStream,
   rejectedHeaders,

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
+import { startChild } from '../../runtime/machine/child.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -108,7 +108,7 @@ test('on an old Node the newer one ends when the launcher is killed', async () =
   mkdirSync(join(folder.path, 'cli'))
   writeFileSync(
     join(folder.path, 'cli', 'main.ts'),
-    `import { stopSignal, stopped } from '${pathToFileURL('runtime/stop-signal.ts').href}'
+    `import { stopSignal, stopped } from '${pathToFileURL('runtime/process/stop-signal.ts').href}'
 export async function main() {
   const stop = stopSignal()
   console.log(process.pid)

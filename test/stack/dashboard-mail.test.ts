@@ -19,11 +19,11 @@ import {
   listKeys,
   openAccountBook,
 } from '../../runtime/account-book.ts'
-import { freePort } from '../../runtime/free-port.ts'
 import { openLog } from '../../runtime/log.ts'
-import { countDropped, MailFull, openMailQueue, sealedMail } from '../../runtime/mail-queue.ts'
-import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
-import { ensureStreams } from '../../runtime/streams.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
+import { countDropped, MailFull, openMailQueue, sealedMail } from '../../runtime/nats/mail-queue.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import type { Mail } from '../../schemas/people/mail.ts'
 import { laneSubject, mailStream } from '../../schemas/subjects.ts'
 import { testAuthority } from '../support/certificates.ts'

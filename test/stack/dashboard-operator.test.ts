@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { findAccount, openAccountBook } from '../../runtime/account-book.ts'
-import { lastMessage } from '../../runtime/stored-message.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import {
   anchoredKey,
   batchKey,

@@ -9,9 +9,9 @@ import { openFeed } from '../../notifier/feed.ts'
 import { lastManifest } from '../../notifier/manifest.ts'
 import { recoverLedger } from '../../notifier/recover.ts'
 import { openRawSource } from '../../pipeline/raw-source.ts'
-import { followLog } from '../../runtime/follow-log.ts'
-import { messageAt } from '../../runtime/stored-message.ts'
-import { endsPull } from '../../runtime/until-silent.ts'
+import { followLog } from '../../runtime/nats/follow-log.ts'
+import { messageAt } from '../../runtime/nats/stored-message.ts'
+import { endsPull } from '../../runtime/nats/until-silent.ts'
 import {
   eventsStream,
   manifestSubject,

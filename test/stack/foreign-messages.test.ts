@@ -9,9 +9,9 @@ import { seqOf } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { minuteMs } from '../../core/time.ts'
 import { rollUpKey } from '../../pipeline/roll-ups.ts'
-import { logReader } from '../../runtime/log-messages.ts'
-import { lastMessage, messageAt, nextMessage } from '../../runtime/stored-message.ts'
-import { ensureStreams } from '../../runtime/streams.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
+import { lastMessage, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import {
   buckets,

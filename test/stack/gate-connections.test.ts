@@ -5,8 +5,8 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { freePort } from '../../runtime/free-port.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 import { issueCredential, revokeCredential } from '../../runtime/sensor-credentials.ts'
 import {
   changeSensor,

@@ -9,12 +9,17 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs } from '../../core/time.ts'
 import { run as runPipeline } from '../../pipeline/main.ts'
-import { readSharedConfig } from '../../runtime/config.ts'
-import { assertKeptStore, claimStore, readKeptStore, storeKey } from '../../runtime/kept-store.ts'
 import { openLog } from '../../runtime/log.ts'
-import type { ProcessMain } from '../../runtime/process.ts'
-import type { StorePlace } from '../../runtime/store-place.ts'
-import { ensureStreams } from '../../runtime/streams.ts'
+import type { StorePlace } from '../../runtime/machine/store-place.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { readSharedConfig } from '../../runtime/process/config.ts'
+import {
+  assertKeptStore,
+  claimStore,
+  readKeptStore,
+  storeKey,
+} from '../../runtime/process/kept-store.ts'
+import type { ProcessMain } from '../../runtime/process/process.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite.ts'
 import { sqliteHasRows } from '../../store/sqlite-has-rows.ts'

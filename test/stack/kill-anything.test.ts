@@ -11,8 +11,11 @@ import { aqiOf } from '../../core/air/aqi.ts'
 import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
 import { cross, someInside } from '../../core/state/crossing.ts'
 import { codeOf } from '../../runtime/exit.ts'
-import { connectNats } from '../../runtime/nats.ts'
-import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
+import {
+  type RunningInstance,
+  readRunningInstance,
+} from '../../runtime/machine/running-instance.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'
 import { untilStored } from '../support/chaos/read-store.ts'

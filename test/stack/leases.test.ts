@@ -1,6 +1,6 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openLeases } from '../../runtime/leases.ts'
+import { openLeases } from '../../runtime/nats/leases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MustAct } from '../../runtime/exit.ts'
-import { freePort } from '../../runtime/free-port.ts'
-import { connectNats } from '../../runtime/nats.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 

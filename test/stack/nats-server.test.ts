@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { afterEach, expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
-import { environment } from '../../runtime/config.ts'
 import { findNatsServer, isRecentVersion } from '../../runtime/engines/find-nats-server.ts'
 import { startNatsServer } from '../../runtime/engines/nats-server.ts'
-import { freePort } from '../../runtime/free-port.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { testNats } from '../support/nats.ts'
 
 const folders: string[] = []

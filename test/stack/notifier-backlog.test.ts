@@ -1,7 +1,7 @@
 /** Very much for one endpoint: what is due at once, and what is more than the ledger keeps. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensureStreams } from '../../runtime/streams.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'

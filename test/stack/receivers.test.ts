@@ -5,7 +5,7 @@ import {
   verifyService,
   verifyStandard,
 } from '../../examples/receivers/typescript/verify-webhook.ts'
-import { hmacSha256 } from '../../runtime/hmac.ts'
+import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
 import { eventually } from '../support/eventually.ts'
 import { offline, online, publishEvent, rise, startNotifier, testKey } from '../support/notifier.ts'
 import { type ExampleReceiver, languages, missing, startReceiver } from '../support/receivers.ts'

@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { type Child, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
+import { type Child, startChild } from '../../runtime/machine/child.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const module = pathToFileURL('runtime/stop-signal.ts').href
+const module = pathToFileURL('runtime/process/stop-signal.ts').href
 
 /** A process that says `up`, then `stopping`, and does the rest of the script. */
 async function startScript(rest: string): Promise<Child & { readonly said: readonly string[] }> {

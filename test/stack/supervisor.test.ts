@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { processService } from '../../cli/up-process.ts'
-import { type Child, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
-import { keepAlive } from '../../runtime/keep-alive.ts'
-import { listenOn } from '../../runtime/listen.ts'
+import { listenOn } from '../../runtime/http/listen.ts'
 import { openLog } from '../../runtime/log.ts'
-import { readRunningInstance } from '../../runtime/running-instance.ts'
-import { type Heard, watchSilence } from '../../runtime/watch-silence.ts'
+import { type Child, startChild } from '../../runtime/machine/child.ts'
+import { keepAlive } from '../../runtime/machine/keep-alive.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { type Heard, watchSilence } from '../../runtime/machine/watch-silence.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { standIn } from '../support/stand-ins/spec.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -111,7 +111,7 @@ test('after kill -9 of the supervisor nothing of it is left, and the next start 
 })
 
 test('a program that is not ours is ended when its parent is killed, and left alone else', async () => {
-  const script = `import { startChild } from '${pathToFileURL('runtime/child.ts').href}'
+  const script = `import { startChild } from '${pathToFileURL('runtime/machine/child.ts').href}'
 const start = (isGuarded) => startChild({ command: 'sleep', args: ['600'], env: process.env, isGuarded, onLine: () => {} })
 const [guarded, other] = [await start(true), await start(false)]
 console.log(guarded.pid + ' ' + other.pid)

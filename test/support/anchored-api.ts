@@ -5,8 +5,8 @@ import { deployRegistry } from '../../anchor/deploy.ts'
 import { ensureKeyFile } from '../../anchor/key-file.ts'
 import { run } from '../../anchor/main.ts'
 import { openRpc } from '../../anchor/rpc.ts'
-import { readSharedConfig } from '../../runtime/config.ts'
 import { openLog } from '../../runtime/log.ts'
+import { readSharedConfig } from '../../runtime/process/config.ts'
 import {
   anchoredKey,
   type Checked,

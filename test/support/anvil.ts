@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { mnemonicToAccount } from 'viem/accounts'
 import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
-import { type Child, exitInWords, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
-import { freePort } from '../../runtime/free-port.ts'
+import { type Child, exitInWords, startChild } from '../../runtime/machine/child.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from './eventually.ts'
 
 /** A test chain is this one each time: a fixed genesis is what makes a restart the same chain. */

@@ -1,6 +1,6 @@
 /** A real Chromium, without a window and without a word to anybody but us. */
 import { type Browser, chromium } from 'playwright-core'
-import { environment } from '../../runtime/config.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { debianProgram } from './debian-program.ts'
 
 const found = await debianProgram(

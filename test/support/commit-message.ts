@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { commit } from '../../pipeline/commit.ts'
-import { lastMessage } from '../../runtime/stored-message.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
 const empty = {

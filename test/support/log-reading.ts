@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../../core/air/reading.ts'
 import { type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { readHeader } from '../../runtime/log-messages.ts'
-import { lastMessage } from '../../runtime/stored-message.ts'
+import { readHeader } from '../../runtime/nats/log-messages.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import { commitMessage } from './commit-message.ts'
 

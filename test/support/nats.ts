@@ -2,14 +2,14 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { environment } from '../../runtime/config.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
 import { natsConfig } from '../../runtime/engines/nats-config.ts'
 import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
-import { freePort } from '../../runtime/free-port.ts'
-import { connectNats, type NatsLogin } from '../../runtime/nats.ts'
-import { newNatsAccess, usersFileOf } from '../../runtime/nats-access.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
+import { connectNats, type NatsLogin } from '../../runtime/nats/nats.ts'
+import { environment } from '../../runtime/process/config.ts'
 
 const access = newNatsAccess()
 /** As the process that has its own rights on a `testNats`, and no others. */

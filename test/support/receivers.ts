@@ -1,8 +1,8 @@
 /** The example receivers as processes, each in its language where the machine has that. */
 import { fileURLToPath } from 'node:url'
-import { startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
 import { onPath, programFile, runTool } from '../../runtime/engines/tools.ts'
+import { startChild } from '../../runtime/machine/child.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { eventually } from './eventually.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

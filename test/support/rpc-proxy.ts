@@ -3,7 +3,7 @@
  * fault it passes everything on.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { listenOn } from '../../runtime/listen.ts'
+import { listenOn } from '../../runtime/http/listen.ts'
 
 export type Question = { readonly method: string; readonly params: readonly unknown[] }
 export type Pass = () => Promise<unknown>

@@ -1,8 +1,12 @@
 /** The whole of `airproof up` as an operator starts it, on free ports, until disposed. */
-import { type Child, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
+
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
-import { type RunningInstance, readRunningInstance } from '../../runtime/running-instance.ts'
+import { type Child, startChild } from '../../runtime/machine/child.ts'
+import {
+  type RunningInstance,
+  readRunningInstance,
+} from '../../runtime/machine/running-instance.ts'
+import { environment } from '../../runtime/process/config.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { eventually } from './eventually.ts'
 

@@ -1,8 +1,8 @@
 /** The example sensors as processes, each where the machine has what it needs or can fetch it. */
 import { fileURLToPath } from 'node:url'
-import { type Child, startChild } from '../../runtime/child.ts'
-import { environment } from '../../runtime/config.ts'
 import { onPath } from '../../runtime/engines/tools.ts'
+import { type Child, startChild } from '../../runtime/machine/child.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { debianProgram } from './debian-program.ts'
 import { pythonPackage } from './python-package.ts'
 

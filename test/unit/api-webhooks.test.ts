@@ -8,10 +8,10 @@ import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks-secrets.t
 import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks-wanted.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
-import { indexByAccount } from '../../runtime/index-by-account.ts'
-import type { PublicResolver, Resolution } from '../../runtime/public-resolver.ts'
-import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
-import type { Change } from '../../runtime/watched-bucket.ts'
+import type { PublicResolver, Resolution } from '../../runtime/http/public-resolver.ts'
+import { indexByAccount } from '../../runtime/nats/index-by-account.ts'
+import type { Change } from '../../runtime/nats/watched-bucket.ts'
+import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)

@@ -8,8 +8,8 @@ import { beforeFirst, nextHeader } from '../../core/proof/batch.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree } from '../../core/proof/merkle.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
-import type { BatchBlobs } from '../../runtime/batch-blobs.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 
 const keccak = await createKeccak()
 

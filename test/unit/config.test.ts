@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { environment, readSharedConfig } from '../../runtime/config.ts'
-import { writeRunningInstance } from '../../runtime/running-instance.ts'
+import { writeRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { environment, readSharedConfig } from '../../runtime/process/config.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const read = (env: Record<string, string>) => readSharedConfig({ env, flags: {} })

@@ -4,7 +4,7 @@ import {
   PermissionViolationError,
 } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
-import { denialInWords, natsTrouble, shownUrl } from '../../runtime/nats-trouble.ts'
+import { denialInWords, natsTrouble, shownUrl } from '../../runtime/nats/nats-trouble.ts'
 
 const natsUrl = 'nats://user:hush@air-1:4222, nats://air-2:4222'
 const natsLogin = { user: 'gate', password: 'hush' }

@@ -5,15 +5,15 @@ import { Worker } from 'node:worker_threads'
 import { TimeoutError } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { editsBetween, nearest } from '../../cli/nearest.ts'
-import { openAdmin, openDoor } from '../../runtime/admin.ts'
-import { openDataFolder } from '../../runtime/data-folder.ts'
 import { isHarmless } from '../../runtime/engines/nats-server.ts'
 import { exitCodeOf, inWords, MustAct, TryAgain, WrongUsage } from '../../runtime/exit.ts'
-import { openInstance } from '../../runtime/instance-id.ts'
 import { openLog } from '../../runtime/log.ts'
+import { openDataFolder } from '../../runtime/machine/data-folder.ts'
 import { openMetrics } from '../../runtime/metrics.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
-import { runProcess } from '../../runtime/process.ts'
+import { openAdmin, openDoor } from '../../runtime/process/admin.ts'
+import { openInstance } from '../../runtime/process/instance-id.ts'
+import { runProcess } from '../../runtime/process/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each([
@@ -111,7 +111,7 @@ test('starts at the same instant never get the same worker id', async () => {
       const names = Array.from({ length: 20 }, () => openInstance(workerData.folder, 'pipeline').worker)
       parentPort.postMessage(names)
     })`
-  const module = new URL('../../runtime/instance-id.ts', import.meta.url).href
+  const module = new URL('../../runtime/process/instance-id.ts', import.meta.url).href
   const starts = Array.from(
     { length: 4 },
     () => new Worker(code, { eval: true, workerData: { module, barrier, folder: folder.path } }),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tableLines } from '../../cli/table.ts'
 import { shownLine, shownText } from '../../core/shown-text.ts'
-import { environment } from '../../runtime/config.ts'
+import { environment } from '../../runtime/process/config.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
 
 test('what a terminal would obey is written out, and the rest stays as it is', () => {

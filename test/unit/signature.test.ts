@@ -8,8 +8,8 @@ import {
 } from '../../core/delivery/signature.ts'
 import { deliveryId } from '../../runtime/delivery-id.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
-import { hmacSha256 } from '../../runtime/hmac.ts'
-import { newSecretKey, secretBox } from '../../runtime/seal-secret.ts'
+import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
+import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 
 type Vector = {
   secret: string

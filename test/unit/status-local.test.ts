@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lookAround, roomLines } from '../../cli/status-local.ts'
-import { listenOn } from '../../runtime/listen.ts'
+import { listenOn } from '../../runtime/http/listen.ts'
 import { openLog } from '../../runtime/log.ts'
-import { enterProcess, listProcesses } from '../../runtime/process-list.ts'
+import { enterProcess, listProcesses } from '../../runtime/machine/process-list.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Above the largest id that Linux gives. */

@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
-import { clientNetwork } from '../../../runtime/client-network.ts'
+import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { auditSubject } from '../../../schemas/subjects.ts'
 
 /**

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { emailKey } from '../../../runtime/account-book.ts'
-import type { SecretBox } from '../../../runtime/seal-secret.ts'
+import type { SecretBox } from '../../../runtime/secrets/seal-secret.ts'
 import { cookieLifeMs, cookieLine, cookieText } from '../cookies.ts'
 
 export type BrowserMark = {

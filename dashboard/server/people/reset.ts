@@ -1,6 +1,6 @@
 /** A forgotten password. Only an email to the address says whether it has an account. */
 import type { Context } from 'koa'
-import { clientNetwork } from '../../../runtime/client-network.ts'
+import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { readPassword, writePassword } from '../password-store.ts'

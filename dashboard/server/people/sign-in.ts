@@ -3,7 +3,7 @@
  * checked against nobody's where there is no account, and what is written down is not waited for.
  */
 import type { Context } from 'koa'
-import { clientNetwork } from '../../../runtime/client-network.ts'
+import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { html } from '../html.ts'
 import { type KeptPassword, readPassword } from '../password-store.ts'
 import { Refusal } from '../refusal.ts'

@@ -3,7 +3,7 @@
  * (`confirm-account.ts`). Known and unknown addresses see the same page, after the same work.
  */
 import type { Context } from 'koa'
-import { clientNetwork } from '../../../runtime/client-network.ts'
+import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { tooMany } from '../refusal.ts'

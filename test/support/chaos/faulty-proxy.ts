@@ -1,7 +1,7 @@
 /** Something in front of InfluxDB that fails as it is told. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { listenOn } from '../../../runtime/listen.ts'
+import { listenOn } from '../../../runtime/http/listen.ts'
 
 /** What becomes of a write; `pass` goes to the server, `unparsed` quotes a line as that would. */
 export type WriteFate = 'pass' | 'refuse' | 'written, then cut' | { readonly unparsed: string }

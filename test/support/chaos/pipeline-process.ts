@@ -1,8 +1,8 @@
 /** A pipeline as an operator runs it: a process of its own, told by its environment. */
 
-import { type Child, startChild } from '../../../runtime/child.ts'
-import { environment } from '../../../runtime/config.ts'
-import { freePort } from '../../../runtime/free-port.ts'
+import { type Child, startChild } from '../../../runtime/machine/child.ts'
+import { freePort } from '../../../runtime/machine/free-port.ts'
+import { environment } from '../../../runtime/process/config.ts'
 import type { Environment } from '../../../runtime/settings.ts'
 import { eventually } from '../eventually.ts'
 import { signInAs } from '../nats.ts'

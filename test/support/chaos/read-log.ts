@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { nOfSeq, type Reading } from '../../../core/air/reading.ts'
 import { partitionCount } from '../../../core/air/sensor-id.ts'
 import type { LogMessage, Refused } from '../../../core/state/log-message.ts'
-import { followLog } from '../../../runtime/follow-log.ts'
+import { followLog } from '../../../runtime/nats/follow-log.ts'
 import { rawStream, readingsStream } from '../../../schemas/subjects.ts'
 import { eventually } from '../eventually.ts'
 

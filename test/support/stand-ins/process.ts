@@ -4,10 +4,10 @@
  * Usage: process.ts NAME JOURNAL [EXIT_CODE]
  */
 import { appendFileSync } from 'node:fs'
-import { openAdmin } from '../../../runtime/admin.ts'
-import { environment, readSharedConfig } from '../../../runtime/config.ts'
 import { openMetrics } from '../../../runtime/metrics.ts'
-import { stopped, stopSignal } from '../../../runtime/stop-signal.ts'
+import { openAdmin } from '../../../runtime/process/admin.ts'
+import { environment, readSharedConfig } from '../../../runtime/process/config.ts'
+import { stopped, stopSignal } from '../../../runtime/process/stop-signal.ts'
 
 const [name = '', journal = '', exitCode] = process.argv.slice(2)
 const { admin } = readSharedConfig({ env: environment(), flags: {} })

@@ -4,8 +4,8 @@
  */
 import { Registry } from 'prom-client'
 import { openLog } from '../../../runtime/log.ts'
-import { connectNats } from '../../../runtime/nats.ts'
-import { stopped, stopSignal } from '../../../runtime/stop-signal.ts'
+import { connectNats } from '../../../runtime/nats/nats.ts'
+import { stopped, stopSignal } from '../../../runtime/process/stop-signal.ts'
 import { openTestPush } from '../push.ts'
 
 const [natsUrl = '', dataFolder = ''] = process.argv.slice(2)

@@ -4,10 +4,10 @@
  */
 import { openCity } from '../../../cli/up-city.ts'
 import { openUpOutput } from '../../../cli/up-output.ts'
-import { environment } from '../../../runtime/config.ts'
 import { exitCodeOf, inWords } from '../../../runtime/exit.ts'
 import { openLog } from '../../../runtime/log.ts'
-import { stopSignal } from '../../../runtime/stop-signal.ts'
+import { environment } from '../../../runtime/process/config.ts'
+import { stopSignal } from '../../../runtime/process/stop-signal.ts'
 import { standIn } from './spec.ts'
 
 const [dataFolder = '', journal = '', apiPort = '0', ...names] = process.argv.slice(2)

@@ -1,0 +1,242 @@
+/** An HTTP server that slow, broken and too many clients cannot hold up. */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { secondMs } from '../../core/time.ts'
+import { codeOf } from '../exit.ts'
+import { boundConnections, type ConnectionBounds } from './connection-bounds.ts'
+import { listenOn } from './listen.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import type { TlsFiles } from './tls-files.ts'
+
+export type HttpServerOptions = {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  /** The variable that chose the port, for the message when it is taken. */
+  readonly setting: string
+  readonly listener: RequestListener
+  /** Characters of an address, its query included. */
+  readonly longestUrl: number
+  /** The JSON to answer with where bytes never became a request. */
+  readonly brokenBody: (broken: BrokenRequest, requestId: string) => Buffer
+  readonly limits?: HttpLimits
+  readonly connections?: ConnectionBounds
+  /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
+  readonly tls?: TlsFiles | undefined
+}
+
+/** How long a client may keep a socket busy, in ms. */
+export type HttpLimits = {
+  /** From the first byte of a request to its last, body included. */
+  readonly requestMs: number
+  /**
+   * Without a byte in either direction: a client that does not read its answer. A request that is
+   * still being worked on is answered 503 then.
+   */
+  readonly idleMs: number
+}
+
+const usualLimits: HttpLimits = { requestMs: 20 * secondMs, idleMs: 30 * secondMs }
+
+export type HttpServer = AsyncDisposable & { readonly url: string }
+
+/** How long answers under way may take when the process stops. */
+const graceMs = 5 * secondMs
+
+/** @throws MustAct where the port is taken */
+export async function startHttpServer({
+  host,
+  port,
+  setting,
+  listener,
+  longestUrl,
+  brokenBody,
+  limits: { requestMs, idleMs } = usualLimits,
+  connections,
+  tls,
+}: HttpServerOptions): Promise<HttpServer> {
+  const server = serverOf(
+    {
+      // whoever sends slowly holds a socket, so there is an end to it
+      headersTimeout: requestMs / 2,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: requestMs / 10,
+      keepAliveTimeout: 65 * secondMs,
+      maxHeaderSize: 16 * 1024,
+      // Node would answer without a body
+      requireHostHeader: false,
+    },
+    oneAtATime(withHost(listener, brokenBody)),
+    tls,
+  )
+  boundConnections(server, connections)
+  answerBeforeIdle(server, idleMs, brokenBody)
+  server.on('clientError', (error, socket) => {
+    answerBroken(error, socket, brokenBody, longestUrl)
+  })
+  const url = await listenOn(server, { host, port, setting })
+  return {
+    url: tls ? url.replace('http:', 'https:') : url,
+    [Symbol.asyncDispose]: () => close(server),
+  }
+}
+
+/** Lets through what names a host, as RFC 9112 wants it of HTTP/1.1. */
+const withHost =
+  (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
+  (request, response) => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') {
+      listener(request, response)
+      return
+    }
+    const message = 'the request has no Host header'
+    endWith(response, { status: 400, code: 'bad_request', message }, brokenBody)
+  }
+
+/** Instead of the listener's own answer; the connection is closed after it. */
+function endWith(
+  response: ServerResponse,
+  broken: BrokenRequest,
+  brokenBody: HttpServerOptions['brokenBody'],
+): void {
+  const requestId = randomUUID()
+  const body = brokenBody(broken, requestId)
+  response
+    .writeHead(broken.status, {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      connection: 'close',
+      'x-request-id': requestId,
+      ...(broken.status === 503 ? { 'retry-after': '2' } : {}),
+    })
+    .end(body)
+}
+
+function serverOf(
+  options: ServerOptions,
+  listener: RequestListener,
+  tls: TlsFiles | undefined,
+): Server {
+  if (tls === undefined) return createServer(options, listener)
+  const read = () => ({
+    cert: readFileSync(tls.files.certFile),
+    key: readFileSync(tls.files.keyFile),
+  })
+  const server = createTlsServer({ ...options, ...read() }, listener)
+  tls.onChange(() => {
+    try {
+      server.setSecureContext(read())
+    } catch {
+      // half a pair, or none: the one before is good until the next change
+    }
+  })
+  return server
+}
+
+/**
+ * A socket on which nothing moves is closed: its client reads too slowly, or has nothing to ask. Where
+ * it waits for an answer that has not begun, it is given one first.
+ */
+function answerBeforeIdle(
+  server: Server,
+  idleMs: number,
+  brokenBody: HttpServerOptions['brokenBody'],
+): void {
+  const unanswered = new WeakMap<Duplex, Set<ServerResponse>>()
+  server.on('request', ({ socket }, response) => {
+    const waiting = unanswered.get(socket) ?? new Set()
+    unanswered.set(socket, waiting.add(response))
+    response.once('close', () => waiting.delete(response))
+  })
+  server.setTimeout(idleMs, (socket) => {
+    const waiting = [...(unanswered.get(socket) ?? [])]
+    if (waiting.length === 0 || waiting.some(({ headersSent }) => headersSent)) {
+      socket.destroy()
+      return
+    }
+    for (const response of waiting) endWith(response, tookTooLong, brokenBody)
+  })
+}
+
+const tookTooLong: BrokenRequest = {
+  status: 503,
+  code: 'took_too_long',
+  message: 'the answer took too long to make: try again later',
+}
+
+/** Requests under way are answered; those that take too long are cut off. */
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  // a connection becomes idle when its answer is out, and would then wait for another request
+  const sweeping = setInterval(() => server.closeIdleConnections(), 20)
+  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(cutOff)
+  clearInterval(sweeping)
+}
+
+/** What never became a request is answered all the same, and its socket closed. */
+function answerBroken(
+  error: Error,
+  socket: Duplex,
+  brokenBody: HttpServerOptions['brokenBody'],
+  longestUrl: number,
+): void {
+  if (!socket.writable || codeOf(error) === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const broken = brokenAs(error, longestUrl)
+  const requestId = randomUUID()
+  const body = brokenBody(broken, requestId)
+  socket.end(
+    `HTTP/1.1 ${broken.status} ${reasons[broken.status]}\r\ncontent-type: application/json\r\n` +
+      `x-request-id: ${requestId}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
+  )
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+}
+
+export type BrokenRequest = {
+  readonly status: number
+  /** A word for programs; `message` is for people. */
+  readonly code: 'bad_request' | 'too_slow' | 'url_too_long' | 'headers_too_large' | 'took_too_long'
+  readonly message: string
+}
+
+function brokenAs(error: Error, longestUrl: number): BrokenRequest {
+  switch (codeOf(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return isLineTooLong(error, longestUrl)
+        ? { status: 414, code: 'url_too_long', message: 'the address is too long' }
+        : { status: 431, code: 'headers_too_large', message: 'the headers are too large' }
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, code: 'too_slow', message: 'the request took too long to arrive' }
+    default:
+      return { status: 400, code: 'bad_request', message: 'that is not an HTTP request' }
+  }
+}
+
+/** Whether the request line alone was too long; Node keeps the packet that broke the limit. */
+function isLineTooLong(error: Error, longestUrl: number): boolean {
+  const packet: unknown = 'rawPacket' in error ? error.rawPacket : undefined
+  if (!Buffer.isBuffer(packet)) return false
+  const end = packet.indexOf('\n')
+  return end === -1 || end > longestUrl
+}

@@ -1,0 +1,50 @@
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:http'
+import { MustAct } from '../exit.ts'
+import { listenOn } from '../http/listen.ts'
+
+const loopback = '127.0.0.1'
+/**
+ * Below the ports that systems give to outgoing connections: one of those may be taken by the
+ * next connection of anybody, before whoever asked for a free port listens on it.
+ */
+const [from, to] = [20_000, 32_000]
+const mostTries = 100
+
+/**
+ * A loopback port that was free a moment ago: `port` itself, or any where it is 0.
+ * @param setting the variable that chose it @throws MustAct where it is taken
+ */
+export async function freePort(port = 0, setting = 'port'): Promise<number> {
+  if (port !== 0) return await listenOnce(port, setting)
+  for (let tries = 0; tries < mostTries; tries++) {
+    try {
+      return await listenOnce(randomInt(from, to), setting)
+    } catch (error) {
+      if (!(error instanceof MustAct)) throw error
+    }
+  }
+  return await listenOnce(0, setting)
+}
+
+/** A sentence for each of the chosen ports (not 0, not undefined) that is taken. */
+export async function takenPorts(
+  chosen: readonly (readonly [port: number | undefined, setting: string])[],
+): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const [port = 0, setting] of chosen)
+    try {
+      if (port !== 0) await listenOnce(port, setting)
+    } catch (error) {
+      if (!(error instanceof MustAct)) throw error
+      faults.push(error.message)
+    }
+  return faults
+}
+
+async function listenOnce(port: number, setting: string): Promise<number> {
+  const server = createServer()
+  const url = await listenOn(server, { host: loopback, port, setting })
+  await new Promise((resolve) => server.close(resolve))
+  return Number(new URL(url).port)
+}

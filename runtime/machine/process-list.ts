@@ -1,0 +1,82 @@
+/**
+ * Which processes of ours run on a data folder: a file each in `processes/`, written when its admin
+ * port is open and removed when it ends. One that was killed leaves its file; the next process of
+ * that name clears it away.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../exit.ts'
+import type { Logger } from '../log.ts'
+import { writePrivateFile } from '../private-file.ts'
+
+export type ListedProcess = {
+  readonly name: string
+  readonly pid: number
+  /** Of its admin port. */
+  readonly admin: string
+}
+
+const folderIn = (dataFolder: string): string => join(dataFolder, 'processes')
+
+/** A folder that cannot be written keeps no process from its work: it is then not listed. */
+export function enterProcess(dataFolder: string, entry: ListedProcess, log: Logger): Disposable {
+  const file = join(folderIn(dataFolder), `${entry.name}-${entry.pid}.json`)
+  try {
+    mkdirSync(folderIn(dataFolder), { recursive: true, mode: 0o700 })
+    for (const { name, pid } of listProcesses(dataFolder))
+      if (name === entry.name && !isRunning(pid))
+        rmSync(join(folderIn(dataFolder), `${name}-${pid}.json`), { force: true })
+    writePrivateFile(file, `${JSON.stringify(entry)}\n`)
+    return { [Symbol.dispose]: () => rmSync(file, { force: true }) }
+  } catch (error) {
+    log.debug({ err: error }, 'this process is not listed in its data folder')
+    return { [Symbol.dispose]: () => undefined }
+  }
+}
+
+export function listProcesses(dataFolder: string): readonly ListedProcess[] {
+  return namesIn(folderIn(dataFolder)).flatMap((name) => {
+    const entry = readEntry(join(folderIn(dataFolder), name))
+    return entry === undefined ? [] : [entry]
+  })
+}
+
+/** Whether a process has this id now; it may be another one than the one that was listed. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Undefined where it is gone by now, or not of our making. */
+function readEntry(file: string): ListedProcess | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return isEntry(value) ? value : undefined
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+const isEntry = (value: unknown): value is ListedProcess =>
+  typeof value === 'object' &&
+  value !== null &&
+  'name' in value &&
+  typeof value.name === 'string' &&
+  'pid' in value &&
+  typeof value.pid === 'number' &&
+  'admin' in value &&
+  typeof value.admin === 'string'

@@ -1,0 +1,64 @@
+/**
+ * `ready.json` in the data folder: written when everything answers, gone when it stops. Scripts
+ * wait for it and every command finds the running instance by it.
+ */
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../exit.ts'
+import { writePrivateFile } from '../private-file.ts'
+import type { StorePlace } from './store-place.ts'
+
+export type RunningInstance = {
+  readonly api: string
+  readonly dashboard?: string
+  readonly nats: string
+  /** As whom the command line signs in to a NATS of our own. */
+  readonly nats_operator?: { readonly user: string; readonly password: string }
+  /** File of its certificate, where it speaks TLS. */
+  readonly nats_pin?: string
+  /** Where MQTT devices sign in. */
+  readonly mqtt?: string
+  /** Where firmware posts to over HTTP. */
+  readonly push?: string
+  /** Where readings are kept. */
+  readonly store?: StorePlace
+  /** A node of the chain, and the contract there; absent: nothing is anchored. */
+  readonly rpc?: string
+  readonly contract?: string
+  readonly key: string
+  readonly account: { readonly email: string; readonly password: string }
+  readonly pids: Readonly<Record<string, number>>
+  /** Processes that keep ending, and why, while the rest goes on without them. */
+  readonly degraded?: Readonly<Record<string, string>>
+}
+
+const fileIn = (dataFolder: string): string => join(dataFolder, 'ready.json')
+
+/** What runs on this data folder, or undefined where nothing does. */
+export function readRunningInstance(dataFolder: string): RunningInstance | undefined {
+  try {
+    const found: unknown = JSON.parse(readFileSync(fileIn(dataFolder), 'utf8'))
+    return isRunningInstance(found) ? found : undefined
+  } catch (error) {
+    // Half a file cannot be: it is written aside and renamed. Anything else that is no JSON
+    // is not ours.
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+export function writeRunningInstance(dataFolder: string, instance: RunningInstance): void {
+  writePrivateFile(fileIn(dataFolder), `${JSON.stringify(instance, null, 2)}\n`)
+}
+
+export function forgetRunningInstance(dataFolder: string): void {
+  rmSync(fileIn(dataFolder), { force: true })
+}
+
+const isRunningInstance = (value: unknown): value is RunningInstance =>
+  typeof value === 'object' &&
+  value !== null &&
+  'nats' in value &&
+  typeof value.nats === 'string' &&
+  'api' in value &&
+  typeof value.api === 'string'

@@ -1,0 +1,78 @@
+/** Why a connection to NATS cannot be made, in words that say what to do. */
+import { AuthorizationError, PermissionViolationError, TimeoutError } from '@nats-io/transport-node'
+import { codeOf } from '../exit.ts'
+import type { NatsSettings } from './nats.ts'
+
+export type NatsTrouble = {
+  /** `refused`: a server answered, so waiting does not help; `silent`: none did. */
+  readonly kind: 'refused' | 'silent'
+  readonly words: string
+}
+
+type Attempt = Pick<NatsSettings, 'natsUrl' | 'natsCreds' | 'natsLogin' | 'natsPinFile'>
+
+export function natsTrouble(error: unknown, attempt: Attempt): NatsTrouble {
+  const at = `NATS at ${shownUrl(attempt.natsUrl ?? '')}`
+  const all = chainOf(error)
+  const code = all.map(codeOf).find((found) => found !== undefined) ?? ''
+  const said = all.map(({ message }) => message).join(': ')
+  const refused = (words: string): NatsTrouble => ({ kind: 'refused', words: `${at} ${words}` })
+  const silent = (words: string): NatsTrouble => ({ kind: 'silent', words: `${at} ${words}` })
+
+  if (all.some((one) => one instanceof AuthorizationError)) return refused(refusalOf(attempt))
+  if (attempt.natsPinFile !== undefined && /^(ENOENT|EACCES|EISDIR)$/.test(code))
+    return refused(`is not asked: NATS_PIN_FILE ${attempt.natsPinFile} cannot be read (${code})`)
+  if (/CERT|SIGNATURE|ALTNAME/.test(code)) return refused(distrustOf(code, attempt))
+  if (said.includes("does not support 'tls'"))
+    return refused('speaks no TLS, and TLS was asked for: correct NATS_URL or NATS_PIN_FILE')
+  if (/^(EPROTO|ERR_SSL_|ERR_TLS_)/.test(code))
+    return refused(`does not speak TLS as we do (${code})`)
+  if (/^(ENOTFOUND|EAI_AGAIN)$/.test(code))
+    return silent(`cannot be found: its host name is unknown here (${code}): check NATS_URL`)
+  if (said.includes('connection refused') || code === 'ECONNREFUSED')
+    return silent('does not answer (connection refused): is it running? Check NATS_URL')
+  if (all.some((one) => one instanceof TimeoutError))
+    return silent('does not answer in time: is it running, and is something in the way?')
+  return silent(`does not answer (${said === '' ? 'without a reason' : said}): is it running?`)
+}
+
+/** The server said no to who we are. */
+function refusalOf({ natsCreds, natsLogin }: Attempt): string {
+  if (natsLogin !== undefined)
+    return `refuses the user "${natsLogin.user}": check NATS_USER and NATS_PASSWORD_FILE (or NATS_PASSWORD)`
+  if (natsCreds !== undefined) return `refuses the credentials of ${natsCreds}: check NATS_CREDS`
+  return 'lets nobody in without a user: set NATS_USER and NATS_PASSWORD_FILE'
+}
+
+const distrustOf = (code: string, { natsPinFile }: Attempt): string =>
+  natsPinFile === undefined
+    ? `has a certificate that is not trusted here (${code}): set NATS_PIN_FILE to a file of that certificate, or NODE_EXTRA_CA_CERTS to one of its authority`
+    : `has a certificate that is not the one in NATS_PIN_FILE ${natsPinFile} (${code})`
+
+/** A denied publish or subscription, in words; undefined for any other error. */
+export function denialInWords(error: unknown, user: string | undefined): string | undefined {
+  const denied = chainOf(error).find((one) => one instanceof PermissionViolationError)
+  if (!(denied instanceof PermissionViolationError)) return undefined
+  const { operation, subject } = denied
+  const what = operation === 'publish' ? 'publish to' : 'subscribe to'
+  const who = user === undefined ? 'who signs in without a user' : `the NATS user "${user}"`
+  return `${who} may not ${what} ${subject}`
+}
+
+/** The error and what caused it, outermost first. */
+function chainOf(error: unknown): readonly Error[] {
+  const chain: Error[] = []
+  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)
+  return chain
+}
+
+/** What a person does about a denial of one of our commands. */
+export const asOperator =
+  'commands are for the user operator: set NATS_USER=operator and NATS_PASSWORD_FILE to the file that `airproof access` made for it'
+
+/** Without the password that an address may hold. */
+export const shownUrl = (urls: string): string =>
+  urls
+    .split(',')
+    .map((url) => url.trim().replace(/^([a-z]+:\/\/)[^/@]*@/, '$1'))
+    .join(',')

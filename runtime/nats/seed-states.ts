@@ -1,0 +1,42 @@
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import { createState, type PartitionState } from '../../core/state/partition-state.ts'
+import { readingsStream } from '../../schemas/subjects.ts'
+import { readSnapshot } from './read-snapshot.ts'
+
+export type Seed = {
+  /** By partition; one that never took a snapshot is empty. */
+  readonly states: readonly PartitionState[]
+  /** READINGS from here on hold all that the states or the store may lack. */
+  readonly fromSeq: number
+  /** The last sequence of READINGS at the time: whoever has folded it is in the present. */
+  readonly lastSeq: number
+}
+
+/**
+ * The state of every partition from its newest snapshot.
+ * @param rolledUpTo the position of the statistics job: what came after it is wanted too
+ */
+export async function seedStates(nc: NatsConnection, rolledUpTo: number): Promise<Seed> {
+  const manager = await jetstreamManager(nc)
+  const seeds = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) => readPartition(nc, partition)),
+  )
+  const { state: stream } = await manager.streams.info(readingsStream)
+  return {
+    states: seeds.map(({ state }) => state),
+    fromSeq: Math.max(1, Math.min(rolledUpTo, ...seeds.map(({ storedTo }) => storedTo)) + 1),
+    lastSeq: stream.last_seq,
+  }
+}
+
+async function readPartition(
+  nc: NatsConnection,
+  partition: number,
+): Promise<{ readonly state: PartitionState; readonly storedTo: number }> {
+  const snapshot = await readSnapshot(nc, partition)
+  if (snapshot === undefined) return { state: createState(partition), storedTo: 0 }
+  const { state, positions } = snapshot
+  return { state, storedTo: Math.min(state.readingsSeq, positions.store) }
+}

@@ -1,0 +1,120 @@
+/**
+ * A KV bucket held in memory and kept current by a watch, so that a decision does no I/O. Writes
+ * go to the server; memory changes only when the watch brings them back.
+ */
+import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { faultOfEntry } from '../../schemas/bucket-entries.ts'
+import { reportBroken, whyOf } from '../broken.ts'
+import { jsonOf } from './read-entry.ts'
+
+export type Change<T> = {
+  readonly key: string
+  /** undefined: deleted */
+  readonly value: T | undefined
+}
+
+export type WatchedBucket<T> = AsyncDisposable & {
+  readonly get: (key: string) => T | undefined
+  /** The key has an entry, and it cannot be read: what must not be taken for a deletion asks this. */
+  readonly isBroken: (key: string) => boolean
+  readonly entries: () => IterableIterator<[string, T]>
+  readonly size: () => number
+  /** The revision of the last change seen. */
+  readonly revision: () => number
+  /** Calls back on every change from now on, after memory holds it. Returns the way to stop. */
+  readonly onChange: (listener: (change: Change<T>) => void) => () => void
+  /** Resolves when memory holds everything that was written before the call. */
+  readonly barrier: () => Promise<void>
+  /** The bucket itself, for writes. */
+  readonly kv: KV
+}
+
+/**
+ * Resolves when the whole bucket is in memory.
+ * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. What is
+ * not as the bucket's schema says is reported, once.
+ */
+export async function watchBucket<T>(
+  nc: NatsConnection,
+  bucket: string,
+  parse: (value: unknown, key: string) => T | undefined,
+): Promise<WatchedBucket<T>> {
+  const kv = await new Kvm(nc).open(bucket)
+  const values = new Map<string, T>()
+  const broken = new Set<string>()
+  const listeners = new Set<(change: Change<T>) => void>()
+  const waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
+  let revision = 0
+
+  const take = (entry: KvWatchEntry): void => {
+    const value = entry.operation === 'PUT' ? parseEntry(entry, parse) : undefined
+    if (value === undefined) values.delete(entry.key)
+    else values.set(entry.key, value)
+    if (value === undefined && entry.operation === 'PUT') broken.add(entry.key)
+    else broken.delete(entry.key)
+    revision = entry.revision
+    for (const listener of listeners) listener({ key: entry.key, value })
+    for (const waiter of waiting) {
+      if (waiter.revision > revision) continue
+      waiting.delete(waiter)
+      waiter.resolve()
+    }
+  }
+
+  const lastRevision = async (): Promise<number> => (await kv.status()).streamInfo.state.last_seq
+  const barrier = async (): Promise<void> => {
+    const target = await lastRevision()
+    if (target <= revision) return
+    await new Promise<void>((resolve) => waiting.add({ revision: target, resolve }))
+  }
+
+  const entries = await kv.watch()
+  const pump = (async () => {
+    for await (const entry of entries) take(entry)
+  })()
+  await barrier()
+
+  return {
+    get: (key) => values.get(key),
+    isBroken: (key) => broken.has(key),
+    entries: () => values.entries(),
+    size: () => values.size,
+    revision: () => revision,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    barrier,
+    kv,
+    [Symbol.asyncDispose]: async () => {
+      entries.stop()
+      await pump
+    },
+  }
+}
+
+/** The same of a bucket whose entries are taken as its schema has them; others are left out. */
+export const watchChecked = async <T>(
+  nc: NatsConnection,
+  bucket: string,
+): Promise<WatchedBucket<T>> =>
+  await watchBucket(nc, bucket, (value, key) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bucket's own schema
+    faultOfEntry(bucket, key, JSON.stringify(value)) === undefined ? (value as T) : undefined,
+  )
+
+function parseEntry<T>(
+  entry: KvWatchEntry,
+  parse: (value: unknown, key: string) => T | undefined,
+): T | undefined {
+  const value = jsonOf(entry, undefined)
+  if (value === undefined) return undefined
+  try {
+    return parse(value, entry.key)
+  } catch (error) {
+    const { bucket, key, revision } = entry
+    reportBroken({ stream: `KV_${bucket}`, seq: revision, subject: key, why: whyOf(error) })
+    return undefined
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { defaultIdPrefix } from '../../core/air/sensor-id.ts'
+import { codeOf, WrongUsage } from '../exit.ts'
+import { readRunningInstance } from '../machine/running-instance.ts'
+import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
+import type { NatsLogin } from '../nats/nats.ts'
+import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** What every process and command needs to know, read once. */
+export type SharedConfig = {
+  /** Where this machine's data live, as an absolute path. */
+  readonly dataFolder: string
+  /** One address or several with commas; undefined where none is set and nothing runs here. */
+  readonly natsUrl: string | undefined
+  /** A NATS credentials file. */
+  readonly natsCreds: string | undefined
+  /** As whom to sign in to NATS; undefined: as nobody. */
+  readonly natsLogin?: NatsLogin | undefined
+  /** The NATS server's own certificate: it and no other is trusted. */
+  readonly natsPinFile?: string | undefined
+  /** Of each stream and bucket that is made: 1, or 3 in a cluster that survives the loss of a server. */
+  readonly replicas: number
+  readonly store: StoreSettings
+  /** Readings may be kept in another store than at the last start: history stays in the old one. */
+  readonly storeChanged?: boolean
+  /** What every sensor id starts with, `NGR-LOS` for Lagos. */
+  readonly idPrefix: string
+  /** Readings from before this are refused: ms since the epoch, UTC. */
+  readonly earliestMs: number
+  readonly admin: { readonly host: string /** 0: any free one. */; readonly port: number }
+  readonly logLevel: LogLevel
+}
+
+/** Where nothing is said, readings from before 2015 are taken for a broken clock. */
+const defaultEarliestMs = Date.UTC(2015, 0, 1)
+
+/** The process's environment over what `.env` in the working folder says. */
+export function environment(envFile = '.env'): Environment {
+  return { ...readEnvFile(envFile), ...process.env }
+}
+
+/** @throws WrongUsage that names the variable */
+export function readSharedConfig(source: SettingsSource): SharedConfig {
+  const settings = readSettings(source)
+  const dataFolder = resolve(settings.text('AIRPROOF_DATA', { default: '.airproof' }))
+  return Object.freeze({
+    dataFolder,
+    ...readNatsSettings(source, dataFolder),
+    natsCreds: settings.text('NATS_CREDS'),
+    replicas: settings.int('AIRPROOF_REPLICAS', { default: 1, min: 1, max: 5 }),
+    store: readStoreSettings(source, dataFolder),
+    storeChanged: settings.yes('AIRPROOF_STORE_CHANGED'),
+    idPrefix: readIdPrefix(source),
+    earliestMs: settings.timeMs('AIRPROOF_EARLIEST', { default: defaultEarliestMs }),
+    admin: {
+      host: settings.text('AIRPROOF_ADMIN_HOST', { default: '127.0.0.1' }),
+      port: settings.port('AIRPROOF_ADMIN_PORT', { default: 0 }),
+    },
+    logLevel: settings.choice('AIRPROOF_LOG', logLevels, 'info'),
+  })
+}
+
+/** What is said, or the instance that runs on the folder, which its operator signs in to. */
+function readNatsSettings(
+  source: SettingsSource,
+  dataFolder: string,
+): Pick<SharedConfig, 'natsUrl' | 'natsLogin' | 'natsPinFile'> {
+  const settings = readSettings(source)
+  const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
+  const said = readLogin(source, 'NATS')
+  const natsPinFile = settings.text('NATS_PIN_FILE')
+  if (natsUrl !== undefined) return { natsUrl, natsLogin: said, natsPinFile }
+  const running = readRunningInstance(dataFolder)
+  return {
+    natsUrl: running?.nats,
+    natsLogin: said ?? running?.nats_operator,
+    natsPinFile: natsPinFile ?? running?.nats_pin,
+  }
+}
+
+/** `<prefix>_USER` and `<prefix>_PASSWORD` or `<prefix>_PASSWORD_FILE`. @throws WrongUsage for half of it */
+export function readLogin(source: SettingsSource, prefix: string): NatsLogin | undefined {
+  const settings = readSettings(source)
+  const user = settings.text(`${prefix}_USER`)
+  const password = settings.secret(`${prefix}_PASSWORD`)
+  if (user === undefined && password === undefined) return undefined
+  if (user !== undefined && password !== undefined) return { user, password }
+  throw new WrongUsage(
+    user === undefined
+      ? `${prefix}_PASSWORD is set, so ${prefix}_USER is needed too`
+      : `${prefix}_USER is set, so ${prefix}_PASSWORD or ${prefix}_PASSWORD_FILE is needed too`,
+  )
+}
+
+function readStoreSettings(source: SettingsSource, dataFolder: string): StoreSettings {
+  const settings = readSettings(source)
+  const url = settings.url('INFLUX_URL', ['http:', 'https:'])
+  if (url === undefined) return { kind: 'sqlite', file: sqliteFileIn(dataFolder) }
+  const token = settings.secret('INFLUX_TOKEN')
+  if (token === undefined)
+    throw new WrongUsage('INFLUX_URL is set, so INFLUX_TOKEN or INFLUX_TOKEN_FILE is needed too')
+  const org = settings.text('INFLUX_ORG', { default: 'airproof' })
+  const bucket = settings.text('INFLUX_BUCKET', { default: 'air' })
+  return { kind: 'influx', url, token, org, bucket }
+}
+
+function readIdPrefix(source: SettingsSource): string {
+  const prefix = readSettings(source).text('AIRPROOF_ID_PREFIX', { default: defaultIdPrefix })
+  if (!/^[A-Z0-9]{2,8}(-[A-Z0-9]{2,8}){0,2}$/.test(prefix))
+    throw new WrongUsage(
+      `AIRPROOF_ID_PREFIX (--id-prefix) must be capitals like ${defaultIdPrefix}, and is "${prefix}"`,
+    )
+  return prefix
+}
+
+function readEnvFile(file: string): Environment {
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return {}
+    throw error
+  }
+}

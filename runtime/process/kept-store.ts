@@ -1,0 +1,116 @@
+/**
+ * Where readings are kept: KV `system`, key `store`, without what opens it. The pipeline writes it
+ * before it writes readings, so every other process and command finds the store that is in use,
+ * and a start with another store is noticed.
+ */
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
+import { MustAct } from '../exit.ts'
+import {
+  isPlace,
+  placeInWords,
+  placeOf,
+  type StorePlace,
+  sqliteFileIn,
+} from '../machine/store-place.ts'
+import { readHeader } from '../nats/log-messages.ts'
+import { lastMessage } from '../nats/stored-message.ts'
+import type { SharedConfig } from './config.ts'
+
+export const storeKey = 'store'
+
+/** undefined: no pipeline of a version that writes it down has run. */
+export async function readKeptStore(nc: NatsConnection): Promise<StorePlace | undefined> {
+  const entry = await (await new Kvm(nc).open(buckets.system)).get(storeKey)
+  return entry?.operation === 'PUT' ? parsePlace(entry.string()) : undefined
+}
+
+function parsePlace(text: string): StorePlace | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isPlace(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type ClaimOptions = Pick<SharedConfig, 'store' | 'storeChanged' | 'dataFolder'> & {
+  /** Whether a file is there and holds readings. */
+  readonly hasRows: (sqliteFile: string) => boolean
+}
+
+/**
+ * Writes down that readings are kept there from now on.
+ * @returns in words, where they were kept before, if the change was asked for
+ * @throws MustAct if history would be out of reach
+ */
+export async function claimStore(
+  nc: NatsConnection,
+  options: ClaimOptions,
+): Promise<string | undefined> {
+  const place = placeOf(options.store)
+  const kept = await readKeptStore(nc)
+  const former = leftBehind(place, kept, options)
+  const isLost = former !== undefined && (await hasHistory(nc))
+  if (isLost && !options.storeChanged)
+    throw new MustAct(
+      `readings were kept in ${former} until now, and the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
+    )
+  const text = JSON.stringify(place)
+  if (text !== JSON.stringify(kept))
+    await (await new Kvm(nc).open(buckets.system)).put(storeKey, text)
+  return isLost ? former : undefined
+}
+
+/** In words, the store that the place would take the place of; undefined: none, or the same one. */
+function leftBehind(
+  place: StorePlace,
+  kept: StorePlace | undefined,
+  { dataFolder, hasRows }: ClaimOptions,
+): string | undefined {
+  if (JSON.stringify(kept) === JSON.stringify(place)) return undefined
+  // a folder that was moved, or put back from a copy, brings its rows along
+  const isMoved = place.kind === 'sqlite' && kept?.kind !== 'influx' && hasRows(place.file)
+  if (isMoved) return undefined
+  if (kept !== undefined) return placeInWords(kept)
+  // a version that did not write it down has run here
+  const file = sqliteFileIn(dataFolder)
+  if (place.kind === 'sqlite') return 'another store'
+  return hasRows(file) ? placeInWords({ kind: 'sqlite', file }) : undefined
+}
+
+/** Whether a reading was ever accepted. */
+async function hasHistory(nc: NatsConnection): Promise<boolean> {
+  const last = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) =>
+      lastMessage(nc, readingsStream, readingsSubject(partition)),
+    ),
+  )
+  return last.some((message) => message && readHeader(message.subject, message.headers).nLast > 0)
+}
+
+/**
+ * For a process that only reads: its store must be the one that readings are written to. Paths and
+ * host names may differ from one machine to another.
+ * @throws MustAct
+ */
+export async function assertKeptStore(
+  nc: NatsConnection,
+  { store, storeChanged }: Pick<SharedConfig, 'store' | 'storeChanged'>,
+): Promise<void> {
+  const kept = await readKeptStore(nc)
+  const place = placeOf(store)
+  const isSame =
+    kept === undefined ||
+    (kept.kind === 'sqlite' && place.kind === 'sqlite') ||
+    (kept.kind === 'influx' &&
+      place.kind === 'influx' &&
+      kept.org === place.org &&
+      kept.bucket === place.bucket)
+  if (isSame || storeChanged) return
+  throw new MustAct(
+    `readings are kept in ${placeInWords(kept)}, and this process is set to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
+  )
+}

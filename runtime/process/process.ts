@@ -1,0 +1,72 @@
+import { logBroken } from '../broken.ts'
+import { exitCodeOf, exitCodes, inWords } from '../exit.ts'
+import { type Logger, openLog } from '../log.ts'
+import type { NatsSettings } from '../nats/nats.ts'
+import { orTryAgain } from '../server-away.ts'
+import type { Environment, Flags, SettingsSource } from '../settings.ts'
+import type { Door } from './admin.ts'
+import { readSharedConfig, type SharedConfig } from './config.ts'
+import { openProcessDoor } from './process-door.ts'
+import { watchStrayErrors } from './stray-error.ts'
+
+/** The door is open already; `openAdmin` and `connectNats` take what they need from here. */
+type ProcessConfig = SharedConfig &
+  Pick<NatsSettings, 'onTrouble'> & { readonly admin: { readonly door?: Door } }
+
+/** What a process of ours is given: nothing of it is read or opened by the process itself. */
+export type ProcessContext = {
+  readonly config: ProcessConfig
+  /** For the process's own `config.ts`, which reads its further settings from the two. */
+  readonly env: Environment
+  readonly flags: Flags
+  readonly log: Logger
+  /** Aborted when the process should stop; it then has 10 s. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * One process: opens what it needs, works until `stop`, closes it again and resolves.
+ * @throws MustAct, TryAgain, WrongUsage (`exit.ts`); anything else counts as MustAct
+ */
+export type ProcessMain = (context: ProcessContext) => Promise<void>
+
+/** The same process, ended by `TryAgain` where NATS did not answer. */
+export const tryAgainWhereAway =
+  (main: ProcessMain): ProcessMain =>
+  async (context) => {
+    try {
+      await main(context)
+    } catch (error) {
+      throw orTryAgain(error)
+    }
+  }
+
+type Run = {
+  readonly name: string
+  readonly main: ProcessMain
+  readonly source: SettingsSource
+  readonly stop: AbortSignal
+}
+
+/** Runs a process to its end. @returns its exit code; an error is logged in words */
+export async function runProcess({ name, main, source, stop }: Run): Promise<number> {
+  const config = readSharedConfig(source)
+  const log = openLog({ name, level: config.logLevel })
+  using strays = watchStrayErrors()
+  logBroken(log)
+  try {
+    await using door = await openProcessDoor({ name, config, log, stop })
+    const { waitsFor: onTrouble } = door
+    const withDoor = { ...config, admin: { ...config.admin, door }, onTrouble }
+    await Promise.race([main({ config: withDoor, ...source, log, stop }), strays.first])
+    log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')
+    return exitCodes.done
+  } catch (error) {
+    if (stop.aborted && error === stop.reason) {
+      log.info({ on: stop.reason }, 'stopped before it was ready')
+      return exitCodes.done
+    }
+    log.fatal({ err: error }, inWords(error))
+    return exitCodeOf(error)
+  }
+}
