@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import { Pool } from 'undici'
 import { percentile } from '../core/air/percentile.ts'
-import { issueCredential } from '../runtime/sensor-credentials.ts'
+import { issueCredential } from '../operate/sensor-credentials.ts'
 import { buckets } from '../schemas/subjects.ts'
 import airrohr from '../test/fixtures/devices/airrohr.json' with { type: 'json' }
 import { cityOf, registerCity } from '../test/support/chaos/city.ts'

@@ -4,7 +4,7 @@ import {
   createAccount,
   listAccounts,
   openAccountBook,
-} from '../runtime/account-book.ts'
+} from '../operate/account-book.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import type { Account } from '../schemas/people/account.ts'
 import type { Command, CommandContext } from './command.ts'

@@ -8,7 +8,7 @@ import {
   openApplications,
   removeApplication,
   renewApplication,
-} from '../runtime/applications.ts'
+} from '../operate/applications.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { type Application, applicationKinds } from '../schemas/devices/application.ts'
 import type { Command, CommandContext } from './command.ts'

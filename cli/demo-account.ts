@@ -16,7 +16,7 @@ import {
   findAccount,
   findKey,
   openAccountBook,
-} from '../runtime/account-book.ts'
+} from '../operate/account-book.ts'
 import { codeOf } from '../runtime/exit.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import type { Account } from '../schemas/people/account.ts'

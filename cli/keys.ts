@@ -5,7 +5,7 @@ import {
   needAccount,
   openAccountBook,
   revokeKey,
-} from '../runtime/account-book.ts'
+} from '../operate/account-book.ts'
 import { exitCodes } from '../runtime/exit.ts'
 import type { KeyRecord } from '../schemas/people/account.ts'
 import type { Command, CommandContext } from './command.ts'

@@ -1,7 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
 import { refusalReasons } from '../core/state/log-message.ts'
-import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import {
   type Again,
   listRejected,
@@ -11,7 +10,8 @@ import {
   type RejectedWithBytes,
   rejectedReasons,
   replayRejected,
-} from '../runtime/rejected-messages.ts'
+} from '../operate/rejected-messages.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'
 import { openProgress } from './progress.ts'

@@ -2,9 +2,9 @@
 
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { parseIso } from '../core/iso-time.ts'
+import { cadenceSecondsOf, newEntry } from '../operate/sensor-registry.ts'
+import { type SensorSettings, withSettings } from '../operate/sensor-settings.ts'
 import { inWords, MustAct } from '../runtime/exit.ts'
-import { cadenceSecondsOf, newEntry } from '../runtime/sensor-registry.ts'
-import { type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
 import { parseDurationMs, parseYes } from '../runtime/settings.ts'
 import { entryFault } from '../schemas/devices/registered-sensor.ts'
 import { type Device, defaultCadenceSeconds, type SensorEntry } from '../schemas/devices/sensor.ts'

@@ -1,7 +1,7 @@
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
+import { mergeSites } from '../operate/sensor-registry.ts'
 import { MustAct } from '../runtime/exit.ts'
-import { mergeSites } from '../runtime/sensor-registry.ts'
 import type { SensorEntry, Site } from '../schemas/devices/sensor.ts'
 import type { Survey, SurveyedSensor } from './replay/survey.ts'
 import { isSamePlace } from './replay/survey.ts'

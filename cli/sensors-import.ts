@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { inWords, MustAct, WrongUsage } from '../runtime/exit.ts'
 import {
   type Imported,
   importSensors,
   listSensors,
   mergeSites,
   type Registry,
-} from '../runtime/sensor-registry.ts'
-import { type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
+} from '../operate/sensor-registry.ts'
+import { type SensorSettings, withSettings } from '../operate/sensor-settings.ts'
+import { inWords, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { defaultCadenceSeconds } from '../schemas/devices/sensor.ts'
 import { openProgress } from './progress.ts'
 import {

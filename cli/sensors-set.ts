@@ -1,7 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
-import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { SharedConfig } from '../runtime/process/config.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -9,8 +7,10 @@ import {
   listSensors,
   needSensor,
   openRegistry,
-} from '../runtime/sensor-registry.ts'
-import { changedSettings, type SensorSettings, withSettings } from '../runtime/sensor-settings.ts'
+} from '../operate/sensor-registry.ts'
+import { changedSettings, type SensorSettings, withSettings } from '../operate/sensor-settings.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { SharedConfig } from '../runtime/process/config.ts'
 import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
 import type { CommandContext } from './command.ts'
 import { deviceOf, refuseTaken } from './sensors-device.ts'

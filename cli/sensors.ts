@@ -2,9 +2,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { SharedConfig } from '../runtime/process/config.ts'
-import { issueCredential } from '../runtime/sensor-credentials.ts'
+import { issueCredential } from '../operate/sensor-credentials.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -17,7 +15,9 @@ import {
   openRegistry,
   type Registry,
   removeSensor,
-} from '../runtime/sensor-registry.ts'
+} from '../operate/sensor-registry.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { SharedConfig } from '../runtime/process/config.ts'
 import { type Device, defaultCadenceSeconds, type SensorEntry } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'

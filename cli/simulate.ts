@@ -6,10 +6,10 @@ import {
   TimeoutError,
 } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
+import { issueCredential } from '../operate/sensor-credentials.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { readSharedConfig, type SharedConfig } from '../runtime/process/config.ts'
-import { issueCredential } from '../runtime/sensor-credentials.ts'
 import { buckets, connectionsSubject } from '../schemas/subjects.ts'
 import type { Command, CommandContext } from './command.ts'
 import { withInstance } from './instance.ts'

@@ -1,5 +1,5 @@
 import { longestTarget } from '../core/access/request-target.ts'
-import { openAccountBook } from '../runtime/account-book.ts'
+import { openAccountBook } from '../operate/account-book.ts'
 import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { indexByAccount } from '../runtime/nats/index-by-account.ts'

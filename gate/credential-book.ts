@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { checkKey, sensorKeyPrefix } from '../core/access/api-key.ts'
+import { hashOfSecret } from '../operate/sensor-credentials.ts'
 import { type WatchedBucket, watchBucket } from '../runtime/nats/watched-bucket.ts'
-import { hashOfSecret } from '../runtime/sensor-credentials.ts'
 import { type Credential, parseCredential } from '../schemas/devices/credential.ts'
 import { buckets } from '../schemas/subjects.ts'
 

@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
-import { MustAct } from '../../runtime/exit.ts'
 import {
   cadenceSecondsOf,
   importSensors,
@@ -12,7 +11,8 @@ import {
   newEntry,
   openRegistry,
   type Registry,
-} from '../../runtime/sensor-registry.ts'
+} from '../../operate/sensor-registry.ts'
+import { MustAct } from '../../runtime/exit.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity } from './city.ts'

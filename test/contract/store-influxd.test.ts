@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { withFileLock } from '../../runtime/engines/file-lock.ts'
-import { findInfluxd, influxdVersion } from '../../runtime/engines/find-influxd.ts'
-import { startInfluxd } from '../../runtime/engines/influxd.ts'
 import { programFile } from '../../runtime/engines/tools.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
+import { findInfluxd, influxdVersion } from '../support/engines/find-influxd.ts'
+import { startInfluxd } from '../support/engines/influxd.ts'
 
 function newFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'airproof-engines-'))

@@ -11,7 +11,7 @@ import {
   newEntry,
   openRegistry,
   removeSensor,
-} from '../../runtime/sensor-registry.ts'
+} from '../../operate/sensor-registry.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { siteOf } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'

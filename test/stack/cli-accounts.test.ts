@@ -18,7 +18,7 @@ import {
   listKeys,
   openAccountBook,
   revokeKey,
-} from '../../runtime/account-book.ts'
+} from '../../operate/account-book.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { type TestNats, testNats } from '../support/nats.ts'

@@ -3,14 +3,14 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
-import { MustAct } from '../../runtime/exit.ts'
-import { ensureStreams } from '../../runtime/nats/streams.ts'
 import {
   listRejected,
   needRejected,
   rejectedReasons,
   replayRejected,
-} from '../../runtime/rejected-messages.ts'
+} from '../../operate/rejected-messages.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import {
   rawStream,
   rejectedHeaders,

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { changeAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { changeAccount, openAccountBook } from '../../operate/account-book.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
 import type { KeyRecord } from '../../schemas/people/account.ts'

@@ -18,7 +18,7 @@ import {
   keyLifeMs,
   listKeys,
   openAccountBook,
-} from '../../runtime/account-book.ts'
+} from '../../operate/account-book.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { countDropped, MailFull, openMailQueue, sealedMail } from '../../runtime/nats/mail-queue.ts'

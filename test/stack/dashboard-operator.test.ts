@@ -4,7 +4,7 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import { findAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { findAccount, openAccountBook } from '../../operate/account-book.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import {
   anchoredKey,

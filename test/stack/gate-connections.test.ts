@@ -5,16 +5,16 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { inParallel } from '../../runtime/in-parallel.ts'
-import { freePort } from '../../runtime/machine/free-port.ts'
-import { issueCredential, revokeCredential } from '../../runtime/sensor-credentials.ts'
+import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import {
   changeSensor,
   createSensor,
   newEntry,
   openRegistry,
   removeSensor,
-} from '../../runtime/sensor-registry.ts'
+} from '../../operate/sensor-registry.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
+import { freePort } from '../../runtime/machine/free-port.ts'
 import type { OpenConnection } from '../../schemas/devices/open-connection.ts'
 import { parseSeen } from '../../schemas/devices/seen.ts'
 import { buckets, connectionsSubject, deniedSubject, rawStream } from '../../schemas/subjects.ts'

@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
-import { revokeCredential } from '../../runtime/sensor-credentials.ts'
+import { revokeCredential } from '../../operate/sensor-credentials.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findInfluxd } from '../../runtime/engines/find-influxd.ts'
-import { type Influxd, startInfluxd } from '../../runtime/engines/influxd.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { openInfluxStore } from '../../store/influx.ts'
 import { addInfluxBuckets, type InfluxBuckets, setUpInflux } from '../../store/set-up-influx.ts'
 import type { Store } from '../../store/store.ts'
+import { findInfluxd } from './engines/find-influxd.ts'
+import { type Influxd, startInfluxd } from './engines/influxd.ts'
 
 export type TestBucket = InfluxBuckets & {
   /** The pipeline's. */

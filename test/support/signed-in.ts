@@ -1,6 +1,6 @@
 /** Somebody who is signed in, without the forms that lead there. */
 import { openSessions } from '../../dashboard/server/sessions.ts'
-import { changeAccount, createAccount, openAccountBook } from '../../runtime/account-book.ts'
+import { changeAccount, createAccount, openAccountBook } from '../../operate/account-book.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import type { Browser, TestDashboard } from './dashboard.ts'
 import { eventually } from './eventually.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkKey, sensorKeyPrefix } from '../../core/access/api-key.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
-import { hashOfSecret, newSecret } from '../../runtime/sensor-credentials.ts'
+import { hashOfSecret, newSecret } from '../../operate/sensor-credentials.ts'
 import { parseCredential } from '../../schemas/devices/credential.ts'
 import { entryFault, parseSensor } from '../../schemas/devices/registered-sensor.ts'
 

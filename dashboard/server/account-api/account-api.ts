@@ -1,9 +1,9 @@
 /** What the pages Keys and Operator ask of this server beside `/data/v1`. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../../core/air/sensor-id.ts'
-import type { AccountBook } from '../../../runtime/account-book.ts'
+import type { AccountBook } from '../../../operate/account-book.ts'
+import { openRegistry } from '../../../operate/sensor-registry.ts'
 import { type WatchedBucket, watchBucket } from '../../../runtime/nats/watched-bucket.ts'
-import { openRegistry } from '../../../runtime/sensor-registry.ts'
 import { parseSensor } from '../../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'

@@ -1,6 +1,6 @@
 /** The signed-in account's own API keys: shown, made, revoked. Another's are as if not there. */
 import { dayMs } from '../../../core/time.ts'
-import { type AccountBook, createKey, revokeKeyOfHash } from '../../../runtime/account-book.ts'
+import { type AccountBook, createKey, revokeKeyOfHash } from '../../../operate/account-book.ts'
 import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
 import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { rateBy } from '../rate-by.ts'

@@ -1,4 +1,4 @@
-import { type AccountBook, changeAccount, needAccount } from '../../../runtime/account-book.ts'
+import { type AccountBook, changeAccount, needAccount } from '../../../operate/account-book.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
 import type { Account } from '../../../schemas/people/account.ts'

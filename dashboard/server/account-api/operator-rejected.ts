@@ -1,5 +1,4 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { MustAct } from '../../../runtime/exit.ts'
 import {
   countRejected,
   listRejected,
@@ -7,7 +6,8 @@ import {
   type RejectedWithBytes,
   rejectedReasons,
   replayRejected,
-} from '../../../runtime/rejected-messages.ts'
+} from '../../../operate/rejected-messages.ts'
+import { MustAct } from '../../../runtime/exit.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
 import { choiceOf, wholeOf } from './asked-query.ts'

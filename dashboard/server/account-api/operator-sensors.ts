@@ -4,7 +4,7 @@ import {
   newEntry,
   type Registry,
   removeSensor,
-} from '../../../runtime/sensor-registry.ts'
+} from '../../../operate/sensor-registry.ts'
 import { defaultCadenceSeconds } from '../../../schemas/devices/sensor.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'

@@ -4,7 +4,7 @@
  * led to take over a stranger's account, with that stranger's keys and webhooks in it.
  */
 import type { Context } from 'koa'
-import { moveAddress } from '../../../runtime/account-book.ts'
+import { moveAddress } from '../../../operate/account-book.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import { readPassword } from '../password-store.ts'

@@ -3,7 +3,7 @@
  * person who reads the mail, so nothing that a stranger typed at sign-up is in it.
  */
 import type { Context } from 'koa'
-import { createAccount, findAccount } from '../../../runtime/account-book.ts'
+import { createAccount, findAccount } from '../../../operate/account-book.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { Account } from '../../../schemas/people/account.ts'
 import { hashOfToken } from '../cookies.ts'

@@ -1,6 +1,6 @@
 /** What people type, judged: the value as it is kept, or a sentence that says what is wrong. */
 import { onOneLine } from '../../../core/one-line.ts'
-import { normaliseEmail } from '../../../runtime/account-book.ts'
+import { normaliseEmail } from '../../../operate/account-book.ts'
 import { WrongUsage } from '../../../runtime/exit.ts'
 import { spellPassword } from '../password-hash.ts'
 import { isCommonPassword } from './common-passwords.ts'

@@ -2,7 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type AccountBook, removeAccount } from '../../../runtime/account-book.ts'
+import { type AccountBook, removeAccount } from '../../../operate/account-book.ts'
 import { lastValues } from '../../../runtime/nats/last-values.ts'
 import { type WatchedBucket, watchChecked } from '../../../runtime/nats/watched-bucket.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { emailKey } from '../../../runtime/account-book.ts'
+import { emailKey } from '../../../operate/account-book.ts'
 import type { SecretBox } from '../../../runtime/secrets/seal-secret.ts'
 import { cookieLifeMs, cookieLine, cookieText } from '../cookies.ts'
 

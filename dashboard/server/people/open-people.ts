@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { AccountBook } from '../../../runtime/account-book.ts'
+import type { AccountBook } from '../../../operate/account-book.ts'
 import type { MailQueue } from '../../../runtime/nats/mail-queue.ts'
 import type { SecretBox } from '../../../runtime/secrets/seal-secret.ts'
 import type { TellAudit } from '../account-api/audit.ts'

@@ -1,7 +1,7 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
-import { type AccountBook, emailKey } from '../../../runtime/account-book.ts'
+import { type AccountBook, emailKey } from '../../../operate/account-book.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import type { MailQueue } from '../../../runtime/nats/mail-queue.ts'
 import { checkedEntry } from '../../../runtime/nats/read-entry.ts'

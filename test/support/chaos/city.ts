@@ -4,8 +4,8 @@ import { fromHundredths } from '../../../core/air/hundredths.ts'
 import type { Hundredths } from '../../../core/air/reading.ts'
 import { type SensorId, sensorIdRules } from '../../../core/air/sensor-id.ts'
 import { dayMs } from '../../../core/time.ts'
+import { importSensors, newEntry, openRegistry } from '../../../operate/sensor-registry.ts'
 import { ensureStreams } from '../../../runtime/nats/streams.ts'
-import { importSensors, newEntry, openRegistry } from '../../../runtime/sensor-registry.ts'
 
 const rules = sensorIdRules()
 const districts = ['IKJ', 'LEK', 'SUR', 'YAB', 'APA']

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { MustAct } from '../exit.ts'
-import { type Child, exitInWords, startChild } from '../machine/child.ts'
-import type { Environment } from '../settings.ts'
-import { endOrphan } from './orphan.ts'
+import { endOrphan } from '../../../runtime/engines/orphan.ts'
+import { MustAct } from '../../../runtime/exit.ts'
+import { type Child, exitInWords, startChild } from '../../../runtime/machine/child.ts'
+import type { Environment } from '../../../runtime/settings.ts'
 
 export type Influxd = Child & { readonly url: string; readonly port: number }
 

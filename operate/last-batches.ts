@@ -4,6 +4,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
+import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   batchKey,
@@ -20,7 +21,6 @@ import {
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { readEntry } from './nats/read-entry.ts'
 
 export type BatchStatus = {
   readonly index: number

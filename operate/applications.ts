@@ -3,16 +3,16 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
+import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Application,
   applicationFault,
   parseApplication,
 } from '../schemas/devices/application.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { MustAct, TryAgain, WrongUsage } from './exit.ts'
-import { jsonOf } from './nats/read-entry.ts'
-import { isWrongLastSequence } from './nats/stored-message.ts'
-import { watchBucket } from './nats/watched-bucket.ts'
 import { hashOfSecret, newSecret } from './sensor-credentials.ts'
 
 type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>

@@ -6,13 +6,13 @@
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { exitInWords, startChild } from '../machine/child.ts'
-import type { Environment } from '../settings.ts'
-import { onPath, programFile, runTool } from './tools.ts'
+import { onPath, programFile, runTool } from '../../../runtime/engines/tools.ts'
+import { exitInWords, startChild } from '../../../runtime/machine/child.ts'
+import type { Environment } from '../../../runtime/settings.ts'
 
 const helper = 'github.com/influxdata/pkg-config@v0.2.7'
 const program = 'github.com/influxdata/influxdb/v2/cmd/influxd'
-const recipe = new URL('./influxd/', import.meta.url)
+const recipe = new URL('../../../runtime/engines/influxd/', import.meta.url)
 const packagesANote = 250
 
 /** What the machine lacks to build it, in words. */

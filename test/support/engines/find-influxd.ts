@@ -3,11 +3,11 @@
  * from its Go module. Tests and benchmarks need one; in production `INFLUX_URL` names a server.
  */
 import { join } from 'node:path'
-import type { Environment } from '../settings.ts'
+import { cacheFolder, makeOnce } from '../../../runtime/engines/engine-cache.ts'
+import { withFileLock } from '../../../runtime/engines/file-lock.ts'
+import { isProgram, onPath, programFile, runTool } from '../../../runtime/engines/tools.ts'
+import type { Environment } from '../../../runtime/settings.ts'
 import { buildInfluxd, missingForBuild } from './build-influxd.ts'
-import { cacheFolder, makeOnce } from './engine-cache.ts'
-import { withFileLock } from './file-lock.ts'
-import { isProgram, onPath, programFile, runTool } from './tools.ts'
 
 export const influxdVersion = '2.9.1'
 

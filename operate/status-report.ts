@@ -7,6 +7,10 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { statusCounts } from '../core/state/presence.ts'
+import { readHeader } from '../runtime/nats/log-messages.ts'
+import { seedStates } from '../runtime/nats/seed-states.ts'
+import { lastMessage, nextMessage, type Stored } from '../runtime/nats/stored-message.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { decodeReadings } from '../schemas/log/readings-message.ts'
 import {
   buckets,
@@ -17,10 +21,6 @@ import {
   rejectedStream,
 } from '../schemas/subjects.ts'
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
-import { readHeader } from './nats/log-messages.ts'
-import { seedStates } from './nats/seed-states.ts'
-import { lastMessage, nextMessage, type Stored } from './nats/stored-message.ts'
-import { watchBucket } from './nats/watched-bucket.ts'
 import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
 export type PartitionStatus = {

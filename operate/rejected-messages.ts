@@ -13,16 +13,16 @@ import { partitionOf } from '../core/air/sensor-id.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { type Refused, refusalReasons } from '../core/state/log-message.ts'
 import { refusalWords } from '../core/state/refusal-words.ts'
+import { reportBroken } from '../runtime/broken.ts'
+import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { inParallel } from '../runtime/in-parallel.ts'
+import { lastMessage, messageAt } from '../runtime/nats/stored-message.ts'
 import {
   againSubject,
   isSensorToken,
   rejectedHeaders,
   rejectedStream,
 } from '../schemas/subjects.ts'
-import { reportBroken } from './broken.ts'
-import { MustAct, TryAgain } from './exit.ts'
-import { inParallel } from './in-parallel.ts'
-import { lastMessage, messageAt } from './nats/stored-message.ts'
 
 export type Rejected = {
   /** `<reason>.<sensor>.<partition>.<raw sequence>.<item>`: the end of its subject. */

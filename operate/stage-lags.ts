@@ -4,6 +4,8 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shardCount } from '../core/delivery/webhook-id.ts'
+import { readEntry } from '../runtime/nats/read-entry.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   buckets,
   eventsStream,
@@ -13,8 +15,6 @@ import {
   walHeaders,
   walSubject,
 } from '../schemas/subjects.ts'
-import { readEntry } from './nats/read-entry.ts'
-import { lastMessage } from './nats/stored-message.ts'
 
 export type StageLags = {
   /** Messages of READINGS that the area statistics have not looked at; null: they never ran. */

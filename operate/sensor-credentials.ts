@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
 import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
+import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
+import { checkedEntry } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
-import { MustAct, TryAgain } from './exit.ts'
-import { putUnlessChanged } from './nats/put-unless-changed.ts'
-import { checkedEntry } from './nats/read-entry.ts'
-import { isWrongLastSequence } from './nats/stored-message.ts'
 
 /**
  * A secret is 30 random base62 characters, 178 bits: nobody guesses it however fast the hash is,

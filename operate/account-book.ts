@@ -6,12 +6,12 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
+import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { checkedEntry, jsonOf } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
+import { watchChecked } from '../runtime/nats/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { MustAct, TryAgain, WrongUsage } from './exit.ts'
-import { checkedEntry, jsonOf } from './nats/read-entry.ts'
-import { isWrongLastSequence } from './nats/stored-message.ts'
-import { watchChecked } from './nats/watched-bucket.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8
