@@ -14,7 +14,7 @@ import { openPasswords, writePassword } from '../dashboard/server/password-store
 import { createAccount, openAccountBook } from '../operate/account-book.ts'
 import { ensureStreams } from '../runtime/nats/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { openSqliteStore } from '../store/sqlite.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import { testNats } from '../test/support/nats.ts'
 import { temporaryFolder } from '../test/support/temporary-folder.ts'
 import { key, keyRecord } from './verify-api-key.ts'

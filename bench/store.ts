@@ -11,7 +11,7 @@ import { wholeNetwork } from '../core/air/area.ts'
 import type { Reading } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../core/time.ts'
-import { openSqliteStore } from '../store/sqlite.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 

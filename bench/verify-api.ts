@@ -49,7 +49,7 @@ import {
   type SealedBatch,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
-import { openSqliteStore } from '../store/sqlite.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 import { testNats } from '../test/support/nats.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { readSharedConfig } from '../runtime/process/config.ts'
-import { addInfluxBuckets } from '../store/set-up-influx.ts'
+import { addInfluxBuckets } from '../store/influx/set-up.ts'
 import type { Command } from './command.ts'
 import { exactWords } from './words.ts'
 

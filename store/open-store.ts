@@ -1,5 +1,5 @@
-import { openInfluxStore } from './influx.ts'
-import { openSqliteStore } from './sqlite.ts'
+import { openInfluxStore } from './influx/influx.ts'
+import { openSqliteStore } from './sqlite/sqlite.ts'
 import type { Store } from './store.ts'
 
 /** Which engine, and where. */

@@ -2,7 +2,7 @@
  * The stored rows as an analyst reads them (`docs/analysts.md`): the view of the SQLite file, or
  * InfluxQL over HTTP. The service's own store code is not asked.
  */
-import { openSqliteFile } from '../../store/sqlite-file.ts'
+import { openSqliteFile } from '../../store/sqlite/file.ts'
 import type { TestBucket } from '../../test/support/influx.ts'
 
 /** Values in the unit of their quantity, as the engine gives them. */

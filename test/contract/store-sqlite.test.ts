@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteStore } from '../../store/sqlite.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { type StorePlace, storeContract } from './store-contract.ts'
 
 async function newFolder(): Promise<AsyncDisposable & { readonly path: string }> {

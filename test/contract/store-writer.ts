@@ -4,7 +4,7 @@
  * or `unavailable N`, N counting from 0.
  */
 import type { Reading } from '../../core/air/reading.ts'
-import { openSqliteStore } from '../../store/sqlite.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { StoreUnavailable } from '../../store/store.ts'
 import { batchOf } from './store-batches.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSqliteStore } from '../../store/sqlite.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('many that make a new file at once have one store', async () => {

@@ -35,7 +35,7 @@ import {
   rejectedSubject,
   riseSubject,
 } from '../../schemas/subjects.ts'
-import { openSqliteStore } from '../../store/sqlite.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from './eventually.ts'
 import { loginAs, type TestNats, testNats } from './nats.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Environment } from '../../../runtime/settings.ts'
-import { openSqliteStore } from '../../../store/sqlite.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite.ts'
 import type { Store } from '../../../store/store.ts'
 import { testInflux } from '../influx.ts'
 import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts'

@@ -1,11 +1,11 @@
-import { wholeNetwork } from '../core/air/area.ts'
-import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { type BucketSummary, statCollector } from '../stat-collector.ts'
+import { areaStats, noValues, statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
+import type { AreaStats, FieldStats, Store } from '../store.ts'
 import { inParallel } from './in-parallel.ts'
-import { type InfluxCell, type InfluxQuery, type QueryParams, timeParam } from './influx-query.ts'
 import type { RollupMeasurement } from './line-protocol.ts'
-import { type BucketSummary, statCollector } from './stat-collector.ts'
-import { areaStats, noValues, statFields, statNames, stepsPerUnit } from './stat-fields.ts'
-import type { AreaStats, FieldStats, Store } from './store.ts'
+import { type InfluxCell, type InfluxQuery, type QueryParams, timeParam } from './query.ts'
 
 export type InfluxStats = Pick<Store, 'computeBuckets' | 'computeOverall'>
 

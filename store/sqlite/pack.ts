@@ -2,10 +2,10 @@
  * Readings, keys and statistics as one buffer each, so that a batch crosses a thread as two short
  * lists of names and a transfer, not as thousands of objects. A null is NaN in the buffer.
  */
-import type { Reading, ReadingKey } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { areaStats, statFields, statNames } from './stat-fields.ts'
-import type { AreaStats, FieldStats } from './store.ts'
+import type { Reading, ReadingKey } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { areaStats, statFields, statNames } from '../stat-fields.ts'
+import type { AreaStats, FieldStats } from '../store.ts'
 
 type Cells = Float64Array<ArrayBuffer>
 

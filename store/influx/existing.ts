@@ -1,9 +1,9 @@
-import type { Reading, ReadingKey } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { dayMs, hourMs } from '../core/time.ts'
+import type { Reading, ReadingKey } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
 import { inParallel } from './in-parallel.ts'
-import { type InfluxQuery, timeParam } from './influx-query.ts'
-import { readingFields, readingOf } from './influx-row.ts'
+import { type InfluxQuery, timeParam } from './query.ts'
+import { readingFields, readingOf } from './row.ts'
 
 /**
  * InfluxQL cannot ask for several instants at once, so a sensor's keys become spans and what

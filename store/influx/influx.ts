@@ -1,18 +1,18 @@
-import type { Reading } from '../core/air/reading.ts'
-import { influxClient } from './influx-client.ts'
-import { type InfluxQuery, influxQuery } from './influx-query.ts'
-import { influxReads } from './influx-read.ts'
-import { influxRollups, influxStats } from './influx-stats.ts'
-import { writeLines } from './influx-write.ts'
-import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
-import { sortOutFaulty } from './row-fault.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { sortOutFaulty } from '../row-fault.ts'
 import {
   type AreaStats,
   type RefusedRow,
   type Store,
   StoreMisconfigured,
   type StoreReads,
-} from './store.ts'
+} from '../store.ts'
+import { influxClient } from './client.ts'
+import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
+import { type InfluxQuery, influxQuery } from './query.ts'
+import { influxReads } from './read.ts'
+import { influxRollups, influxStats } from './stats.ts'
+import { writeLines } from './write.ts'
 
 export type InfluxStoreOptions = {
   readonly url: string

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { givenUp, StoreUnavailable } from '../store.ts'
 import {
   type Answer,
   type CallName,
@@ -8,9 +9,8 @@ import {
   type SqliteCalls,
   type WorkerData,
   type WorkerOptions,
-} from './sqlite-calls.ts'
-import { errorOf } from './sqlite-fault.ts'
-import { givenUp, StoreUnavailable } from './store.ts'
+} from './calls.ts'
+import { errorOf } from './fault.ts'
 
 /** One worker thread and its connection; calls are answered in the order they are made. */
 export type SqliteLane = AsyncDisposable & {
@@ -41,7 +41,7 @@ export function openSqliteLane(options: WorkerOptions): SqliteLane {
   const dropped = noneGivenUp()
 
   const start = (): Worker => {
-    const started = new Worker(new URL('./sqlite-worker.ts', import.meta.url), {
+    const started = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: { ...options, givenUp: dropped } satisfies WorkerData,
     })
     started.on('message', (answer: Answer) => {

@@ -1,6 +1,6 @@
 import type { Transport } from '@influxdata/influxdb-client'
-import { faultOfStatement, influxFault } from './influx-fault.ts'
-import { givenUp } from './store.ts'
+import { givenUp } from '../store.ts'
+import { faultOfStatement, influxFault } from './fault.ts'
 
 export type InfluxCell = number | string | null
 export type Series = {

@@ -1,11 +1,11 @@
-import { wholeNetwork } from '../core/air/area.ts'
-import { dayMs } from '../core/time.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
+import { dayMs } from '../../core/time.ts'
+import { type StatCollector, statCollector } from '../stat-collector.ts'
+import { statFields, statNames } from '../stat-fields.ts'
+import type { SqliteCalls } from './calls.ts'
+import { numberOf, type Row, type SqliteFile } from './file.ts'
 import { type PackedStats, statsHead, statsWidth } from './pack.ts'
-import type { SqliteCalls } from './sqlite-calls.ts'
-import { numberOf, type Row, type SqliteFile } from './sqlite-file.ts'
-import { type RollupTable, statColumns } from './sqlite-schema.ts'
-import { type StatCollector, statCollector } from './stat-collector.ts'
-import { statFields, statNames } from './stat-fields.ts'
+import { type RollupTable, statColumns } from './schema.ts'
 
 export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' | 'rollups'>
 

@@ -2,10 +2,10 @@
  * Lines for InfluxDB, made by hand: the client's `Point` costs three times as much a row.
  * Measured values are float fields in their unit; `aqi`, `flags` and `seq` integers.
  */
-import type { Reading } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { statFields, statNames } from './stat-fields.ts'
-import type { AreaStats } from './store.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { statFields, statNames } from '../stat-fields.ts'
+import type { AreaStats } from '../store.ts'
 
 export type RollupMeasurement = 'reading_1h' | 'reading_1d'
 

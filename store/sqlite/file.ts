@@ -4,9 +4,9 @@
  */
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
-import { isBusy } from './sqlite-fault.ts'
-import { applicationId, schemaSql, schemaVersion } from './sqlite-schema.ts'
-import { StoreMisconfigured, StoreUnavailable } from './store.ts'
+import { StoreMisconfigured, StoreUnavailable } from '../store.ts'
+import { isBusy } from './fault.ts'
+import { applicationId, schemaSql, schemaVersion } from './schema.ts'
 
 export type Cell = SQLOutputValue
 export type Row = readonly Cell[]

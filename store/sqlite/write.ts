@@ -1,6 +1,6 @@
+import { numberOf, type SqliteFile } from './file.ts'
 import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
-import { numberOf, type SqliteFile } from './sqlite-file.ts'
-import { type RollupTable, statColumns } from './sqlite-schema.ts'
+import { type RollupTable, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { InfluxDB, setLogger, type Transport, type WriteApi } from '@influxdata/influxdb-client'
-import { StoreMisconfigured } from './store.ts'
+import { StoreMisconfigured } from '../store.ts'
 
 export type InfluxClientOptions = {
   readonly url: string

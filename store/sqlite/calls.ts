@@ -1,7 +1,7 @@
+import type { Cursor } from '../store.ts'
+import type { Fault } from './fault.ts'
 import type { PackedKeys, PackedReadings, PackedStats } from './pack.ts'
-import type { Fault } from './sqlite-fault.ts'
-import type { RollupTable } from './sqlite-schema.ts'
-import type { Cursor } from './store.ts'
+import type { RollupTable } from './schema.ts'
 
 /** What a worker is asked to do, in what crosses a thread cheaply. */
 export type SqliteCalls = {

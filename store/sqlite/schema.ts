@@ -2,7 +2,7 @@
  * The file of the embedded store. Sensors and areas are small integers, measured values integer
  * hundredths: 64 bytes a reading. `readings`, `area_hours` and `area_days` are for people.
  */
-import { statFields, statNames, stepsPerUnit } from './stat-fields.ts'
+import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
 
 /** Raised with every change of the schema; a file of another version is not opened. */
 export const schemaVersion = 1

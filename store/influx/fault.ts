@@ -1,4 +1,4 @@
-import { StoreMisconfigured, StoreUnavailable } from './store.ts'
+import { StoreMisconfigured, StoreUnavailable } from '../store.ts'
 
 /** What the client throws for an answer that is no success. Its class names are minified. */
 export type HttpAnswer = { readonly status: number; readonly message: string }

@@ -1,6 +1,6 @@
-import type { Reading } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import type { InfluxCell } from './influx-query.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { InfluxCell } from './query.ts'
 
 /** In the order of `readingOf`; time comes first of itself. */
 export const readingFields = 'pm25, pm10, co2, temperature, humidity, aqi, flags, seq, area'

@@ -1,4 +1,4 @@
-import { StoreMisconfigured, StoreUnavailable } from './store.ts'
+import { StoreMisconfigured, StoreUnavailable } from '../store.ts'
 
 /** An error as it crosses a thread: `bug` is anything that the store does not foresee. */
 export type Fault = {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { applicationId } from './sqlite-schema.ts'
+import { applicationId } from './schema.ts'
 
 /** Whether a file of ours is there and holds readings. */
 export function sqliteHasRows(file: string): boolean {

@@ -1,6 +1,6 @@
 import type { WriteApi } from '@influxdata/influxdb-client'
-import { answerOf, influxFault } from './influx-fault.ts'
-import { StoreMisconfigured } from './store.ts'
+import { StoreMisconfigured } from '../store.ts'
+import { answerOf, influxFault } from './fault.ts'
 
 export type BadLine = { readonly index: number; readonly why: string }
 

@@ -1,8 +1,8 @@
 /** Sets up an InfluxDB 2 as the store needs it: two buckets, and tokens that can do little. */
 import { HttpError, InfluxDB, type Transport } from '@influxdata/influxdb-client'
+import { StoreMisconfigured } from '../store.ts'
+import { influxFault } from './fault.ts'
 import { rollupBucketOf } from './influx.ts'
-import { influxFault } from './influx-fault.ts'
-import { StoreMisconfigured } from './store.ts'
 
 export type InfluxOperator = {
   readonly url: string

@@ -1,7 +1,7 @@
-import type { SensorId } from '../core/air/sensor-id.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { SqliteCalls } from './calls.ts'
+import { numberOf, type Row, type SqliteFile, textOf } from './file.ts'
 import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
-import type { SqliteCalls } from './sqlite-calls.ts'
-import { numberOf, type Row, type SqliteFile, textOf } from './sqlite-file.ts'
 
 export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
 

@@ -1,10 +1,10 @@
-import type { Reading } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { dayMs } from '../core/time.ts'
-import { existingIn } from './influx-existing.ts'
-import { endOfTimeMs, type InfluxQuery, timeParam } from './influx-query.ts'
-import { readingFields, readingOf } from './influx-row.ts'
-import type { Cursor, Store } from './store.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { dayMs } from '../../core/time.ts'
+import type { Cursor, Store } from '../store.ts'
+import { existingIn } from './existing.ts'
+import { endOfTimeMs, type InfluxQuery, timeParam } from './query.ts'
+import { readingFields, readingOf } from './row.ts'
 
 export type InfluxReads = Pick<
   Store,

@@ -4,19 +4,13 @@
  * a file that did not exist yet needs no restart.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import {
-  type Answer,
-  isGivenUp,
-  type Request,
-  type SqliteCalls,
-  type WorkerData,
-} from './sqlite-calls.ts'
-import { faultOf } from './sqlite-fault.ts'
-import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
-import { sqliteReads } from './sqlite-read.ts'
-import { sqliteStats } from './sqlite-stats.ts'
-import { sqliteWrites } from './sqlite-write.ts'
-import { givenUp } from './store.ts'
+import { givenUp } from '../store.ts'
+import { type Answer, isGivenUp, type Request, type SqliteCalls, type WorkerData } from './calls.ts'
+import { faultOf } from './fault.ts'
+import { openSqliteFile, type SqliteFile } from './file.ts'
+import { sqliteReads } from './read.ts'
+import { sqliteStats } from './stats.ts'
+import { sqliteWrites } from './write.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread')

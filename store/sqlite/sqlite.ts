@@ -1,5 +1,8 @@
-import type { Reading } from '../core/air/reading.ts'
-import { dayMs, hourMs } from '../core/time.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import { sortOutFaulty } from '../row-fault.ts'
+import { type BucketSize, type Store, type StoreReads, StoreUnavailable } from '../store.ts'
+import { openSqliteLane, type SqliteLane } from './lane.ts'
 import {
   type PackedReadings,
   packKeys,
@@ -8,9 +11,6 @@ import {
   unpackReadings,
   unpackStats,
 } from './pack.ts'
-import { sortOutFaulty } from './row-fault.ts'
-import { openSqliteLane, type SqliteLane } from './sqlite-lane.ts'
-import { type BucketSize, type Store, type StoreReads, StoreUnavailable } from './store.ts'
 
 export type SqliteStoreOptions = {
   /** Made if it is not there; its folder must be. */
