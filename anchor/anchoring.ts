@@ -13,10 +13,10 @@ import { isServerAway } from '../runtime/server-away.ts'
 import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { AnchorConfig } from './config.ts'
 import type { AnchorMetrics } from './metrics.ts'
+import { runSealer } from './seal/sealer.ts'
 import type { SealedBatches } from './sealed-batches.ts'
-import { runSealer } from './sealer.ts'
-import { runSender } from './send-loop.ts'
-import type { TickReport } from './sender.ts'
+import { runSender } from './send/send-loop.ts'
+import type { TickReport } from './send/sender.ts'
 import { trimLog } from './trim.ts'
 
 export type AnchoringOptions = {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { minuteMs, secondMs } from '../core/time.ts'
 import { WrongUsage } from '../runtime/exit.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
-import type { FeeRules } from './fees.ts'
+import type { FeeRules } from './chain/fees.ts'
 
 export type ChainSettings = {
   /** Asked in this order; the next one when one does not answer. Empty: no chain is known. */

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { BatchHeader } from '../core/proof/header.ts'
 import { secondMs } from '../core/time.ts'
-import { type Alarm, alarmReasons } from './alarm.ts'
-import type { TickReport } from './sender.ts'
+import { type Alarm, alarmReasons } from './send/alarm.ts'
+import type { TickReport } from './send/sender.ts'
 
 export type AnchorMetrics = ReturnType<typeof anchorMetrics>
 

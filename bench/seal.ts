@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import { MerkleTree } from 'merkletreejs'
 import { encodeAbiParameters, keccak256, toBytes } from 'viem'
-import { batchContent } from '../anchor/batch-content.ts'
+import { batchContent } from '../anchor/seal/batch-content.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { toHex } from '../core/hex.ts'

@@ -168,7 +168,7 @@ export const buckets = {
   batches: 'batches',
   /** batch index → the chain's part of its proof bundles (`core/proof/bundle.ts`), as JSON */
   proofs: 'proofs',
-  /** the sender's journal; the anchor process's own (`anchor/journal.ts`), but for `deployment` */
+  /** the sender's journal; the anchor process's own (`anchor/send/journal.ts`), but for `deployment` */
   anchoring: 'anchoring',
   /** partition or task → holder, with a TTL */
   leases: 'leases',

@@ -1,7 +1,7 @@
 /** The sender dies, loses its memory, or is there twice: exactly one anchor a batch all the same. */
 import { expect, test } from 'vitest'
-import { Overtaken } from '../../anchor/journal.ts'
-import type { Ask } from '../../anchor/rpc.ts'
+import type { Ask } from '../../anchor/chain/rpc.ts'
+import { Overtaken } from '../../anchor/send/journal.ts'
 import { oneEach } from '../support/chain/anchor-network.ts'
 import { seededChance } from '../support/chain/chance.ts'
 import { sharedChain } from '../support/chain/shared-chain.ts'

@@ -1,7 +1,7 @@
 /** Entries of buckets that cannot be read: counted, named, and never a permission. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { readDeployment } from '../../anchor/deployment.ts'
+import { readDeployment } from '../../anchor/deploy/deployment.ts'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
 import { openSessions } from '../../dashboard/server/sessions.ts'
 import { openCredentialBook } from '../../gate/credential-book.ts'

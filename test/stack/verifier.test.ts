@@ -5,8 +5,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fromRlp, type Hex, toRlp } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { encodeBlockHeader, encodeReceipt, encodeTransaction } from '../../anchor/block-bytes.ts'
-import { type Ask, buildChainProof } from '../../anchor/bundle.ts'
+import {
+  encodeBlockHeader,
+  encodeReceipt,
+  encodeTransaction,
+} from '../../anchor/chain/block-bytes.ts'
+import { type Ask, buildChainProof } from '../../anchor/chain/bundle.ts'
 import { describe as describeResult, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'

@@ -1,10 +1,10 @@
 /** The API with a real anchor process beside it, on a live anvil that mines when a test says so. */
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
-import { deployRegistry } from '../../anchor/deploy.ts'
+import { openRpc } from '../../anchor/chain/rpc.ts'
+import { deployRegistry } from '../../anchor/deploy/deploy.ts'
 import { ensureKeyFile } from '../../anchor/key-file.ts'
 import { run } from '../../anchor/main.ts'
-import { openRpc } from '../../anchor/rpc.ts'
 import { openLog } from '../../runtime/log.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import {

@@ -1,7 +1,7 @@
 /** A batch that was anchored on a live anvil, and the bundles of its readings. */
 import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
-import { buildChainProof } from '../../anchor/bundle.ts'
+import { buildChainProof } from '../../anchor/chain/bundle.ts'
 import { encodeAnchorCall, encodeDeployment } from '../../anchor/contract/registry.ts'
 import { nOfSeq, partitionOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { collectFindings } from '../../anchor/audit-findings.ts'
-import { pendingRows, type Unanchored } from '../../anchor/audit-pending.ts'
+import { collectFindings } from '../../anchor/audit/findings.ts'
+import { pendingRows, type Unanchored } from '../../anchor/audit/pending.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { zeroHash } from '../../core/hex.ts'

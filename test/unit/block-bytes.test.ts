@@ -2,8 +2,12 @@ import fc from 'fast-check'
 import { type Hex, keccak256, numberToHex, serializeTransaction, toRlp } from 'viem'
 import { serializeTransaction as serializeOpStack } from 'viem/op-stack'
 import { describe, expect, test } from 'vitest'
-import { encodeBlockHeader, encodeReceipt, encodeTransaction } from '../../anchor/block-bytes.ts'
-import { proveItem } from '../../anchor/patricia.ts'
+import {
+  encodeBlockHeader,
+  encodeReceipt,
+  encodeTransaction,
+} from '../../anchor/chain/block-bytes.ts'
+import { proveItem } from '../../anchor/chain/patricia.ts'
 
 const bytesOf = (length: number): fc.Arbitrary<Hex> =>
   fc

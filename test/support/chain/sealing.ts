@@ -1,5 +1,5 @@
 import { jetstream } from '@nats-io/jetstream'
-import { runSealer, type SealerOptions } from '../../../anchor/sealer.ts'
+import { runSealer, type SealerOptions } from '../../../anchor/seal/sealer.ts'
 import { beforeFirst } from '../../../core/proof/batch.ts'
 import { createKeccak } from '../../../runtime/keccak.ts'
 import type { AnchorNetwork } from './anchor-network.ts'

@@ -3,14 +3,14 @@
  * batch holds that was sealed meanwhile. What neither holds was never accepted.
  */
 
-import { formatIso } from '../core/iso-time.ts'
-import type { BatchHeader } from '../core/proof/header.ts'
-import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
-import type { LogMessage } from '../core/state/log-message.ts'
-import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import type { Findings } from './audit-findings.ts'
-import { keyOf, openBlob } from './audit-leaves.ts'
-import { type AuditedRow, placeOf } from './audit-rows.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { Findings } from './findings.ts'
+import { keyOf, openBlob } from './leaves.ts'
+import { type AuditedRow, placeOf } from './rows.ts'
 
 /** What the operator has, and the chain has not yet. */
 export type Unanchored = {

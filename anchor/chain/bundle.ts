@@ -4,7 +4,7 @@
  * so that it hashes to what the block says, is left out, never guessed.
  */
 import { fromRlp, type Hex, isHash, isHex, keccak256, toRlp } from 'viem'
-import type { ChainProof, TrieProofs } from '../core/proof/bundle.ts'
+import type { ChainProof, TrieProofs } from '../../core/proof/bundle.ts'
 import {
   encodeBlockHeader,
   encodeReceipt,

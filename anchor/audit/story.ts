@@ -1,12 +1,12 @@
 import { isHex, zeroAddress } from 'viem'
-import { zeroHash } from '../core/hex.ts'
-import { secondMs } from '../core/time.ts'
-import { TryAgain } from '../runtime/exit.ts'
-import type { Deployment } from '../schemas/anchoring/batch-record.ts'
-import type { Story } from './audit-chain.ts'
-import { chainAt } from './chain.ts'
-import { isRegistryCode } from './contract/registry.ts'
-import type { Ask } from './rpc.ts'
+import { zeroHash } from '../../core/hex.ts'
+import { secondMs } from '../../core/time.ts'
+import { TryAgain } from '../../runtime/exit.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { chainAt } from '../chain/chain.ts'
+import type { Ask } from '../chain/rpc.ts'
+import { isRegistryCode } from '../contract/registry.ts'
+import type { Story } from './chain.ts'
 
 /** Every anchor up to the finalized block, asked of a node. @throws TryAgain, RpcRefusal */
 export async function readStory(ask: Ask, { contract, block }: Deployment): Promise<Story> {

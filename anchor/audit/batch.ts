@@ -1,15 +1,15 @@
 /** One anchored batch: what was published of it, against what was anchored. */
 
-import { toHex, zeroHash } from '../core/hex.ts'
-import type { BatchEnd } from '../core/proof/batch.ts'
-import { chainFault, headerFault } from '../core/proof/batch-faults.ts'
-import { type BatchHeader, headerHash } from '../core/proof/header.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
-import { merkleTree } from '../core/proof/merkle.ts'
-import { tileLeaves } from '../core/proof/tiles.ts'
-import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import type { Findings } from './audit-findings.ts'
-import type { Anchored } from './contract/registry.ts'
+import { toHex, zeroHash } from '../../core/hex.ts'
+import type { BatchEnd } from '../../core/proof/batch.ts'
+import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
+import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { merkleTree } from '../../core/proof/merkle.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { Anchored } from '../contract/registry.ts'
+import type { Findings } from './findings.ts'
 
 type Tools = { readonly findings: Findings; readonly keccak: Keccak }
 

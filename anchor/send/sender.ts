@@ -17,16 +17,16 @@
  * What keeps it to one anchor a batch is not the journal but the contract: a call names the head
  * it was made for, and a nonce belongs to one batch.
  */
-import type { Hex } from '../core/hex.ts'
-import type { Deployment } from '../schemas/anchoring/batch-record.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { Chain, Look } from '../chain/chain.ts'
+import type { Anchored } from '../contract/registry.ts'
+import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm } from './alarm.ts'
-import type { Chain, Look } from './chain.ts'
-import type { Anchored } from './contract/registry.ts'
 import type { Journal } from './journal.ts'
 import { createEntries } from './journal-entries.ts'
 import type { Entry } from './journal-entry.ts'
 import { nonceOf, pairFor } from './nonce-pair.ts'
-import type { SealedBatches } from './sealed-batches.ts'
 import type { Submitter } from './submit.ts'
 
 export type SenderOptions = {

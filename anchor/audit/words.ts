@@ -1,4 +1,4 @@
-import { demonstrationChainId } from '../core/proof/demonstration-chain.ts'
+import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import type { AuditReport } from './audit.ts'
 
 /** The report for people, a line each. */

@@ -1,7 +1,7 @@
 /** A bit for each leaf or number of a batch: which were met, in little memory. */
 
-import { seqOf } from '../core/air/reading.ts'
-import type { BatchHeader } from '../core/proof/header.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 
 export type Bitmap = {
   /** @returns false if it was marked before */

@@ -11,9 +11,9 @@ import {
   isHex,
   numberToHex,
 } from 'viem'
-import type { Hex } from '../core/hex.ts'
-import type { BlockId } from '../schemas/anchoring/batch-record.ts'
-import { type Anchored, type At, registryAt } from './contract/registry.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
+import { type Anchored, type At, registryAt } from '../contract/registry.ts'
 import type { Market } from './fees.ts'
 import { type Ask, RpcRefusal } from './rpc.ts'
 import { answerOf, type SendAnswer } from './send-answer.ts'

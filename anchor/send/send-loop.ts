@@ -1,8 +1,8 @@
-import type { Logger } from '../runtime/log.ts'
-import { isServerAway } from '../runtime/server-away.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
+import { ChainAway, RpcRefusal, WrongChain } from '../chain/rpc.ts'
 import type { Alarm } from './alarm.ts'
 import { Overtaken } from './journal.ts'
-import { ChainAway, RpcRefusal, WrongChain } from './rpc.ts'
 import type { TickReport } from './sender.ts'
 
 type LoopOptions = {

@@ -1,15 +1,15 @@
 /** What follows from an anchor that is final: its proof, its record, and one event. */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
-import { formatIso } from '../core/iso-time.ts'
-import { secondMs } from '../core/time.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
-import type { AnchoredEvent, Deployment } from '../schemas/anchoring/batch-record.ts'
-import { anchoredSubject } from '../schemas/subjects.ts'
-import { buildChainProof } from './bundle.ts'
-import type { Chain, Look } from './chain.ts'
-import type { Anchored } from './contract/registry.ts'
-import type { SealedBatches } from './sealed-batches.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { secondMs } from '../../core/time.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import type { AnchoredEvent, Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { anchoredSubject } from '../../schemas/subjects.ts'
+import { buildChainProof } from '../chain/bundle.ts'
+import type { Chain, Look } from '../chain/chain.ts'
+import type { Anchored } from '../contract/registry.ts'
+import type { SealedBatches } from '../sealed-batches.ts'
 
 type FinishOptions = {
   readonly chain: Pick<Chain, 'ask' | 'block'>

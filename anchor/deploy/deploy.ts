@@ -1,13 +1,13 @@
 /** Deploys the registry: once in the life of a network. */
 import { getContractAddress, type PrivateKeyAccount } from 'viem'
-import type { Hex } from '../core/hex.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
-import type { Deployment } from '../schemas/anchoring/batch-record.ts'
-import { type Chain, chainAt } from './chain.ts'
-import { encodeDeployment, isRegistryCode } from './contract/registry.ts'
+import type { Hex } from '../../core/hex.ts'
+import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { type Chain, chainAt } from '../chain/chain.ts'
+import { type FeeRules, offer } from '../chain/fees.ts'
+import { type Ask, RpcRefusal } from '../chain/rpc.ts'
+import { encodeDeployment, isRegistryCode } from '../contract/registry.ts'
 import { describeDeployment } from './deployment.ts'
-import { type FeeRules, offer } from './fees.ts'
-import { type Ask, RpcRefusal } from './rpc.ts'
 
 type DeployOptions = {
   readonly ask: Ask

@@ -4,19 +4,19 @@
  * chain.
  */
 
-import { zeroHash } from '../core/hex.ts'
-import { type BatchEnd, beforeFirst, endOf } from '../core/proof/batch.ts'
-import { type BatchHeader, headerHash } from '../core/proof/header.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
-import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import type { Deployment } from '../schemas/anchoring/batch-record.ts'
-import { checkBlob, checkHeader } from './audit-batch.ts'
-import { checkStory, type Story } from './audit-chain.ts'
-import { type Coverage, coverageOf } from './audit-coverage.ts'
-import { collectFindings, type Finding, type Findings } from './audit-findings.ts'
-import { pendingRows, type Unanchored } from './audit-pending.ts'
-import { type AuditedRow, checkRows, type RowReport } from './audit-rows.ts'
-import type { Anchored } from './contract/registry.ts'
+import { zeroHash } from '../../core/hex.ts'
+import { type BatchEnd, beforeFirst, endOf } from '../../core/proof/batch.ts'
+import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { Anchored } from '../contract/registry.ts'
+import { checkBlob, checkHeader } from './batch.ts'
+import { checkStory, type Story } from './chain.ts'
+import { type Coverage, coverageOf } from './coverage.ts'
+import { collectFindings, type Finding, type Findings } from './findings.ts'
+import { pendingRows, type Unanchored } from './pending.ts'
+import { type AuditedRow, checkRows, type RowReport } from './rows.ts'
 
 export type AuditOptions = {
   readonly story: Story

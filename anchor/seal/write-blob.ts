@@ -1,9 +1,9 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
-import { tileLeaves } from '../core/proof/tiles.ts'
-import { reportBroken } from '../runtime/broken.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
-import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
-import { blobsStream, blobTileSubject, blobTopSubject } from '../schemas/subjects.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
+import { reportBroken } from '../../runtime/broken.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { encodeBlobTop, encodeTile } from '../../schemas/anchoring/batch-blob.ts'
+import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
 
 /** Publishes waiting for the server at once: 8 KiB each. */

@@ -1,14 +1,14 @@
 /** The readings of one batch as they come from the log: their leaves, and what the header says. */
 
-import { partitionCount } from '../core/air/sensor-id.ts'
-import { toHex } from '../core/hex.ts'
-import type { SealedReadings } from '../core/proof/batch.ts'
-import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
-import { sortLeaves } from '../core/proof/merkle.ts'
-import { merkleRoot } from '../core/proof/merkle-root.ts'
-import { tileLeaves } from '../core/proof/tiles.ts'
-import type { LogMessage } from '../core/state/log-message.ts'
-import { MustAct } from '../runtime/exit.ts'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import { toHex } from '../../core/hex.ts'
+import type { SealedReadings } from '../../core/proof/batch.ts'
+import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
+import { sortLeaves } from '../../core/proof/merkle.ts'
+import { merkleRoot } from '../../core/proof/merkle-root.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { MustAct } from '../../runtime/exit.ts'
 
 export type BatchContent = {
   /** The last log sequence taken; where the batch begins − 1 before the first. */

@@ -4,16 +4,16 @@
  * each number that of one row. Rows above the anchored numbers are held against the log instead.
  */
 
-import { nOfSeq, partitionOfSeq, type Reading } from '../core/air/reading.ts'
-import { partitionCount } from '../core/air/sensor-id.ts'
-import { formatIso } from '../core/iso-time.ts'
-import type { BatchHeader } from '../core/proof/header.ts'
-import { type Keccak, leafEncoder } from '../core/proof/leaf.ts'
-import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import { type Bitmap, bitmap, numbersOf } from './audit-bitmap.ts'
-import type { Findings } from './audit-findings.ts'
-import { type OpenBlob, openBlob } from './audit-leaves.ts'
-import type { PendingRows } from './audit-pending.ts'
+import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { type Bitmap, bitmap, numbersOf } from './bitmap.ts'
+import type { Findings } from './findings.ts'
+import { type OpenBlob, openBlob } from './leaves.ts'
+import type { PendingRows } from './pending.ts'
 
 /** What the leaf is made of. */
 export type AuditedRow = Omit<Reading, 'area' | 'flags'>

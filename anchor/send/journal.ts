@@ -13,9 +13,9 @@
  * be read counts as lost.
  */
 import type { KV } from '@nats-io/kv'
-import type { Hex } from '../core/hex.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import type { Entry, Pair, Stopped } from './journal-entry.ts'
 import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
 

@@ -1,5 +1,5 @@
-import type { Hex } from '../core/hex.ts'
-import type { Look } from './chain.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { Look } from '../chain/chain.ts'
 import type { Journal } from './journal.ts'
 import type { Pair } from './journal-entry.ts'
 

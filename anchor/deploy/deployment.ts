@@ -1,18 +1,18 @@
 /** Which contract all of this is about: bucket `anchoring`, key `deployment`, written once. */
 
 import type { KV } from '@nats-io/kv'
-import { type Hex, isHash } from '../core/hex.ts'
-import { MustAct } from '../runtime/exit.ts'
-import type { Logger } from '../runtime/log.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
+import { type Hex, isHash } from '../../core/hex.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { readEntry } from '../../runtime/nats/read-entry.ts'
 import {
   type Deployment,
   deploymentKey,
   parseDeployment,
-} from '../schemas/anchoring/batch-record.ts'
-import type { ChainSettings } from './config.ts'
-import { isRegistryCode } from './contract/registry.ts'
-import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from './rpc.ts'
+} from '../../schemas/anchoring/batch-record.ts'
+import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
+import type { ChainSettings } from '../config.ts'
+import { isRegistryCode } from '../contract/registry.ts'
 
 export async function readDeployment(kv: KV): Promise<Deployment | undefined> {
   const value = await readEntry(kv, deploymentKey, null)

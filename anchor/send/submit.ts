@@ -1,17 +1,17 @@
 /** The half of a tick that signs and sends: never before the journal holds what is sent. */
 import { keccak256, type PrivateKeyAccount } from 'viem'
-import type { Deployment, SealedBatch } from '../schemas/anchoring/batch-record.ts'
+import type { Deployment, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import type { Chain, Look } from '../chain/chain.ts'
+import { type FeeRules, type Fees, type Market, offer, raise } from '../chain/fees.ts'
+import { RpcRefusal } from '../chain/rpc.ts'
+import { encodeAnchorCall } from '../contract/registry.ts'
+import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm, AlarmReason } from './alarm.ts'
-import type { Chain, Look } from './chain.ts'
-import { encodeAnchorCall } from './contract/registry.ts'
-import { type FeeRules, type Fees, type Market, offer, raise } from './fees.ts'
 import type { Journal } from './journal.ts'
 import type { Entries } from './journal-entries.ts'
 import type { Entry, Pair, Version } from './journal-entry.ts'
 import { nonceOf, pairFor } from './nonce-pair.ts'
 import { nonceTrouble } from './nonce-trouble.ts'
-import { RpcRefusal } from './rpc.ts'
-import type { SealedBatches } from './sealed-batches.ts'
 
 export type SubmitOptions = {
   readonly chain: Chain

@@ -3,8 +3,8 @@
  * asks us to slow down is left for the next one; a node of another chain is never used. What a
  * node *says* about a question, an error too, is an answer and is not asked of the next one.
  */
-import type { Hex } from '../core/hex.ts'
-import { TryAgain } from '../runtime/exit.ts'
+import type { Hex } from '../../core/hex.ts'
+import { TryAgain } from '../../runtime/exit.ts'
 
 /** No node answered. The chain may be back later; nothing else waits for it. */
 export class ChainAway extends TryAgain {}

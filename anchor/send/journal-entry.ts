@@ -1,6 +1,6 @@
 /** What the journal holds, and what of it can be believed. */
-import { type Hex, isHash, toHex } from '../core/hex.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
+import { type Hex, isHash, toHex } from '../../core/hex.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 
 /**
  * One signed transaction. All versions of a batch have one nonce, so at most one of them is ever

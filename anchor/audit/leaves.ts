@@ -1,7 +1,7 @@
 /** The published leaves of a batch, looked up by their bytes. */
-import { tileLeaves } from '../core/proof/tiles.ts'
-import type { BatchBlobs } from '../runtime/nats/batch-blobs.ts'
-import { type BlobTop, tileOf } from '../schemas/anchoring/batch-blob.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 
 export type OpenBlob = {
   /** Of a leaf among all leaves of the batch. */

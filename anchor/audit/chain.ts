@@ -1,12 +1,12 @@
 /** The contract's own story: every anchor it ever took, each following from the one before. */
 
-import { type Hex, toHex, zeroHash } from '../core/hex.ts'
-import { encodeWords } from '../core/proof/abi-words.ts'
-import { type BatchEnd, beforeFirst } from '../core/proof/batch.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
-import type { BlockId, Deployment } from '../schemas/anchoring/batch-record.ts'
-import type { Findings } from './audit-findings.ts'
-import type { Anchored } from './contract/registry.ts'
+import { type Hex, toHex, zeroHash } from '../../core/hex.ts'
+import { encodeWords } from '../../core/proof/abi-words.ts'
+import { type BatchEnd, beforeFirst } from '../../core/proof/batch.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import type { BlockId, Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { Anchored } from '../contract/registry.ts'
+import type { Findings } from './findings.ts'
 
 export type Story = {
   /** In the order of the chain; the place of batch i is i − 1 where nothing is wrong. */

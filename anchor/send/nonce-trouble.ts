@@ -1,10 +1,10 @@
+import type { Chain, Look } from '../chain/chain.ts'
+import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm } from './alarm.ts'
-import type { Chain, Look } from './chain.ts'
 import type { Journal } from './journal.ts'
 import type { Entries } from './journal-entries.ts'
 import type { Pair, StopReason } from './journal-entry.ts'
 import { nonceOf } from './nonce-pair.ts'
-import type { SealedBatches } from './sealed-batches.ts'
 
 type Means = {
   readonly chain: Chain
