@@ -1,9 +1,9 @@
 /** Lets a request in: who asks, is there quota left, and is the key still good behind the wait? */
 import type { Ask } from '../core/access/quota.ts'
-import type { Caller } from './answer.ts'
-import type { Credentials, KeyGuard } from './key-guard.ts'
-import type { Quota } from './quota.ts'
-import { quotaHeaders } from './quota-standing.ts'
+import type { Credentials, KeyGuard } from './access/key-guard.ts'
+import type { Caller } from './http/answer.ts'
+import type { Quota } from './quota/quota.ts'
+import { quotaHeaders } from './quota/standing.ts'
 
 export type Admitted = {
   readonly caller: Caller

@@ -3,9 +3,9 @@ import {
   type HttpServerOptions,
   startHttpServer,
 } from '../runtime/http/http-server.ts'
-import { ApiError } from './api-error.ts'
 import { longestUrl } from './app.ts'
-import { errorBody } from './error-answer.ts'
+import { ApiError } from './http/api-error.ts'
+import { errorBody } from './http/error-answer.ts'
 
 type Options = Pick<HttpServerOptions, 'host' | 'port' | 'listener' | 'limits' | 'connections'>
 

@@ -1,8 +1,8 @@
 /** A city in memory for the API's benchmarks: registry, states, and one key that is always good. */
 import { hash } from 'node:crypto'
+import { createKeyGuard } from '../api/access/key-guard.ts'
 import type { Admit } from '../api/admit.ts'
-import { createKeyGuard } from '../api/key-guard.ts'
-import { createSensorBoard, type SensorBoard } from '../api/sensor-board.ts'
+import { createSensorBoard, type SensorBoard } from '../api/live/sensor-board.ts'
 import { apiKeyPrefix, makeKey } from '../core/access/api-key.ts'
 import { seqOf } from '../core/air/reading.ts'
 import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'

@@ -1,8 +1,8 @@
 /** A child of `bench/api.ts`: our own /v1/sensors over a city that keeps sending. */
 import { createServer } from 'node:http'
 import { createApp } from '../api/app.ts'
-import { areaDirectory } from '../api/area-directory.ts'
-import { listSensors } from '../api/list-sensors.ts'
+import { areaDirectory } from '../api/live/area-directory.ts'
+import { listSensors } from '../api/sensors/list-sensors.ts'
 import { serveFor } from './api-child.ts'
 import { admit, createCity, rules } from './api-city.ts'
 

@@ -1,6 +1,6 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type BatchIndex, createBatchIndex } from '../../api/batch-index.ts'
+import { type BatchIndex, createBatchIndex } from '../../api/proofs/batch-index.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { jsonType } from '../../api/answer.ts'
 import { createApp } from '../../api/app.ts'
+import { jsonType } from '../../api/http/answer.ts'
+import { unreadBounds } from '../../api/http/unread-answers.ts'
 import { openHttpServer } from '../../api/http-server.ts'
-import { unreadBounds } from '../../api/unread-answers.ts'
 import { eventually } from '../support/eventually.ts'
 
 const pageBytes = 8 * 1024 * 1024

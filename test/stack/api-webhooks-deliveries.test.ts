@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { mostAttemptsShown } from '../../api/webhooks-deliveries.ts'
+import { mostAttemptsShown } from '../../api/webhooks/deliveries.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { attemptSchema } from '../../schemas/webhooks/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhooks/webhook-requests.ts'

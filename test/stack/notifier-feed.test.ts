@@ -2,7 +2,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { deliveryOwner } from '../../api/webhooks-owner.ts'
+import { deliveryOwner } from '../../api/webhooks/delivery-owner.ts'
 import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { openFeed } from '../../notifier/feed.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'

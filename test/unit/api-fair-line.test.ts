@@ -1,9 +1,9 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { ApiError } from '../../api/api-error.ts'
-import { openAskStore } from '../../api/ask-store.ts'
-import { type FairLine, type FairLineBounds, fairLine } from '../../api/fair-line.ts'
-import { streamRoom } from '../../api/stream-room.ts'
+import type { ApiError } from '../../api/http/api-error.ts'
+import { openAskStore } from '../../api/http/ask-store.ts'
+import { type FairLine, type FairLineBounds, fairLine } from '../../api/http/fair-line.ts'
+import { streamRoom } from '../../api/stream/room.ts'
 import type { Store } from '../../store/store.ts'
 
 const bounds: FairLineBounds = { running: 2, runningEach: 1, waiting: 4, waitingEach: 3 }

@@ -1,6 +1,6 @@
 import { setImmediate as loopTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { loopTurns } from '../../api/loop-turns.ts'
+import { loopTurns } from '../../api/http/loop-turns.ts'
 
 test('one answer is begun in each turn of the loop, and accounts go round', async () => {
   const inTurn = loopTurns()

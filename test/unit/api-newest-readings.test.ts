@@ -1,7 +1,7 @@
 import { array, assert, integer, nat, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import { newestFromStore } from '../../api/newest-from-store.ts'
-import { byNewest, createNewestReadings, type PageQuery } from '../../api/newest-readings.ts'
+import { newestFromStore } from '../../api/live/newest-from-store.ts'
+import { byNewest, createNewestReadings, type PageQuery } from '../../api/live/newest-readings.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 

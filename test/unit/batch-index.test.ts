@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type BatchIndex, createBatchIndex, freshMs } from '../../api/batch-index.ts'
+import { type BatchIndex, createBatchIndex, freshMs } from '../../api/proofs/batch-index.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { documented } from '../../api/documented.ts'
 import { apiErrors } from '../../api/http/api-errors.ts'
 import { openApi } from '../../api/openapi/document.ts'
+import { documented } from '../../api/openapi/documented.ts'
 
 const whole = JSON.stringify(openApi)
 const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')

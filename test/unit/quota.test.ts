@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isRefunded } from '../../api/admit.ts'
-import { quotaHeaders } from '../../api/quota-standing.ts'
+import { quotaHeaders } from '../../api/quota/standing.ts'
 import {
   type Ask,
   type Count,

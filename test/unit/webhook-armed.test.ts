@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, double, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { isArmed } from '../../api/webhooks-armed.ts'
+import { isArmed } from '../../api/webhooks/armed-now.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'

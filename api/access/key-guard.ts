@@ -1,0 +1,129 @@
+/**
+ * Who asks? Decided from the watched copy of the keys alone: no request waits for a look-up, and a
+ * key revoked anywhere is dead here as soon as the watch brings it. A process that has lost touch
+ * with NATS cannot know of revocations, so it lets nobody in.
+ */
+import { hash } from 'node:crypto'
+import { apiKeyPrefix, checkKey } from '../../core/access/api-key.ts'
+import { parseIso } from '../../core/iso-time.ts'
+import type { KeyRecord } from '../../schemas/people/account.ts'
+import type { Caller } from '../http/answer.ts'
+import { ApiError, unavailable } from '../http/api-error.ts'
+import type { ApiErrorCode } from '../http/api-errors.ts'
+
+/** A key as the guard needs it. */
+export type KnownKey = {
+  readonly id: string
+  readonly account: string
+  readonly name: string
+  /** Its first characters. */
+  readonly hint: string
+  readonly expiresMs: number
+  readonly isRevoked: boolean
+  /** The dashboard’s own: no quota, and it may ask on behalf of any account. */
+  readonly isInternal: boolean
+}
+
+type ActsFor = Credentials[typeof accountHeader]
+
+export type KeyGuardOptions = {
+  /** @param hash sha256 of the key, in hex */
+  readonly find: (hash: string) => KnownKey | undefined
+  readonly hasAccount: (account: string) => boolean
+  /** How long ago memory was last known to hold all keys, ms. */
+  readonly unheardMs: () => number
+  readonly nowMs: () => number
+}
+
+/** After so long without a sign from NATS a revocation may have been missed. */
+export const longestUnheardMs = 2_000
+
+/** Names the account that an internal caller acts for; from every other caller it means nothing. */
+export const accountHeader = 'airproof-account'
+
+/** The network of the visitor that an internal caller asks for, for fair turns; as above. */
+export const networkHeader = 'airproof-network'
+
+/** The headers of a request that say who asks. */
+export type Credentials = {
+  readonly authorization?: string | undefined
+  readonly [accountHeader]?: string | string[] | undefined
+}
+
+/** @throws ApiError 401 with its reason as `code`, or 503 while nothing can be known */
+export type KeyGuard = (credentials: Credentials) => Caller
+
+export function createKeyGuard({ find, hasAccount, unheardMs, nowMs }: KeyGuardOptions): KeyGuard {
+  const mustHear = (): void => {
+    if (unheardMs() > longestUnheardMs) {
+      throw unavailable('keys_unknown', 'API keys cannot be checked right now')
+    }
+  }
+  const judge = (name: string, text: string, actsFor: ActsFor): Omit<Caller, 'again'> => {
+    const key = find(name)
+    if (key === undefined) {
+      const verdict = checkKey(apiKeyPrefix, text)
+      throw wrong(verdict === 'ok' ? 'unknown' : verdict)
+    }
+    if (key.isRevoked) throw refused('revoked_key')
+    if (nowMs() >= key.expiresMs) throw refused('expired_key')
+    const { id, isInternal } = key
+    if (isInternal && actsFor === undefined)
+      return { key: id, account: key.account, isInternal, isVisitor: true }
+    const account = isInternal ? actsFor : key.account
+    // a header sent twice arrives joined by a comma, which is no account either
+    if (typeof account !== 'string' || !hasAccount(account)) throw refused('unknown_account')
+    return { key: id, account, isInternal, isVisitor: false }
+  }
+  return ({ authorization, [accountHeader]: actsFor }) => {
+    mustHear()
+    if (authorization === undefined || authorization === '') throw missing()
+    const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
+    if (text === '') throw wrong('malformed')
+    const name = hash('sha256', text)
+    return {
+      ...judge(name, text, actsFor),
+      again: () => {
+        mustHear()
+        judge(name, text, actsFor)
+      },
+    }
+  }
+}
+
+const realm = 'Bearer realm="airproof"'
+
+const missing = (): ApiError =>
+  new ApiError(401, 'missing_key', 'send your API key as Authorization: Bearer <API_KEY>', {
+    headers: { 'www-authenticate': realm },
+  })
+
+/** Wrong, expired and revoked keys hear the same sentence; the code tells them apart. */
+const refused = (code: ApiErrorCode, details: Readonly<Record<string, unknown>> = {}): ApiError =>
+  new ApiError(401, code, 'the API key is wrong or has expired', {
+    details,
+    headers: { 'www-authenticate': `${realm}, error="invalid_token"` },
+  })
+
+const wrong = (reason: string): ApiError => refused('invalid_key', { reason })
+
+/** @returns undefined for a value of bucket `keys` that is no key */
+export function parseKnownKey(value: unknown): KnownKey | undefined {
+  if (!isRecord(value)) return undefined
+  const { id, account, name, hint, expires_at, revoked_at, internal } = value
+  if (typeof id !== 'string' || typeof account !== 'string') return undefined
+  const expires = parseIso(typeof expires_at === 'string' ? expires_at : '')
+  if (!('timeMs' in expires)) return undefined
+  return {
+    id,
+    account,
+    name: typeof name === 'string' ? name : '',
+    hint: typeof hint === 'string' ? hint : '',
+    expiresMs: expires.timeMs,
+    isRevoked: typeof revoked_at === 'string',
+    isInternal: internal === true,
+  }
+}
+
+const isRecord = (value: unknown): value is Partial<Record<keyof KeyRecord, unknown>> =>
+  typeof value === 'object' && value !== null

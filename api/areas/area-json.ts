@@ -1,0 +1,93 @@
+import {
+  type AqiCategory,
+  categoryOf,
+  indexOfConcentration,
+  type Pollutant,
+} from '../../core/air/aqi.ts'
+import { fromHundredths } from '../../core/air/hundredths.ts'
+import { type MeasurementName, units } from '../../core/air/reading.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import type { AreaStats, FieldStats } from '../../store/store.ts'
+
+/**
+ * Halves go up. A mean that is a half on paper may be an ulp below it in a double, by the order its
+ * parts were summed in: a millionth of the last place makes every order agree.
+ */
+const halfUp = (value: number): number => Math.floor(value + 0.5 + 1e-6)
+/** Two decimals, as the values themselves have. */
+const rounded = (value: number | null): number | null =>
+  value === null ? null : fromHundredths(halfUp(value * 100))
+/** One decimal, for means of indices. */
+const tenths = (value: number | null): number | null =>
+  value === null ? null : halfUp(value * 10) / 10
+
+type MeasurementJson = {
+  readonly avg: number | null
+  readonly min: number | null
+  readonly max: number | null
+  readonly median: number | null
+  readonly p98: number | null
+  readonly unit: string
+}
+
+const measurementJson = (stats: FieldStats | undefined, unit: string): MeasurementJson => ({
+  avg: rounded(stats?.mean ?? null),
+  min: rounded(stats?.min ?? null),
+  max: rounded(stats?.max ?? null),
+  median: rounded(stats?.p50 ?? null),
+  p98: rounded(stats?.p98 ?? null),
+  unit,
+})
+
+/** @returns nulls where there is nothing */
+export function measurementsJson(
+  stats: AreaStats | undefined,
+): Readonly<Record<MeasurementName, MeasurementJson>> {
+  const of = (name: MeasurementName) => measurementJson(stats?.fields[name], units[name])
+  return {
+    pm25: of('pm25'),
+    pm10: of('pm10'),
+    co2: of('co2'),
+    temperature: of('temperature'),
+    humidity: of('humidity'),
+  }
+}
+
+export type AqiJson = {
+  readonly average: number | null
+  readonly median: number | null
+  readonly min: number | null
+  readonly max: number | null
+  /** Of the average. */
+  readonly category: AqiCategory | null
+  /** The pollutant whose mean concentration has the larger index. */
+  readonly dominant_pollutant: Pollutant | null
+}
+
+export function aqiJson(stats: AreaStats | undefined): AqiJson {
+  const aqi = stats?.fields.aqi
+  const average = tenths(aqi?.mean ?? null)
+  return {
+    average,
+    median: tenths(aqi?.p50 ?? null),
+    min: aqi?.min ?? null,
+    max: aqi?.max ?? null,
+    category: average === null ? null : categoryOf(average),
+    dominant_pollutant: dominantOf(stats),
+  }
+}
+
+function dominantOf(stats: AreaStats | undefined): Pollutant | null {
+  const fine = stats?.fields.pm25.mean ?? null
+  const coarse = stats?.fields.pm10.mean ?? null
+  if (fine === null) return coarse === null ? null : 'pm10'
+  if (coarse === null) return 'pm25'
+  return indexOfConcentration('pm10', coarse) > indexOfConcentration('pm25', fine) ? 'pm10' : 'pm25'
+}
+
+export const bucketJson = (stats: AreaStats) => ({
+  start_time: formatIsoMs(stats.startMs),
+  readings: stats.readings,
+  aqi: aqiJson(stats),
+  measurements: measurementsJson(stats),
+})

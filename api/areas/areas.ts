@@ -1,0 +1,170 @@
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { dayMs, floorTo, secondMs } from '../../core/time.ts'
+import type { BucketSize, Store } from '../../store/store.ts'
+import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { badParameter } from '../http/api-error.ts'
+import type { AskStore } from '../http/ask-store.ts'
+import { latestMs, type Params, readChoice, readPeriod } from '../http/params.ts'
+import type { Keep } from '../keep.ts'
+import type { Area, AreaDirectory } from '../live/area-directory.ts'
+import type { Entry, SensorBoard } from '../live/sensor-board.ts'
+import type { AreaHistory, AreaStatistics } from './area-history.ts'
+import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
+import type { Period } from './cut-period.ts'
+import { expectedReadings } from './expected-readings.ts'
+import { findArea } from './find-area.ts'
+import { areaNow, areaNowcast, worstSensor } from './network-now.ts'
+
+type Options = {
+  readonly board: SensorBoard
+  readonly directory: () => AreaDirectory
+  readonly history: AreaHistory
+  /** Apart: what visitors ask for does not push out what accounts asked for. */
+  readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
+  readonly askStore: AskStore
+  readonly nowMs: () => number
+}
+
+/** What an area's numbers may be late: they are computed once in that time. */
+export const keptMs = 10 * secondMs
+
+const longestMs = 5 * 366 * dayMs
+const longestHourlyMs = 93 * dayMs
+
+const entriesOf = (board: SensorBoard, area: Area): readonly Entry[] =>
+  area.isNetwork ? board.all() : board.all().filter(({ site }) => site.area === area.name)
+
+/** GET /v1/areas */
+export const listAreas = ({ board, directory }: Pick<Options, 'board' | 'directory'>): Route => ({
+  path: '/v1/areas',
+  params: [],
+  types: [jsonType],
+  answer: () => {
+    const { network, areas } = directory()
+    const brief = (area: Area, entries: readonly Entry[]) => ({
+      name: area.name,
+      code: area.code,
+      slug: area.slug,
+      ...areaNow(entries),
+    })
+    const groups = Map.groupBy(board.all(), ({ site }) => site.area)
+    return jsonAnswer({
+      status: 'success',
+      count: areas.length,
+      network: brief(network, board.all()),
+      areas: areas.map((area) => brief(area, groups.get(area.name) ?? [])),
+    })
+  },
+})
+
+/** GET /v1/areas/{area_name} */
+export const showArea = (options: Options): Route => ({
+  path: '/v1/areas/:area_name',
+  params: ['start_time', 'end_time', 'interval'],
+  types: [jsonType],
+  answer: async ({ names, params, asker }) => {
+    const { board, keeps, nowMs } = options
+    const keep = keeps[asker.isVisitor ? 'visitors' : 'accounts']
+    const area = findArea(options.directory(), names['area_name'] ?? '')
+    const interval = readChoice(params, 'interval', ['hour', 'day'])
+    const exact = readAreaPeriod(params, nowMs(), interval === 'hour')
+    const period = asker.isVisitor ? roundedOut(exact) : exact
+    const { stats, basis, series } = await readHistory(options, asker, keep, {
+      storedAs: area.storedAs,
+      period,
+      interval,
+    })
+    const entries = entriesOf(board, area)
+    const isNow = period.toMs > nowMs()
+    const nowcast = isNow
+      ? await keep(`nowcast ${area.storedAs}`, async () => areaNowcast(entries, nowMs()))
+      : null
+    return jsonAnswer({
+      status: 'success',
+      area: { name: area.name, code: area.code },
+      period: periodJson(period, nowMs()),
+      ...areaNow(entries),
+      aqi: { ...aqiJson(stats), nowcast },
+      measurements: measurementsJson(stats),
+      basis,
+      coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs()),
+      worst_sensor: worstSensor(entries, period),
+      ...(series && { interval, series: series.map(bucketJson) }),
+    })
+  },
+})
+
+/** An end to come is told as that of the running ten seconds, which is what the numbers are of. */
+const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
+  start_time: formatIsoMs(fromMs),
+  end_time: formatIsoMs(Math.max(fromMs, Math.min(toMs, stepEndMs(nowMs)))),
+})
+
+const stepEndMs = (nowMs: number): number => floorTo(nowMs, keptMs) + keptMs
+
+/**
+ * The last 24 hours unless it says otherwise. An end that is not given is the end of the running
+ * ten seconds, so that everyone who asks within them asks for the same.
+ * @throws ApiError 400
+ */
+function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Period {
+  const given = readPeriod(params)
+  const toMs = given.toMs ?? stepEndMs(nowMs)
+  const fromMs = given.fromMs ?? toMs - dayMs
+  const start = params.get('start_time')
+  if (fromMs >= toMs) throw badParameter('start_time', start, 'in the past')
+  if (toMs - fromMs > longestMs) {
+    throw badParameter('start_time', start, `at most ${longestMs / dayMs} days before end_time`)
+  }
+  if (isHourly && toMs - fromMs > longestHourlyMs) {
+    const days = longestHourlyMs / dayMs
+    throw badParameter('interval', 'hour', `day where the period is longer than ${days} days`)
+  }
+  return { fromMs: Math.max(0, fromMs), toMs: Math.min(latestMs, toMs) }
+}
+
+/** Visitors share whole answers, also while their line is full. @throws ApiError 503 */
+async function readHistory(
+  { history, askStore }: Options,
+  asker: Asker,
+  keep: Keep,
+  { storedAs, period, interval }: Wanted,
+): Promise<AreaStatistics> {
+  const { isVisitor } = asker
+  const read = (store: Store, gone: AbortSignal): Promise<AreaStatistics> =>
+    history({ store, gone, isVisitor, keep }, storedAs, period, interval)
+  if (!isVisitor) return await askStore(asker, read)
+  const name = `whole ${period.fromMs} ${period.toMs} ${interval} ${storedAs}`
+  const shared = (store: Store, signal: AbortSignal): Promise<AreaStatistics> =>
+    keep(name, (gone) => read(store, gone), signal)
+  return keep.ready<AreaStatistics>(name) ?? (await askStore(asker, shared))
+}
+
+type Wanted = {
+  readonly storedAs: string
+  readonly period: Period
+  readonly interval: BucketSize | undefined
+}
+
+/** Visitors share answers, so their periods begin and end with the running ten seconds. */
+const roundedOut = ({ fromMs, toMs }: Period): Period => ({
+  fromMs: floorTo(fromMs, keptMs),
+  toMs: floorTo(toMs + keptMs - 1, keptMs),
+})
+
+function coverageOf(
+  area: Area,
+  board: SensorBoard,
+  { fromMs, toMs }: Period,
+  observed: number,
+  nowMs: number,
+): { readonly expected: number; readonly observed: number; readonly percent: number | null } {
+  const sensors = board.ever().map(({ sensor }) => sensor)
+  const expected = expectedReadings(sensors, area.isNetwork ? undefined : area.name, {
+    fromMs,
+    toMs: Math.min(toMs, nowMs),
+  })
+  const percent =
+    expected === 0 ? null : Math.min(100, Math.round((observed / expected) * 1000) / 10)
+  return { expected, observed, percent }
+}

@@ -1,0 +1,103 @@
+/**
+ * The areas of the network, and what each may be called: its name, its slug, or the code that its
+ * sensors' ids carry, in any case.
+ */
+import { slugOf, wholeNetwork } from '../../core/air/area.ts'
+import { areaCodeOf } from '../../core/air/sensor-id.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { type Box, regionOf } from './region.ts'
+
+export type Area = {
+  readonly name: string
+  /** The AREA part of its sensors' ids; null where another area has the better claim to it. */
+  readonly code: string | null
+  readonly slug: string
+  /** What the store calls it. */
+  readonly storedAs: string
+  readonly isNetwork: boolean
+}
+
+export type AreaDirectory = {
+  readonly network: Area
+  /** All but the network, by name. */
+  readonly areas: readonly Area[]
+  readonly find: (text: string) => Area | undefined
+  /** Where its sensors are; undefined: there are none. */
+  readonly region: Box | undefined
+}
+
+type Options = {
+  /** What the whole network is called, for example `Lagos`. */
+  readonly networkName: string
+  /** What every id starts with, `NGR-LOS`: its last part is the network's code. */
+  readonly idPrefix: string
+}
+
+export function areaDirectory(
+  sensors: readonly RegisteredSensor[],
+  { networkName, idPrefix }: Options,
+): AreaDirectory {
+  const network: Area = {
+    name: networkName,
+    code: idPrefix.split('-').at(-1) ?? null,
+    slug: slugOf(networkName),
+    storedAs: wholeNetwork,
+    isNetwork: true,
+  }
+  const claims = countClaims(sensors)
+  const codes = assignCodes(claims)
+  const areas = [...claims.keys()].toSorted().map((name): Area => {
+    return {
+      name,
+      code: codes.get(name) ?? null,
+      slug: slugOf(name),
+      storedAs: name,
+      isNetwork: false,
+    }
+  })
+  const names = new Map<string, Area>()
+  // the first to claim a word keeps it: the network, then names, then slugs, then codes
+  const claim = (word: string, area: Area): void => {
+    if (!names.has(word)) names.set(word, area)
+  }
+  for (const word of [network.slug, network.code?.toLowerCase() ?? '']) claim(word, network)
+  for (const area of areas) claim(area.slug, area)
+  for (const area of areas) if (area.code !== null) claim(area.code.toLowerCase(), area)
+  return {
+    network,
+    areas,
+    region: regionOf(sensors),
+    find: (text) => areas.find(({ name }) => name === text) ?? names.get(slugOf(text)),
+  }
+}
+
+type Claims = ReadonlyMap<string, ReadonlyMap<string, number>>
+
+/** How many sensors of each area carry which code. An area that all have left is still known. */
+function countClaims(sensors: Iterable<RegisteredSensor>): Claims {
+  const claims = new Map<string, Map<string, number>>()
+  for (const { id, sites } of sensors) {
+    const code = areaCodeOf(id)
+    for (const area of new Set(sites.map((site) => site.area))) {
+      const counts = claims.get(area) ?? new Map<string, number>()
+      counts.set(code, (counts.get(code) ?? 0) + 1)
+      claims.set(area, counts)
+    }
+  }
+  return claims
+}
+
+/** One code an area and one area a code: whoever has most sensors with it, then by name. */
+function assignCodes(claims: Claims): ReadonlyMap<string, string> {
+  const ranked = [...claims]
+    .flatMap(([name, counts]) => [...counts].map(([code, count]) => ({ name, code, count })))
+    .toSorted((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+  const codes = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const { name, code } of ranked) {
+    if (codes.has(name) || taken.has(code)) continue
+    codes.set(name, code)
+    taken.add(code)
+  }
+  return codes
+}

@@ -1,0 +1,127 @@
+/**
+ * The newest readings of the network, complete down to a floor: every accepted reading above it is
+ * here, so a page above it needs no store. Order everywhere: time descending, then sensor
+ * ascending. Seeded once from the store, fed by the log, trimmed from below.
+ */
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { Cursor } from '../../store/store.ts'
+
+/** Where a reading stands in the order; `sensor` may be '' for the end of everything. */
+export type Place = { readonly timeMs: number; readonly sensor: string }
+
+export type PageQuery = {
+  readonly sensor?: SensorId | undefined
+  /** Inclusive. */
+  readonly fromMs: number
+  /** Exclusive. */
+  readonly toMs: number
+  readonly limit: number
+  /** The page begins behind it. */
+  readonly after?: Cursor | undefined
+}
+
+export type NewestReadings = {
+  /** Accepted readings in any order, seen again or not. */
+  readonly add: (readings: readonly Reading[]) => void
+  /**
+   * What the store holds down to `floor`; what was added before and since is kept too. Changes
+   * nothing where everything was forgotten since `generation` was asked for.
+   */
+  readonly seed: (readings: readonly Reading[], floor: Place, generation: number) => void
+  /** Counts up with every `clear`. */
+  readonly generation: () => number
+  /** Forgets everything: what follows is not known to continue what came before. */
+  readonly clear: () => void
+  readonly isSeeded: () => boolean
+  /** @returns the page, exactly, or undefined where it reaches below the floor */
+  readonly page: (query: PageQuery) => readonly Reading[] | undefined
+}
+
+/** Below 0 where `a` comes first. */
+export const byNewest = (a: Place, b: Place): number =>
+  b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
+
+/** @param capacity at least as many as the longest page; up to twice as many are held */
+export function createNewestReadings(capacity = 5_000): NewestReadings {
+  /** In order, all above the floor (or of unknown completeness while there is none). */
+  let ordered: Reading[] = []
+  let incoming: Reading[] = []
+  /** The last place above which everything is here; undefined: nothing is known to be complete. */
+  let floor: Place | undefined
+  /** The highest place ever trimmed away: no seed may put the floor below it. */
+  let trimmed: Place | undefined
+  let generation = 0
+
+  const settle = (): void => {
+    if (incoming.length > 0) {
+      const merged = [...incoming, ...ordered].sort(byNewest)
+      ordered = merged.filter((row, i) => i === 0 || byNewest(merged[i - 1] ?? row, row) !== 0)
+      incoming = []
+    }
+    const cut = ordered[capacity]
+    if (ordered.length > 2 * capacity && cut !== undefined) trimTo(cut)
+  }
+
+  const trimTo = (place: Place): void => {
+    ordered = ordered.filter((row) => byNewest(row, place) < 0)
+    if (trimmed === undefined || byNewest(place, trimmed) < 0) trimmed = place
+    if (floor !== undefined) floor = highest(floor, trimmed)
+  }
+
+  return {
+    add: (readings) => {
+      const bottom = floor ?? trimmed
+      for (const reading of readings) {
+        if (bottom === undefined || byNewest(reading, bottom) < 0) incoming.push(reading)
+      }
+      if (incoming.length > capacity) settle()
+    },
+    generation: () => generation,
+    seed: (readings, seededTo, asked) => {
+      if (asked !== generation) return
+      incoming.push(...readings)
+      settle()
+      floor = trimmed === undefined ? seededTo : highest(seededTo, trimmed)
+      ordered = ordered.filter((row) => byNewest(row, floor ?? row) < 0)
+    },
+    clear: () => {
+      generation++
+      ordered = []
+      incoming = []
+      floor = undefined
+      trimmed = undefined
+    },
+    isSeeded: () => floor !== undefined,
+    page: ({ sensor, fromMs, toMs, limit, after }) => {
+      if (floor === undefined) return undefined
+      settle()
+      const found: Reading[] = []
+      for (let i = firstBehind(ordered, toMs, after); i < ordered.length; i++) {
+        const row = ordered[i]
+        if (row === undefined || row.timeMs < fromMs) return found
+        if (sensor !== undefined && row.sensor !== sensor) continue
+        found.push(row)
+        if (found.length === limit) return found
+      }
+      return fromMs > floor.timeMs ? found : undefined
+    },
+  }
+}
+
+const highest = (a: Place, b: Place): Place => (byNewest(a, b) < 0 ? a : b)
+
+/** The first place in `ordered` before `toMs` and behind `after`. */
+function firstBehind(ordered: readonly Reading[], toMs: number, after: Place | undefined): number {
+  let low = 0
+  let high = ordered.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const row = ordered[middle]
+    if (row === undefined) break
+    const isBehind = row.timeMs < toMs && (after === undefined || byNewest(row, after) > 0)
+    if (isBehind) high = middle
+    else low = middle + 1
+  }
+  return low
+}

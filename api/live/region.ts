@@ -1,0 +1,66 @@
+/** Where the network is: by it a place with latitude and longitude swapped is told from an empty one. */
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { distanceM } from './distance.ts'
+
+/** In degrees; an east above 180 spans the antimeridian. */
+export type Box = {
+  readonly west: number
+  readonly south: number
+  readonly east: number
+  readonly north: number
+}
+
+/** The least box with all sites, undefined where there is none; it spans no antimeridian. */
+export function regionOf(sensors: Iterable<RegisteredSensor>): Box | undefined {
+  let region: Box | undefined
+  for (const { sites } of sensors) {
+    for (const { lat, lon } of sites) {
+      const { west, south, east, north } = region ?? {
+        west: lon,
+        south: lat,
+        east: lon,
+        north: lat,
+      }
+      region = {
+        west: Math.min(west, lon),
+        south: Math.min(south, lat),
+        east: Math.max(east, lon),
+        north: Math.max(north, lat),
+      }
+    }
+  }
+  return region
+}
+
+export const isLonIn = ({ west, east }: Box, lon: number): boolean =>
+  (lon >= west && lon <= east) || lon + 360 <= east
+
+const touches = (region: Box, { west, south, east, north }: Box): boolean => {
+  const shares = (shift: number): boolean =>
+    region.west + shift <= east && region.east + shift >= west
+  return region.south <= north && region.north >= south && (shares(0) || shares(360))
+}
+
+/** As given it misses the network, and swapped it would not. */
+export function isSwappedBox(region: Box | undefined, box: Box): boolean {
+  const { west, south, east, north } = box
+  const swapped = { west: south, south: west, east: north, north: east }
+  return region !== undefined && !touches(region, box) && touches(region, swapped)
+}
+
+/** Metres from a place to the nearest of the box. */
+function distanceTo({ west, south, east, north }: Box, lat: number, lon: number): number {
+  const nearest = (value: number, low: number, high: number): number =>
+    Math.min(high, Math.max(low, value))
+  return distanceM(lat, lon, nearest(lat, south, north), nearest(lon, west, east))
+}
+
+/** The same of a circle. */
+export const isSwappedPlace = (
+  region: Box | undefined,
+  { lat, lon, radiusM }: { readonly lat: number; readonly lon: number; readonly radiusM: number },
+): boolean =>
+  region !== undefined &&
+  Math.abs(lon) <= 90 &&
+  distanceTo(region, lat, lon) > radiusM &&
+  distanceTo(region, lon, lat) <= radiusM

@@ -1,0 +1,80 @@
+import { newestMsOf } from '../../core/state/state-columns.ts'
+import { minuteMs, secondMs } from '../../core/time.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { pause } from '../../runtime/pause.ts'
+import type { Store } from '../../store/store.ts'
+import type { LivePicture } from './live-picture.ts'
+import { newestFromStore } from './newest-from-store.ts'
+import type { NewestReadings } from './newest-readings.ts'
+
+type Options = {
+  readonly store: Pick<Store, 'rangeAll'>
+  readonly picture: Pick<LivePicture, 'isLive' | 'states'>
+  readonly log: Logger
+  readonly count?: number
+}
+
+const checkMs = 100
+const againAfterMs = secondMs
+/** A reading may be so far ahead of our clock, and not be in the states yet. */
+const aheadMs = 10 * minuteMs
+
+/**
+ * Fills `newest` from the store whenever it is not seeded: at the start, when the picture was
+ * seeded anew, and as soon as a store that was away is back.
+ */
+export function keepSeeding(
+  newest: NewestReadings,
+  { store, picture, log, count = 5_000 }: Options,
+): AsyncDisposable {
+  const stop = new AbortController()
+
+  const seedOnce = async (): Promise<void> => {
+    const generation = newest.generation()
+    const rows = await newestFromStore(store, {
+      fromMs: 0,
+      toMs: newestKnownMs(picture) + aheadMs,
+      limit: count,
+    })
+    const last = rows.at(-1)
+    // fewer than asked for: that is all there is, down to the beginning of time
+    const floor = rows.length < count || last === undefined ? beginning : last
+    newest.seed(rows, floor, generation)
+  }
+
+  const seeding = (async () => {
+    let isToldOf = false
+    while (!stop.signal.aborted) {
+      if (newest.isSeeded() || !picture.isLive()) {
+        await pause(checkMs, stop.signal)
+        continue
+      }
+      try {
+        await seedOnce()
+        isToldOf = false
+      } catch (error) {
+        if (!isToldOf) log.warn({ err: error }, 'the newest readings wait for the store')
+        isToldOf = true
+        await pause(againAfterMs, stop.signal)
+      }
+    }
+  })()
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await seeding
+    },
+  }
+}
+
+const beginning = { timeMs: -1, sensor: '' }
+
+function newestKnownMs({ states }: Pick<LivePicture, 'states'>): number {
+  let newestMs = 0
+  for (const state of states()) {
+    for (let slot = 0; slot < state.ids.length; slot++) {
+      newestMs = Math.max(newestMs, newestMsOf(state, slot))
+    }
+  }
+  return newestMs
+}

@@ -1,0 +1,168 @@
+/**
+ * Every registered sensor with what is known of it now, in the order of ids, each with its JSON
+ * ready to be joined. A text is made when it is asked for and thrown away when a message or the
+ * clock changes it.
+ */
+
+import { partitionOf, type SensorId, type SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
+import { minuteMs } from '../../core/time.ts'
+import {
+  type RegisteredSensor,
+  type RegisteredSite,
+  siteAt,
+} from '../../schemas/devices/registered-sensor.ts'
+import { sensorText } from './sensor-text.ts'
+
+/** A sensor on the board; `state` and `slot` say where its columns stand (slot −1: never heard). */
+export type Entry = {
+  readonly sensor: RegisteredSensor
+  readonly partition: number
+  state: PartitionState
+  slot: number
+  /** Where it stands now. */
+  site: RegisteredSite
+  /** The step of the clock that `site` and `text` belong to; −1: look again. */
+  step: number
+  /** Its JSON, or '' where it must be made. */
+  text: string
+}
+
+export type SensorBoard = {
+  /** Sensors in use, in the order of ids. */
+  readonly all: () => readonly Entry[]
+  /** Those that were retired too, in no order. */
+  readonly ever: () => readonly Entry[]
+  /** A retired sensor too. */
+  readonly get: (id: SensorId) => Entry | undefined
+  /** Whether readings of it were ever accepted: an entry may be gone, and its readings stay. */
+  readonly wasHeard: (id: SensorId) => boolean
+  /** Sensors with this number, for short ids; retired ones only where no other has it. */
+  readonly withNumber: (number: string) => readonly SensorId[]
+  /** @param entry just taken from `all` or `get` */
+  readonly textOf: (entry: Entry) => string
+  /** Counts up with every change of the registry. */
+  readonly registryVersion: () => number
+  /** Counts up with everything that may change a text, an order or a status. */
+  readonly version: () => number
+  readonly onFolded: (message: LogMessage | undefined) => void
+  readonly onRegistered: (key: string, sensor: RegisteredSensor | undefined) => void
+}
+
+type Options = {
+  readonly states: () => readonly PartitionState[]
+  readonly nowMs: () => number
+  readonly rules: SensorIdRules
+}
+
+/** Uptime moves on by five-minute slots, so no text is older than that; nor is a site. */
+const stepMs = 5 * minuteMs
+
+export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoard {
+  const byId = new Map<string, Entry>()
+  let ordered: readonly Entry[] | undefined
+  /** The step of the clock that all of `ordered` was last moved to. */
+  let orderedStep = -1
+  let byNumber: Map<string, Entry[]> | undefined
+  let registryVersion = 0
+  let version = 0
+  let versionStep = -1
+
+  const stateOf = (partition: number): PartitionState => {
+    const state = states()[partition]
+    if (state === undefined) throw new RangeError(`there is no partition ${partition}`)
+    return state
+  }
+
+  const entryFor = (sensor: RegisteredSensor): Entry => {
+    const partition = partitionOf(sensor.id)
+    const state = stateOf(partition)
+    const slot = state.slots.get(sensor.id) ?? -1
+    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, text: '' }
+  }
+
+  /** Moves the entry to the present step of the clock. */
+  const refresh = (entry: Entry): void => {
+    const step = Math.floor(nowMs() / stepMs)
+    if (entry.step === step) return
+    entry.site = siteAt(entry.sensor, nowMs())
+    entry.step = step
+    entry.text = ''
+  }
+
+  const changed = (id: SensorId): void => {
+    const entry = byId.get(id)
+    if (entry === undefined) return
+    if (entry.slot === -1) entry.slot = entry.state.slots.get(id) ?? -1
+    entry.text = ''
+  }
+
+  return {
+    all: () => {
+      const step = Math.floor(nowMs() / stepMs)
+      if (ordered === undefined || orderedStep !== step) {
+        ordered ??= [...byId.values()]
+          .filter(isInUse)
+          .sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
+        for (const entry of ordered) refresh(entry)
+        orderedStep = step
+      }
+      return ordered
+    },
+    ever: () => [...byId.values()],
+    wasHeard: (id) => stateOf(partitionOf(id)).slots.has(id),
+    get: (id) => {
+      const entry = byId.get(id)
+      if (entry !== undefined) refresh(entry)
+      return entry
+    },
+    withNumber: (number) => {
+      byNumber ??= numbersOf(byId.values())
+      const entries = byNumber.get(number) ?? []
+      const inUse = entries.filter(isInUse)
+      return (inUse.length > 0 ? inUse : entries).map(({ sensor }) => sensor.id)
+    },
+    textOf: (entry) => {
+      if (entry.text === '') entry.text = sensorText(entry, nowMs())
+      return entry.text
+    },
+    registryVersion: () => registryVersion,
+    version: () => {
+      const step = Math.floor(nowMs() / stepMs)
+      if (step !== versionStep) version++
+      versionStep = step
+      return version
+    },
+    onFolded: (message) => {
+      version++
+      if (message === undefined) {
+        for (const entry of byId.values()) {
+          entry.state = stateOf(entry.partition)
+          entry.slot = entry.state.slots.get(entry.sensor.id) ?? -1
+          entry.text = ''
+        }
+        return
+      }
+      for (const { sensor } of message.readings) changed(sensor)
+      for (const event of message.events) if (event.kind === 'offline') changed(event.sensor)
+    },
+    onRegistered: (key, sensor) => {
+      version++
+      registryVersion++
+      ordered = undefined
+      byNumber = undefined
+      const id = rules.parse(key)
+      if (id === undefined || sensor === undefined || sensor.id !== id) byId.delete(key)
+      else byId.set(key, entryFor(sensor))
+    },
+  }
+}
+
+const isInUse = ({ sensor }: Entry): boolean => sensor.retiredMs === undefined
+
+/** By number, in the order of ids. */
+function numbersOf(entries: Iterable<Entry>): Map<string, Entry[]> {
+  const ordered = [...entries].sort((a, b) => (a.sensor.id < b.sensor.id ? -1 : 1))
+  return Map.groupBy(ordered, ({ sensor }) => sensor.id.slice(sensor.id.lastIndexOf('-') + 1))
+}

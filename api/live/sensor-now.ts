@@ -1,0 +1,33 @@
+/** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
+
+import type { Reading } from '../../core/air/reading.ts'
+import { newestOf } from '../../core/state/partition-state.ts'
+import { held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
+import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
+import type { Entry } from './sensor-board.ts'
+
+type Place = Pick<Entry, 'state' | 'slot'>
+
+/** A silence held back by a storm has not been told to anyone yet, so it does not show. */
+export function isOnline({ state, slot, sensor }: Place & Pick<Entry, 'sensor'>): boolean {
+  // what it said last may lie minutes back, and it says no more
+  if (sensor.retiredMs !== undefined) return false
+  const status = slot === -1 ? undefined : state.status[slot]
+  return status === online || status === held
+}
+
+/** Time of the newest accepted reading, −Infinity where there is none. */
+export const newestMs = ({ state, slot }: Place): number =>
+  slot === -1 ? -Infinity : newestMsOf(state, slot)
+
+export const newestReading = ({ state, slot }: Place): Reading | undefined =>
+  slot === -1 ? undefined : newestOf(state, slot)
+
+/** When a fresh reading last arrived, null where none ever did. */
+export function heardMs({ state, slot }: Place): number | null {
+  const timeMs = slot === -1 ? Number.NaN : timeOf(state, slot, timeAt.heardArrivedMs)
+  return Number.isNaN(timeMs) ? null : timeMs
+}
+
+export const offlineSinceMs = ({ state, slot }: Place): number | null =>
+  slot === -1 ? null : offlineSinceMsOf(state, slot)

@@ -1,0 +1,38 @@
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { uptime24h } from '../../core/state/uptime.ts'
+import type { Entry } from './sensor-board.ts'
+import { isOnline, newestMs, newestReading } from './sensor-now.ts'
+
+/** Uptime, and the newest reading's time (null where it never sent one). */
+export function vitalsOf(
+  entry: Entry,
+  nowMs: number,
+): { readonly last_reading: string | null; readonly uptime_24h: number } {
+  const { sensor, state, slot } = entry
+  const timeMs = newestMs(entry)
+  return {
+    last_reading: timeMs === -Infinity ? null : formatIsoMs(timeMs),
+    uptime_24h: uptime24h(state, slot, nowMs, sensor.cadenceMs, sensor.sites[0].fromMs),
+  }
+}
+
+/**
+ * The JSON of a sensor, in ASCII: what is joined from such texts has a byte a character and is not
+ * looked at again.
+ */
+export function sensorText(entry: Entry, nowMs: number): string {
+  const { area, lat, lon, address } = entry.site
+  return asciiJson({
+    id: entry.sensor.id,
+    area,
+    location: { lat, lon, address },
+    status: isOnline(entry) ? 'online' : 'offline',
+    ...vitalsOf(entry, nowMs),
+    aqi: newestReading(entry)?.aqi ?? null,
+  })
+}
+
+const beyondAscii = /[\u007f-\uffff]/g
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+const asciiJson = (value: unknown): string => JSON.stringify(value).replace(beyondAscii, escaped)

@@ -1,0 +1,36 @@
+import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>airproof</title>
+<p>This is the API: <a href="/v1/docs">how to call it</a>, <a href="/v1/openapi.json">for programs</a>.</p>
+</html>
+`
+
+/** GET /: where to go from here. */
+export function rootPointer(): Route {
+  const vary = { vary: 'Accept' }
+  const json = constant(
+    jsonAnswer(
+      { status: 'success', docs: '/v1/docs', openapi: '/v1/openapi.json' },
+      { headers: vary },
+    ),
+  )
+  const html = constant({
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from(page),
+    headers: {
+      ...vary,
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+    },
+  })
+  return {
+    path: '/',
+    params: [],
+    types: [jsonType, 'text/html'],
+    isOpen: true,
+    answer: ({ type }) => (type === jsonType ? json : html),
+  }
+}

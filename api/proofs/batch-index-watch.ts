@@ -1,0 +1,50 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import {
+  checkedKey,
+  deploymentKey,
+  parseAnchored,
+  parseChecked,
+  parseDeployment,
+  parseSealed,
+} from '../../schemas/anchoring/batch-record.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { type BatchIndex, createBatchIndex } from './batch-index.ts'
+
+export type WatchedBatchIndex = BatchIndex & AsyncDisposable
+
+/** The index over the records of the anchor process, current as they change. */
+export async function watchBatchIndex(
+  nc: NatsConnection,
+  keccak: Keccak,
+): Promise<WatchedBatchIndex> {
+  await using opening = new AsyncDisposableStack()
+  const index = createBatchIndex(keccak)
+  // the values themselves live in the index: what the watch keeps is one `true` a key
+  const batches = await watchBucket(nc, buckets.batches, (value, key) => {
+    take(index, key, value)
+    return true as const
+  })
+  opening.use(batches)
+  opening.defer(
+    batches.onChange(({ key, value }) => {
+      if (value === undefined) take(index, key, undefined)
+    }),
+  )
+  const anchoring = await watchBucket(nc, buckets.anchoring, (value, key) => {
+    if (key === deploymentKey) index.putDeployment(parseDeployment(value))
+    return undefined
+  })
+  opening.use(anchoring)
+  const opened = opening.move()
+  return { ...index, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** @param value undefined: the record is gone; one that does not parse is as good as gone */
+function take(index: BatchIndex, key: string, value: unknown): void {
+  const [, kind = '', number = ''] = /^(header|anchored)\.(\d{1,15})$/.exec(key) ?? []
+  if (kind === 'header') index.putSealed(Number(number), parseSealed(value))
+  else if (kind === 'anchored') index.putAnchored(Number(number), parseAnchored(value))
+  else if (key === checkedKey) index.putChecked(parseChecked(value))
+}

@@ -1,0 +1,194 @@
+/**
+ * Every sealed batch, in memory: which one holds a reading, and what the chain says of it. Fed with
+ * the records that the anchor process keeps; what they say of themselves is computed anew here, so
+ * that an altered record is found and vouches for nothing.
+ *
+ * A batch counts as anchored where its own record is final and the heads, recomputed from the
+ * headers, lead without a break to the head that the contract held at a finalized block. About
+ * 2 KB a batch.
+ */
+
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
+import { partitionCount } from '../../core/air/sensor-id.ts'
+import type { Hex } from '../../core/hex.ts'
+import { genesisHead, headOf } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { minuteMs } from '../../core/time.ts'
+import type {
+  Anchored,
+  Checked,
+  Deployment,
+  SealedBatch,
+} from '../../schemas/anchoring/batch-record.ts'
+
+/** What was said of the finalized head longer ago than this may have changed since. */
+export const freshMs = 5 * minuteMs
+
+export type UnanchoredWhy =
+  /** Sealed, and not sent yet. */
+  | 'sealed'
+  /** Sent, and in no block yet. */
+  | 'sent'
+  /** In a block that is not final yet. */
+  | 'mined'
+  /** Final by its record, but the chain was not looked at within `freshMs`. */
+  | 'not_checked'
+  /** The batches between this one and the contract's head do not fit together. */
+  | 'not_linked'
+
+/** How the batch of a sequence number stands right now. */
+export type Standing =
+  | { readonly status: 'pending' }
+  | { readonly status: 'anchoring'; readonly index: number; readonly why: UnanchoredWhy }
+  | {
+      readonly status: 'anchored'
+      readonly index: number
+      readonly anchored: Anchored
+      readonly checked: Checked
+    }
+  /** A record is altered or gone: what it held cannot be proven any more. */
+  | {
+      readonly status: 'broken'
+      readonly index: number | undefined
+      readonly why: 'no_batch' | 'header'
+    }
+
+export type BatchIndex = {
+  /** Once the batch is known by its key; a record under another batch's key is at fault. */
+  readonly putSealed: (index: number, sealed: SealedBatch | undefined) => void
+  readonly putAnchored: (index: number, anchored: Anchored | undefined) => void
+  readonly putChecked: (checked: Checked | undefined) => void
+  readonly putDeployment: (deployment: Deployment | undefined) => void
+  readonly sealed: (index: number) => SealedBatch | undefined
+  readonly anchored: (index: number) => Anchored | undefined
+  readonly checked: () => Checked | undefined
+  readonly deployment: () => Deployment | undefined
+  /** Of the newest batch; 0: none is sealed. */
+  readonly last: () => number
+  readonly standingOf: (seq: number, nowMs: number) => Standing
+  /** How many batches are at fault by their own records: anything but 0 needs a person. */
+  readonly faults: () => number
+}
+
+type Entry = {
+  readonly index: number
+  readonly sealed: SealedBatch
+  /** Recomputed from the header. */
+  readonly head: Hex
+}
+
+export function createBatchIndex(keccak: Keccak): BatchIndex {
+  /** In the order of their keys. */
+  const entries: Entry[] = []
+  const anchors = new Map<number, Anchored>()
+  /** Keys of batches that say something of themselves which does not follow from their header. */
+  const altered = new Set<number>()
+  /** Keys of batches whose former one is missing, or has another head than they say. */
+  const unlinked = new Set<number>()
+  let checked: Checked | undefined
+  let deployment: Deployment | undefined
+
+  const at = (index: number): Entry | undefined => {
+    // without a gap, which is how they come, the place is the index
+    const straight = entries[index - 1]
+    return straight?.index === index ? straight : entries.find((entry) => entry.index === index)
+  }
+  const formerHead = (index: number): Hex | undefined =>
+    index === 1
+      ? deployment && genesisHead(deployment.chainId, deployment.contract, keccak)
+      : at(index - 1)?.head
+
+  const link = (index: number): void => {
+    const entry = at(index)
+    const isKnown = index > 1 || deployment !== undefined
+    if (entry && isKnown && formerHead(index) !== entry.sealed.header.prevHead) unlinked.add(index)
+    else unlinked.delete(index)
+  }
+
+  const putSealed = (index: number, sealed: SealedBatch | undefined): void => {
+    const place = entries.findLastIndex((entry) => entry.index <= index)
+    const isThere = entries[place]?.index === index
+    altered.delete(index)
+    if (sealed === undefined) {
+      if (isThere) entries.splice(place, 1)
+    } else {
+      const head = headOf(sealed.header, keccak)
+      if (sealed.header.index !== index || head !== sealed.head) altered.add(index)
+      entries.splice(isThere ? place : place + 1, isThere ? 1 : 0, { index, sealed, head })
+    }
+    link(index)
+    link(index + 1)
+  }
+
+  /** The batch that claims the number; 'later': none yet; undefined: one should, and none does. */
+  const holding = (seq: number): Entry | 'later' | undefined => {
+    const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+    // a number of a partition that does not exist will never be given out
+    if (!(partition >= 0 && partition < partitionCount)) return undefined
+    const lastOf = (entry: Entry | undefined): number => entry?.sealed.header.nLast[partition] ?? 0
+    if (n > lastOf(entries.at(-1))) return 'later'
+    let low = 0
+    let high = entries.length - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (lastOf(entries[middle]) < n) low = middle + 1
+      else high = middle
+    }
+    const found = entries[low]
+    const isHeld = n >= (found?.sealed.header.nFirst[partition] ?? Number.POSITIVE_INFINITY)
+    return isHeld && n <= lastOf(found) ? found : undefined
+  }
+
+  /** Whether the batch's header is not the one that the next batch, or the contract, knows. */
+  const isAltered = ({ index, head }: Entry): boolean =>
+    altered.has(index) ||
+    (unlinked.has(index + 1) && !altered.has(index + 1) && at(index + 1) !== undefined) ||
+    (checked?.index === index && checked.head !== head)
+
+  const isLinked = (index: number, to: Checked): boolean => {
+    if (at(to.index)?.head !== to.head) return false
+    for (const broken of unlinked) if (broken > index && broken <= to.index) return false
+    return true
+  }
+
+  const standingOfEntry = (entry: Entry, nowMs: number): Standing => {
+    const { index } = entry
+    if (isAltered(entry)) return { status: 'broken', index, why: 'header' }
+    const anchored = anchors.get(index)
+    if (anchored === undefined) return { status: 'anchoring', index, why: 'sealed' }
+    if (anchored.status !== 'final') return { status: 'anchoring', index, why: anchored.status }
+    if (!checked || checked.index < index || nowMs - checked.checkedMs > freshMs)
+      return { status: 'anchoring', index, why: 'not_checked' }
+    return isLinked(index, checked)
+      ? { status: 'anchored', index, anchored, checked }
+      : { status: 'anchoring', index, why: 'not_linked' }
+  }
+
+  return {
+    putSealed,
+    putAnchored: (index, anchored) => {
+      if (anchored?.index === index) anchors.set(index, anchored)
+      else anchors.delete(index)
+    },
+    putChecked: (value) => {
+      checked = value
+    },
+    putDeployment: (value) => {
+      deployment = value
+      link(1)
+    },
+    sealed: (index) => at(index)?.sealed,
+    anchored: (index) => anchors.get(index),
+    checked: () => checked,
+    deployment: () => deployment,
+    last: () => entries.at(-1)?.index ?? 0,
+    standingOf: (seq, nowMs) => {
+      const entry = holding(seq)
+      if (entry === 'later') return { status: 'pending' }
+      return entry === undefined
+        ? { status: 'broken', index: undefined, why: 'no_batch' }
+        : standingOfEntry(entry, nowMs)
+    },
+    faults: () => new Set([...altered, ...unlinked]).size,
+  }
+}

@@ -1,0 +1,44 @@
+/** When a reading that is not anchored for good yet should be, by the settings and by experience. */
+import { minuteMs } from '../../core/time.ts'
+import type { BatchIndex } from './batch-index.ts'
+
+type Options = {
+  readonly index: BatchIndex
+  /** How long a batch stays open at most, as the anchor process is told. */
+  readonly intervalMs: number
+  readonly nowMs: () => number
+}
+
+export type ExpectedBy = {
+  /** Of a reading in no batch yet. */
+  readonly pending: () => number
+  /** Of one in a batch that is sealed. */
+  readonly anchoring: (index: number) => number
+}
+
+/** Sealed to final on Ethereum, which is slower than most: where no batch of ours is final yet. */
+const slowFinalityMs = 20 * minuteMs
+
+/** Each in ms since the epoch. What is late already is expected anew from now. */
+export function createExpectedBy({ index, intervalMs, nowMs }: Options): ExpectedBy {
+  const finalityMs = (): number => {
+    const anchored = index.anchored(index.checked()?.index ?? 0)
+    const sealed = anchored && index.sealed(anchored.index)
+    if (sealed === undefined || anchored?.status !== 'final') return slowFinalityMs
+    // of one that waited for a chain that was away nothing is to be learnt
+    return Math.min(2 * slowFinalityMs, Math.max(0, anchored.checkedMs - sealed.header.sealedMs))
+  }
+  const notPast = (expectedMs: number, otherwiseMs: number): number =>
+    expectedMs > nowMs() ? expectedMs : nowMs() + otherwiseMs
+  return {
+    pending: () => {
+      const takesMs = intervalMs + finalityMs()
+      const lastMs = index.sealed(index.last())?.header.sealedMs ?? 0
+      return notPast(lastMs + takesMs, takesMs)
+    },
+    anchoring: (batch) => {
+      const sealedMs = index.sealed(batch)?.header.sealedMs ?? 0
+      return notPast(sealedMs + finalityMs(), finalityMs())
+    },
+  }
+}

@@ -1,0 +1,107 @@
+/** The page about one reading: says how it stands, and checks its bundle in the reader's browser. */
+import { readFileSync } from 'node:fs'
+import { fromHundredths } from '../../core/air/hundredths.ts'
+import { measurementNames, type Reading, units } from '../../core/air/reading.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
+import { type Answer, constant, type Route } from '../http/answer.ts'
+import { proofPath } from './explorer.ts'
+import type { Verdict } from './prove-reading.ts'
+
+/** Nothing but our own three files, and nobody else is asked for anything. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const headers = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  vary: 'Accept',
+}
+
+/** The verifier as it was built, the page's script and its looks, at addresses that stay. */
+export const proofFiles = (): readonly Route[] => [
+  file('airproof-verify.js', '../../anchor/verifier/airproof-verify.js', 'text/javascript'),
+  file('page.js', './page/page.js', 'text/javascript'),
+  file('page.css', './page/page.css', 'text/css'),
+]
+
+function file(name: string, from: string, type: string): Route {
+  const answer = constant({
+    type: `${type}; charset=utf-8`,
+    body: readFileSync(new URL(from, import.meta.url)),
+    headers: { 'x-content-type-options': 'nosniff' },
+  })
+  return {
+    path: `/proof/${name}`,
+    isPart: name.startsWith('page.'),
+    params: [],
+    types: [type],
+    isOpen: true,
+    answer: () => answer,
+  }
+}
+
+/** @param chainId that readings are anchored on; undefined: none yet */
+export const proofPageAnswer = (
+  reading: Reading,
+  verdict: Verdict,
+  chainId: number | undefined,
+): Answer => ({
+  type: 'text/html; charset=utf-8',
+  body: Buffer.from(page(reading, verdict, chainId)),
+  headers,
+})
+
+const text = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+
+/** The server's own word, before the reader's browser has checked anything. */
+const inWords: Readonly<Record<Verdict['status'], string>> = {
+  pending: 'Accepted. It will be in the next batch that is anchored; come back later.',
+  anchoring: 'In a batch that is on its way to the blockchain, or not looked at lately.',
+  verified: 'Anchored for good. Your browser now checks the proof by itself.',
+  mismatch: 'Not what was anchored. The stored values were changed, or the proof was damaged.',
+}
+
+const demonstration = `
+<p id="demonstration">This network anchors on a demonstration chain (${demonstrationChainId}), which shows how it works; it proves
+nothing about time, because the operator runs this chain.</p>`
+
+function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
+  const time = formatIsoMs(reading.timeMs)
+  const bundle = `${proofPath(reading)}.airproof.json`
+  const rows = measurementNames.map((name) => {
+    const value = reading[name]
+    return row(name, value === null ? 'not measured' : `${fromHundredths(value)} ${units[name]}`)
+  })
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Proof: ${text(reading.sensor)}, ${time}</title>
+<link rel="stylesheet" href="/proof/page.css">
+<script type="module" src="/proof/page.js"></script>
+<main data-bundle="${'proof' in verdict ? text(bundle) : ''}">
+<h1>${text(reading.sensor)}</h1>
+<p><time datetime="${time}">${time}</time></p>
+<p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chainId === demonstrationChainId ? demonstration : ''}
+<table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
+${row('hash', verdict.hash)}</table>
+<h2>Check it yourself</h2>
+<p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks nobody, us included. Keep
+<a href="${text(bundle)}">the proof as a file</a>: it stays valid without us, and you can drop it here, or any other.</p>
+<p><label>Hash of the block, from a source you trust (optional)
+<input id="block" size="66" spellcheck="false" autocomplete="off"></label></p>
+<p id="drop"><label>Drop a .airproof.json file here, or choose one <input id="file" type="file" accept=".json"></label></p>
+<h2 id="verdict" role="status"></h2>
+<ol id="checks"></ol>
+<div id="trusts"></div>
+<noscript>Without scripts: keep the file and run <code>node airproof-verify.js FILE</code>.</noscript>
+</main>
+</html>
+`
+}
+
+const row = (name: string, value: string): string =>
+  `<tr><th>${text(name)}</th><td>${text(value)}</td></tr>`

@@ -1,0 +1,76 @@
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
+import type { Logger } from '../../runtime/log.ts'
+import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import type { ProofSettings } from '../config.ts'
+import type { Route } from '../http/answer.ts'
+import { rateByNetwork } from '../http/rate-by-network.ts'
+import type { ReadingSources } from '../readings/stored-reading.ts'
+import type { BatchIndex } from './batch-index.ts'
+import { createExpectedBy } from './expected-by.ts'
+import { linkToTx, proofLinkBelow } from './explorer.ts'
+import { isInLog } from './is-in-log.ts'
+import { createMakeBundle } from './make-bundle.ts'
+import { countMismatches } from './mismatches.ts'
+import { openProof, proofOfReading } from './proof.ts'
+import { proofFiles } from './proof-page.ts'
+import { createProveReading } from './prove-reading.ts'
+import { verifyReading } from './verify.ts'
+
+type Options = ReadingSources & {
+  readonly nc: NatsConnection
+  readonly index: BatchIndex
+  readonly keccak: Keccak
+  readonly states: () => readonly PartitionState[]
+  readonly settings: ProofSettings
+  readonly registry: Registry
+  readonly log: Logger
+  readonly nowMs: () => number
+}
+
+/** Everything about proofs that is asked over HTTP. */
+export async function proofRoutes(options: Options): Promise<readonly Route[]> {
+  const { nc, index, keccak, states, settings, registry, log, nowMs, ...sources } = options
+  const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
+  const prove = createProveReading({
+    index,
+    blobs: await openBatchBlobs(nc),
+    keccak,
+    nowMs,
+    isInLog: isInLog(nc, states),
+  })
+  const proofs = await new Kvm(nc).open(buckets.proofs)
+  const chainProofOf = async (batch: number) =>
+    parseChainProof(await readEntry(proofs, String(batch)))
+  const proofLink = proofLinkBelow(publicUrl)
+  const shared = {
+    ...sources,
+    prove,
+    expectedBy: createExpectedBy({ index, intervalMs: anchorIntervalMs, nowMs }),
+    mismatches: countMismatches({ registry, index, log }),
+  }
+  const bundles = {
+    ...shared,
+    makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
+    chainId: () => index.deployment()?.chainId,
+    bound: rateByNetwork({ limit: openProofs, clockMs: () => performance.now() }),
+  }
+  return [
+    verifyReading({
+      ...shared,
+      index,
+      linkToTx: linkToTx(explorerUrl, proofLink),
+      proofLink,
+      nowMs,
+    }),
+    proofOfReading(bundles),
+    openProof(bundles),
+    ...proofFiles(),
+  ]
+}

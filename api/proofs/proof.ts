@@ -1,0 +1,117 @@
+/** Proof bundles over HTTP: with a key below /v1, and by a link that needs none. */
+
+import type { Reading } from '../../core/air/reading.ts'
+import { isHash } from '../../core/hex.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { type Answer, type Asker, jsonType, type Request, type Route } from '../http/answer.ts'
+import { ApiError, badParameter } from '../http/api-error.ts'
+import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
+import type { ExpectedBy } from './expected-by.ts'
+import type { MakeBundle } from './make-bundle.ts'
+import type { Mismatches } from './mismatches.ts'
+import { proofPageAnswer } from './proof-page.ts'
+import type { ProveReading, Verdict } from './prove-reading.ts'
+import { proving } from './proving.ts'
+
+type Options = ReadingSources & {
+  readonly prove: ProveReading
+  readonly makeBundle: MakeBundle
+  readonly expectedBy: ExpectedBy
+  readonly mismatches: Mismatches
+  readonly chainId: () => number | undefined
+  /** @throws ApiError 429 */
+  readonly bound: (network: string) => void
+}
+
+const htmlType = 'text/html'
+const ending = '.airproof.json'
+
+/** GET /v1/readings/{sensor_id}/proof?timestamp= */
+export const proofOfReading = (options: Options): Route => ({
+  path: '/v1/readings/:sensor_id/proof',
+  params: ['timestamp', 'hash'],
+  types: [jsonType],
+  answer: async ({ names, params, asker }) => {
+    const wanted = { asker, name: names['sensor_id'] ?? '', timeMs: needTime(params) }
+    return bundleAnswer(await bundleOf(wanted, params, options))
+  },
+})
+
+/**
+ * GET /proof/{sensor_id}/{timestamp}: the bundle, or for people a page that checks it. The same
+ * with .airproof.json at its end is the file to keep.
+ */
+export const openProof = (options: Options): Route => ({
+  path: '/proof/:sensor_id/:timestamp',
+  params: ['hash'],
+  types: [jsonType, htmlType],
+  isOpen: true,
+  answer: async ({ names, params, type, network, asker }) => {
+    options.bound(network())
+    const { sensor_id: name = '', timestamp = '' } = names
+    const isFile = timestamp.endsWith(ending)
+    const timeMs = needTime(
+      new Map([['timestamp', isFile ? timestamp.slice(0, -ending.length) : timestamp]]),
+    )
+    if (type === htmlType && !isFile) {
+      const { reading, isStored } = await findReading(options, asker, name, timeMs)
+      const verdict = await proving(options.prove(reading))
+      if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
+      return proofPageAnswer(
+        reading,
+        isStored ? verdict : { status: 'pending', hash: verdict.hash },
+        options.chainId(),
+      )
+    }
+    return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)
+  },
+})
+
+type Bundle = { readonly reading: Reading; readonly text: string }
+
+type Wanted = { readonly asker: Asker; readonly name: string; readonly timeMs: number }
+
+async function bundleOf(
+  { asker, name, timeMs }: Wanted,
+  params: Request['params'],
+  options: Options,
+): Promise<Bundle> {
+  const pinned = params.get('hash')
+  if (pinned !== undefined && !isHash(pinned))
+    throw badParameter('hash', pinned, '0x and 64 lower-case hexadecimal digits')
+  const { reading, isStored } = await findReading(options, asker, name, timeMs)
+  const verdict = await proving(options.prove(reading))
+  if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
+  if (pinned !== undefined && pinned !== verdict.hash)
+    throw new ApiError(409, 'other_hash', 'this reading does not have the hash that is asked for', {
+      details: { hash: pinned, reading_hash: verdict.hash },
+    })
+  if (verdict.status === 'mismatch')
+    throw new ApiError(409, 'mismatch', 'this reading is not what was anchored', {
+      details: { reason: verdict.why, reading_hash: verdict.hash },
+    })
+  const text = isStored ? await proving(options.makeBundle(reading, verdict)) : undefined
+  if (text === undefined) throw notYet(verdict, options.expectedBy)
+  return { reading, text }
+}
+
+const retryAfterSeconds = '30'
+
+function notYet(verdict: Verdict, expectedBy: ExpectedBy): ApiError {
+  const expectedMs =
+    'proof' in verdict ? expectedBy.anchoring(verdict.proof.header.index) : expectedBy.pending()
+  return new ApiError(404, 'not_anchored_yet', 'this reading is not anchored for good yet', {
+    details: { status: verdict.status, expected_by: formatIsoMs(expectedMs) },
+    headers: { 'retry-after': retryAfterSeconds },
+  })
+}
+
+function bundleAnswer({ reading, text }: Bundle, isFile = false): Answer {
+  const name = `${reading.sensor}_${formatIsoMs(reading.timeMs).replaceAll(':', '-')}${ending}`
+  const headers = {
+    vary: 'Accept',
+    'x-content-type-options': 'nosniff',
+    ...(isFile ? { 'content-disposition': `attachment; filename="${name}"` } : {}),
+  }
+  return { type: jsonType, body: Buffer.from(text), headers }
+}

@@ -1,0 +1,124 @@
+import type { Reading } from '../../core/air/reading.ts'
+import { toHex } from '../../core/hex.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { secondMs } from '../../core/time.ts'
+import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
+import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
+import type { BatchIndex } from './batch-index.ts'
+import type { ExpectedBy } from './expected-by.ts'
+import type { LinkToTx, ProofLink } from './explorer.ts'
+import type { Mismatches } from './mismatches.ts'
+import type { ProveReading, ReadingProof, Verdict } from './prove-reading.ts'
+import { proving } from './proving.ts'
+
+type Options = ReadingSources & {
+  readonly prove: ProveReading
+  readonly index: BatchIndex
+  readonly expectedBy: ExpectedBy
+  readonly linkToTx: LinkToTx
+  readonly proofLink: ProofLink
+  readonly mismatches: Mismatches
+  readonly nowMs: () => number
+}
+
+/** GET /v1/readings/{sensor_id}/verify: everything is looked up and computed for this request. */
+export const verifyReading = (options: Options): Route => ({
+  path: '/v1/readings/:sensor_id/verify',
+  params: ['timestamp'],
+  types: [jsonType],
+  answer: async ({ names, params, asker }) => {
+    const timeMs = needTime(params)
+    const { reading, isStored } = await findReading(
+      options,
+      asker,
+      names['sensor_id'] ?? '',
+      timeMs,
+    )
+    const verdict = await proving(options.prove(reading))
+    if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
+    // a row that is not there yet proves nothing, whatever the log said
+    return jsonAnswer(
+      bodyOf(reading, isStored ? verdict : { status: 'pending', hash: verdict.hash }, options),
+    )
+  },
+})
+
+function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
+  const { index, nowMs } = options
+  const proof = 'proof' in verdict ? verdict.proof : undefined
+  const anchored = proof && index.anchored(proof.header.index)
+  const block = anchored?.status === 'sent' ? undefined : anchored
+  const checkedMs = index.checked()?.checkedMs
+  const ledger = block && ledgerOf(block, reading, options)
+  return {
+    status: verdict.status,
+    sensor_id: reading.sensor,
+    timestamp: formatIsoMs(reading.timeMs),
+    reason: 'why' in verdict ? verdict.why : null,
+    reading_hash: verdict.hash,
+    merkle_root: proof?.header.root ?? null,
+    ledger_tx: ledger?.explorer_url ?? null,
+    verified_at: verdict.status === 'verified' ? formatIsoMs(nowMs()) : null,
+    anchored_at: timeOf(block),
+    expected_by: expectedBy(verdict, options),
+    chain_checked_at: checkedMs === undefined ? null : formatIsoMs(checkedMs),
+    merkle_proof: proof === undefined ? null : merkleProof(proof),
+    ledger: ledger ?? null,
+    batch: proof === undefined ? null : batchOf(proof),
+    reading: canonical(reading),
+    proof_url:
+      verdict.status === 'verified' ? `${options.proofLink(reading)}?hash=${verdict.hash}` : null,
+  }
+}
+
+const timeOf = (block: Anchored | undefined): string | null =>
+  typeof block?.blockTimeS === 'number' ? formatIsoMs(block.blockTimeS * secondMs) : null
+
+function expectedBy(verdict: Verdict, { expectedBy: expected }: Options): string | null {
+  if (verdict.status === 'pending') return formatIsoMs(expected.pending())
+  if (verdict.status !== 'anchoring') return null
+  return formatIsoMs(expected.anchoring(verdict.proof.header.index))
+}
+
+const merkleProof = ({ header, path, leafIndex }: ReadingProof) => ({
+  root: header.root,
+  path: path.map(toHex),
+  leaf_index: leafIndex,
+  leaf_count: header.count,
+})
+
+const batchOf = ({ header }: ReadingProof) => ({
+  index: header.index,
+  first: header.first,
+  last: header.last,
+  sealed_at: formatIsoMs(header.sealedMs),
+})
+
+function ledgerOf(block: Anchored, reading: Reading, { index, linkToTx }: Options) {
+  const deployment = index.deployment()
+  const checked = index.checked()
+  return {
+    tx_hash: block.tx,
+    explorer_url: linkToTx(block.tx, reading),
+    chain_id: deployment?.chainId ?? null,
+    contract: deployment?.contract ?? null,
+    block_number: block.block,
+    block_hash: block.blockHash,
+    finalized:
+      checked === undefined ? null : { block_number: checked.number, block_hash: checked.hash },
+  }
+}
+
+/** What the leaf is made of: whole numbers, in hundredths where they were measured. */
+export const canonical = (reading: Reading) => ({
+  sensor_id: reading.sensor,
+  time_ms: reading.timeMs,
+  seq: reading.seq,
+  pm25: reading.pm25,
+  pm10: reading.pm10,
+  co2: reading.co2,
+  temperature: reading.temperature,
+  humidity: reading.humidity,
+  aqi: reading.aqi,
+})

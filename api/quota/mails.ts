@@ -1,0 +1,52 @@
+/**
+ * Mails to an account that has used 80 % and all of its day. Whichever process sees it first
+ * queues it; the queue takes the same mail once, so one that died before it did is no loss: every
+ * later round sees it too.
+ */
+
+import { dayEndsMs, dayOf, type Limits } from '../../core/access/quota.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import type { Mail } from '../../schemas/people/mail.ts'
+
+type Options = {
+  /** Resolves when it is queued, or dropped because too many wait. */
+  readonly send: (id: string, mail: Mail) => Promise<unknown>
+  readonly onFailed: (error: unknown) => void
+  /** Bound on the mails remembered as sent. */
+  readonly most?: number
+}
+
+const kinds = [
+  { kind: 'quota_80', share: 0.8 },
+  { kind: 'quota_100', share: 1 },
+] as const
+
+/** @returns to be told after each round what the account has used of its day */
+export function createQuotaMails({
+  send,
+  onFailed,
+  most = 100_000,
+}: Options): (account: string, used: number, limits: Limits, nowMs: number) => void {
+  const sent = new Set<string>()
+  const queue = async (id: string, mail: Mail): Promise<void> => {
+    sent.add(id)
+    const [oldest] = sent
+    if (sent.size > most && oldest !== undefined) sent.delete(oldest)
+    try {
+      await send(id, mail)
+    } catch (error) {
+      sent.delete(id)
+      onFailed(error)
+    }
+  }
+  return (account, used, { perDay }, nowMs) => {
+    for (const { kind, share } of kinds) {
+      if (used < share * perDay) return
+      const day = dayOf(nowMs)
+      const id = `${kind}.${day}.${account}`
+      if (sent.has(id)) continue
+      const resets_at = formatIso(dayEndsMs(nowMs))
+      void queue(id, { kind, to: { account }, data: { used, limit: perDay, day, resets_at } })
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { StoreReads } from '../../store/store.ts'
+import type { Route } from '../http/answer.ts'
+import { badParameter } from '../http/api-error.ts'
+import type { AskStore } from '../http/ask-store.ts'
+import { readingCursor, readReadingCursor } from '../http/cursor.ts'
+import { nextLink } from '../http/next-link.ts'
+import {
+  latestMs,
+  type Params,
+  readChoice,
+  readLimit,
+  readPeriod,
+  readWord,
+} from '../http/params.ts'
+import { findSensorId } from '../live/find-sensor.ts'
+import { newestFromStore } from '../live/newest-from-store.ts'
+import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
+import { type Shape, shapes } from '../live/reading-json.ts'
+import type { ReadingTexts } from '../live/reading-texts.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
+import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
+
+type Options = {
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly newest: NewestReadings
+  readonly askStore: AskStore
+  readonly texts: ReadingTexts
+}
+
+const names = ['sensor_id', 'limit', 'start_time', 'end_time', 'cursor', 'shape', 'format'] as const
+
+/** GET /v1/readings: newest first; from memory as far down as it reaches, else from the store. */
+export const listReadings = (options: Options): Route => ({
+  path: '/v1/readings',
+  params: names,
+  types: Object.values(readingTypes),
+  typeOf: (params) => {
+    const format = readChoice(params, 'format', formatNames)
+    return format && readingTypes[format]
+  },
+  answer: async (request) => {
+    const { board, texts } = options
+    const { params } = request
+    const limit = readLimit(params, 10)
+    const query = readQuery(params, limit + 1, options)
+    const shape = readShape(params, request.type)
+    const found =
+      options.newest.page(query) ??
+      (await options.askStore(request.asker, (store, signal) =>
+        fromStore(query, store.within(signal)),
+      ))
+    const readings = found.slice(0, limit)
+    const last = readings.at(-1)
+    const nextCursor = found.length > limit && last !== undefined ? readingCursor(last) : null
+    const { type } = request
+    const body = writeReadings(
+      type,
+      { readings, sensor: query.sensor, nextCursor, shape },
+      { texts, registered: (sensor) => board.get(sensor)?.sensor },
+    )
+    return {
+      type,
+      body,
+      headers: { vary: 'Accept', ...nextLink('/v1/readings', params, nextCursor) },
+    }
+  },
+})
+
+/** @throws ApiError 400 */
+function readShape(params: Params, type: string): Shape {
+  const shape = readChoice(params, 'shape', shapes)
+  if (shape !== undefined && type === readingTypes.csv) {
+    throw badParameter('shape', shape, 'left out with CSV, which has all columns')
+  }
+  return shape ?? 'full'
+}
+
+function readQuery(params: Params, limit: number, { board, rules }: Options): PageQuery {
+  const { fromMs = 0, toMs = latestMs } = readPeriod(params)
+  const after = readReadingCursor(params, rules)
+  const name = readWord(params, 'sensor_id')
+  const sensor = name === undefined ? undefined : findSensorId(board, rules, name)
+  return { sensor, fromMs, toMs, limit, after }
+}
+
+async function fromStore(query: PageQuery, store: StoreReads): Promise<readonly Reading[]> {
+  const { sensor, fromMs, toMs, limit, after } = query
+  if (sensor === undefined) return newestFromStore(store, { fromMs, toMs, limit, after })
+  // of one sensor there is one reading a time, so a page begins before the last one's
+  const beforeMs = after === undefined ? toMs : Math.min(toMs, after.timeMs)
+  if (fromMs >= beforeMs) return []
+  return fromMs === 0 && beforeMs === latestMs
+    ? store.latest(sensor, limit)
+    : store.range(sensor, fromMs, beforeMs, limit)
+}

@@ -1,0 +1,89 @@
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import { jsonType } from '../http/answer.ts'
+import { type ReadingJson, readingJson, type Shape } from '../live/reading-json.ts'
+import type { ReadingTexts } from '../live/reading-texts.ts'
+
+/** `format=` → media type, the usual first. */
+export const readingTypes = {
+  json: jsonType,
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  geojson: 'application/geo+json',
+} as const
+
+export const formatNames = ['json', 'csv', 'ndjson', 'geojson'] as const
+
+type Page = {
+  readonly readings: readonly Reading[]
+  /** Where one sensor was asked for. */
+  readonly sensor: SensorId | undefined
+  readonly nextCursor: string | null
+  readonly shape: Shape
+}
+
+type Sources = {
+  readonly texts: ReadingTexts
+  readonly registered: (sensor: SensorId) => RegisteredSensor | undefined
+}
+
+/** @param type one of `readingTypes` */
+export function writeReadings(type: string, page: Page, sources: Sources): Buffer {
+  switch (type) {
+    case readingTypes.csv:
+      return Buffer.from(csv(page, sources))
+    case readingTypes.ndjson:
+      return Buffer.from(
+        page.readings.map((r) => `${sources.texts.textOf(r, page.shape)}\n`).join(''),
+      )
+    case readingTypes.geojson:
+      return Buffer.from(geojson(page, sources))
+    default:
+      return Buffer.from(json(page, sources))
+  }
+}
+
+function json({ readings, sensor, nextCursor, shape }: Page, { texts }: Sources): string {
+  const whose = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
+  const items = readings.map((reading) => texts.textOf(reading, shape)).join(',')
+  return `{"status":"success",${whose}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},"readings":[${items}]}`
+}
+
+const columns = [
+  'sensor_id',
+  'timestamp',
+  'pm25',
+  'pm10',
+  'co2',
+  'temperature',
+  'humidity',
+  'aqi',
+  'aqi_category',
+  'dominant_pollutant',
+  'beyond_index',
+] as const satisfies readonly (keyof ReadingJson)[]
+
+/** RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. */
+function csv({ readings }: Page, { texts }: Sources): string {
+  const lines = readings.map((reading) => {
+    const row = readingJson(reading, texts.hashOf, texts.onChainOf)
+    const { hash, status, tx_hash } = row.blockchain
+    const measured = columns.map((name) => row[name] ?? '')
+    return [...measured, row.quality.join(' '), hash, status, tx_hash ?? '']
+  })
+  return [[...columns, 'quality', 'hash', 'blockchain_status', 'blockchain_tx'], ...lines]
+    .map((line) => `${line.join(',')}\r\n`)
+    .join('')
+}
+
+/** A point a reading, where the sensor stood when it measured. */
+function geojson({ readings, shape }: Page, { texts, registered }: Sources): string {
+  const features = readings.map((reading) => {
+    const sensor = registered(reading.sensor)
+    const site = sensor && siteAt(sensor, reading.timeMs)
+    const geometry = site ? { type: 'Point', coordinates: [site.lon, site.lat] } : null
+    return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${texts.textOf(reading, shape)}}`
+  })
+  return `{"type":"FeatureCollection","features":[${features.join(',')}]}`
+}

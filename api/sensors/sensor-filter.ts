@@ -1,0 +1,86 @@
+import { findArea } from '../areas/find-area.ts'
+import { badParameter } from '../http/api-error.ts'
+import { type Params, readChoice, readNumbers, readWord } from '../http/params.ts'
+import type { AreaDirectory } from '../live/area-directory.ts'
+import { distanceM } from '../live/distance.ts'
+import { type Box, isLonIn, isSwappedBox, isSwappedPlace } from '../live/region.ts'
+import type { Entry } from '../live/sensor-board.ts'
+import { isOnline } from '../live/sensor-now.ts'
+
+export type SensorFilter = (entry: Entry) => boolean
+
+const largestRadiusM = 200_000
+
+type Options = {
+  readonly directory: () => AreaDirectory
+}
+
+/** @returns undefined where everything is wanted @throws ApiError 400, 404 */
+export function readSensorFilter(params: Params, { directory }: Options): SensorFilter | undefined {
+  const filters = [
+    statusFilter(params),
+    areaFilter(params, directory),
+    boxFilter(params, directory),
+    nearFilter(params, directory),
+  ].filter((filter) => filter !== undefined)
+  if (filters.length === 0) return undefined
+  return (entry) => filters.every((filter) => filter(entry))
+}
+
+function statusFilter(params: Params): SensorFilter | undefined {
+  const status = readChoice(params, 'status', ['online', 'offline'])
+  return status && ((entry) => isOnline(entry) === (status === 'online'))
+}
+
+/** @throws ApiError 404 */
+function areaFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+  const text = readWord(params, 'area')
+  if (text === undefined) return undefined
+  const area = findArea(directory(), text)
+  return area.isNetwork ? undefined : (entry) => entry.site.area === area.name
+}
+
+/**
+ * West, south, east, north, as GeoJSON orders them. A west above the east is a slip far more often
+ * than a box that spans the antimeridian, so such a box says so: its east is above 180.
+ */
+function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+  const expected =
+    'west,south,east,north in degrees with west ≤ east and south ≤ north, for example 3.3,6.4,3.5,6.7 (east above 180: across the antimeridian)'
+  const numbers = readNumbers(params, 'bbox', 4, expected)
+  if (numbers === undefined) return undefined
+  const given = params.get('bbox')
+  const [west = 0, south = 0, east = 0, north = 0] = numbers
+  const box: Box = { west, south, east, north }
+  const isBox = isPlace(south, west) && isPlace(north, east > 180 ? east - 360 : east)
+  if (!isBox || west > east || south > north) throw badParameter('bbox', given, expected)
+  if (isSwappedBox(directory().region, box)) throw badParameter('bbox', given, notSwapped)
+  return ({ site: { lat, lon } }) => lat >= south && lat <= north && isLonIn(box, lon)
+}
+
+const notSwapped =
+  'a part of the network: latitude and longitude seem to be swapped, which only then lies in it'
+
+function nearFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+  const expected = 'lat,lon in degrees, for example 6.6018,3.3515'
+  const near = readNumbers(params, 'near', 2, expected)
+  const radiusM = readNumbers(params, 'radius', 1, radiusExpected)?.[0]
+  const given = params.get('radius')
+  if (near === undefined) {
+    if (given !== undefined) throw badParameter('near', undefined, expected)
+    return undefined
+  }
+  const [lat = 0, lon = 0] = near
+  if (!isPlace(lat, lon)) throw badParameter('near', params.get('near'), expected)
+  if (radiusM === undefined || !(radiusM > 0 && radiusM <= largestRadiusM)) {
+    throw badParameter('radius', given, radiusExpected)
+  }
+  if (isSwappedPlace(directory().region, { lat, lon, radiusM })) {
+    throw badParameter('near', params.get('near'), notSwapped)
+  }
+  return ({ site }) => distanceM(lat, lon, site.lat, site.lon) <= radiusM
+}
+
+const radiusExpected = `metres above 0, at most ${largestRadiusM}`
+
+const isPlace = (lat: number, lon: number): boolean => Math.abs(lat) <= 90 && Math.abs(lon) <= 180

@@ -1,0 +1,178 @@
+/**
+ * Hands what the log brings to everyone who listens. A reading is encoded once however many
+ * listen; what came within a moment is one write for each. Whoever does not read what it is sent
+ * is hung up on: it comes back and goes on from the last event it has.
+ */
+import type { ServerResponse } from 'node:http'
+import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { secondMs } from '../../core/time.ts'
+import type { LivePicture } from '../live/live-picture.ts'
+import { type Frame, framesOf } from './frames.ts'
+
+export type Listener = {
+  readonly out: ServerResponse
+  /** undefined: every sensor. */
+  readonly wants: ((sensor: SensorId) => boolean) | undefined
+  /** Throws when it may listen no longer. */
+  readonly again: () => void
+}
+
+export type StreamHub = Disposable & {
+  /** The message that everyone has been told of, or is about to be. */
+  readonly position: () => number
+  readonly isLive: () => boolean
+  readonly size: () => number
+  /** Keeps the line alive and judges it until it is closed; events come when it has joined. */
+  readonly keep: (listener: Listener) => void
+  /** From now on it is sent everything behind message `afterSeq`. */
+  readonly join: (listener: Listener, afterSeq: number) => void
+  /** Ends every stream; nobody can join afterwards. */
+  readonly end: () => void
+}
+
+type Options = {
+  readonly picture: Pick<LivePicture, 'position' | 'isLive' | 'onFolded'>
+  readonly textOf: (reading: Reading) => string
+  /** What came in so long goes out together, ms. */
+  readonly gatherMs?: number
+  readonly pingMs?: number
+  /** Bytes that may wait for a listener. */
+  readonly mostUnread?: number
+}
+
+type Line = Listener & {
+  /** undefined: it has not joined yet. */
+  afterSeq: number | undefined
+  /** Bytes that had left us at the last ping. */
+  sent: number
+  stalledPings: number
+}
+
+const judgeMs = secondMs
+/** So many pings in a row without a byte leaving for a listener that has some waiting. */
+const mostStalledPings = 2
+
+export function createStreamHub({
+  picture,
+  textOf,
+  gatherMs = 50,
+  pingMs = 15 * secondMs,
+  mostUnread = 256 * 1024,
+}: Options): StreamHub {
+  const lines = new Set<Line>()
+  const lineOf = new WeakMap<Listener, Line>()
+  let position = picture.position()
+  let pending: { readonly seq: number; readonly frames: readonly Frame[] }[] = []
+  let gathering: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const end = (line: Line, code: string): void => {
+    lines.delete(line)
+    if (line.out.writableEnded) return
+    line.out.end(`event: end\ndata: ${JSON.stringify({ code })}\n\n`)
+  }
+  const endAll = (code: string): void => {
+    flush()
+    for (const line of lines) end(line, code)
+  }
+
+  picture.onFolded((message: LogMessage | undefined) => {
+    const seq = picture.position()
+    // the picture was seeded anew, and tells again what everyone knows
+    if (seq <= position) return
+    // or it left something out: whoever comes back is given it from the log
+    const isNext = message !== undefined && seq === position + 1
+    if (!isNext && position > 0) endAll('interrupted')
+    position = seq
+    if (message === undefined || lines.size === 0) return
+    pending.push({ seq, frames: [...framesOf(seq, message, textOf)] })
+    gathering ??= setTimeout(flush, gatherMs)
+  })
+
+  const flush = (): void => {
+    clearTimeout(gathering)
+    gathering = undefined
+    const told = pending
+    pending = []
+    const [first] = told
+    if (first === undefined) return
+    let whole: Buffer | undefined
+    for (const line of lines) {
+      const { wants, afterSeq } = line
+      if (afterSeq === undefined) continue
+      if (wants === undefined && afterSeq < first.seq) {
+        whole ??= Buffer.concat(told.flatMap(({ frames }) => frames.map(({ bytes }) => bytes)))
+        send(line, whole)
+        continue
+      }
+      const own: Buffer[] = []
+      for (const { seq, frames } of told) {
+        if (seq <= afterSeq) continue
+        for (const { sensor, bytes } of frames) if (wants?.(sensor) ?? true) own.push(bytes)
+      }
+      send(line, own.length === 1 && own[0] !== undefined ? own[0] : Buffer.concat(own))
+    }
+  }
+
+  const send = (line: Line, bytes: Buffer | string): void => {
+    const { out } = line
+    if (bytes.length === 0 || out.destroyed || out.writableEnded) return
+    out.write(bytes)
+    if (out.writableLength > mostUnread) out.destroy()
+  }
+
+  const ping = (): void => {
+    flush()
+    for (const line of lines) {
+      const { out, afterSeq } = line
+      const waiting = out.writableLength
+      const sent = (out.socket?.bytesWritten ?? 0) - waiting
+      line.stalledPings = waiting > 0 && sent === line.sent ? line.stalledPings + 1 : 0
+      line.sent = sent
+      if (line.stalledPings >= mostStalledPings) {
+        out.destroy()
+        continue
+      }
+      // an id without data moves the client on, past all that its filter left out
+      const at = afterSeq === undefined ? '' : `id: ${Math.max(afterSeq, position)}\n`
+      send(line, `: ping\n${at}\n`)
+    }
+  }
+  const judge = (): void => {
+    for (const line of lines) {
+      try {
+        line.again()
+      } catch (error) {
+        end(line, error instanceof Error && 'code' in error ? String(error.code) : 'refused')
+      }
+    }
+  }
+  const timers = [setInterval(ping, pingMs), setInterval(judge, judgeMs)]
+
+  const stop = (): void => {
+    isStopped = true
+    for (const timer of timers) clearInterval(timer)
+    endAll('stopping')
+  }
+
+  return {
+    position: () => position,
+    isLive: () => !isStopped && picture.isLive(),
+    size: () => lines.size,
+    keep: (listener) => {
+      const line: Line = { ...listener, afterSeq: undefined, sent: -1, stalledPings: 0 }
+      lines.add(line)
+      lineOf.set(listener, line)
+      listener.out.once('close', () => lines.delete(line))
+      if (isStopped) end(line, 'stopping')
+    },
+    join: (listener, afterSeq) => {
+      const line = lineOf.get(listener)
+      if (line !== undefined) line.afterSeq = afterSeq
+    },
+    end: stop,
+    [Symbol.dispose]: stop,
+  }
+}

@@ -1,0 +1,55 @@
+import type { Asker } from '../http/answer.ts'
+import { ApiError, unavailable } from '../http/api-error.ts'
+
+/** In all, and for each account, or each visitor's site or address. */
+type Bound = { readonly most: number; readonly each: number }
+
+export type StreamBounds = { readonly accounts: Bound; readonly visitors: Bound }
+
+const usualBounds: StreamBounds = {
+  accounts: { most: 1_000, each: 10 },
+  // the dashboard has its own, smaller bound for each network of a site
+  visitors: { most: 500, each: 50 },
+}
+
+/** Takes a place. @returns the way to give it back */
+type Take = () => () => void
+
+/**
+ * Places for streams. Visitors have a number of their own: however many they open, an account
+ * finds a place.
+ * @param isPage the account's own dashboard, which does not take the places of its programs
+ * @returns the way to take the place, when the stream begins @throws ApiError 429, 503
+ */
+export function streamRoom(
+  bounds: StreamBounds = usualBounds,
+): (asker: Asker, isPage: boolean) => Take {
+  const open = { accounts: new Map<string, number>(), visitors: new Map<string, number>() }
+  const total = { accounts: 0, visitors: 0 }
+  return ({ isVisitor, share }, isPage) => {
+    const side = isVisitor ? 'visitors' : 'accounts'
+    const { most, each } = bounds[side]
+    const shares = open[side]
+    const name = `${isPage ? 'page' : 'program'} ${share()}`
+    if (total[side] >= most) throw unavailable('overloaded', 'too many streams are open')
+    if ((shares.get(name) ?? 0) >= each) throw tooMany(isVisitor, each)
+    return () => {
+      total[side]++
+      shares.set(name, (shares.get(name) ?? 0) + 1)
+      return () => {
+        total[side]--
+        const left = (shares.get(name) ?? 1) - 1
+        if (left > 0) shares.set(name, left)
+        else shares.delete(name)
+      }
+    }
+  }
+}
+
+const tooMany = (isVisitor: boolean, limit: number): ApiError =>
+  new ApiError(
+    429,
+    'too_many_streams',
+    `${isVisitor ? 'a network' : 'an account'} has at most ${limit} streams at once`,
+    { details: { limit }, headers: { 'retry-after': '10' } },
+  )

@@ -1,0 +1,131 @@
+/** GET /v1/stream: what happens, as it happens, as server-sent events. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { Asker, Request, Route } from '../http/answer.ts'
+import { badParameter, unavailable } from '../http/api-error.ts'
+import { fairLine } from '../http/fair-line.ts'
+import { type Params, readWord } from '../http/params.ts'
+import type { AreaDirectory } from '../live/area-directory.ts'
+import { findSensor } from '../live/find-sensor.ts'
+import type { ReadingTexts } from '../live/reading-texts.ts'
+import type { Entry, SensorBoard } from '../live/sensor-board.ts'
+import { readSensorFilter } from '../sensors/sensor-filter.ts'
+import { parseCursor, type StreamCursor } from './frames.ts'
+import type { Listener, StreamHub } from './hub.ts'
+import { createReplay } from './replay.ts'
+import { type StreamBounds, streamRoom } from './room.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly hub: StreamHub
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly directory: () => AreaDirectory
+  readonly texts: Pick<ReadingTexts, 'textOf'>
+  readonly log: Logger
+  readonly bounds?: StreamBounds
+}
+
+const retryMs = 2_000
+
+/** Replays of the log at once. A stream waits for its turn as long as it is open. */
+const replayBounds = {
+  accounts: { running: 8, runningEach: 2, waiting: 1_000, waitingEach: 10 },
+  visitors: { running: 4, runningEach: 2, waiting: 500, waitingEach: 50 },
+}
+
+export function streamEvents(options: Options): Route {
+  const { nc, hub, texts, log } = options
+  const room = streamRoom(options.bounds)
+  const inTurn = {
+    accounts: fairLine(replayBounds.accounts),
+    visitors: fairLine(replayBounds.visitors),
+  }
+  const replay = createReplay({
+    nc,
+    textOf: (reading) => texts.textOf(reading, 'full'),
+    position: hub.position,
+  })
+
+  const resume = async (
+    listener: Listener,
+    { isVisitor, share, gone }: Asker,
+    cursor: StreamCursor,
+  ): Promise<void> => {
+    const { out, wants } = listener
+    const turn = { share: share(), gone: gone() }
+    try {
+      const onCaughtUp = (seq: number): void => hub.join(listener, seq)
+      await inTurn[isVisitor ? 'visitors' : 'accounts'](turn, () =>
+        replay({ cursor, out, wants, gone: turn.gone, onCaughtUp }),
+      )
+    } catch (error) {
+      if (turn.gone.aborted) return
+      log.warn({ err: error }, 'could not replay the log to a stream')
+      out.destroy()
+    }
+  }
+
+  return {
+    path: '/v1/stream',
+    params: ['sensor_id', 'area', 'bbox', 'last_event_id'],
+    types: ['text/event-stream'],
+    answer: ({ params, header, caller, asker }) => {
+      if (caller === undefined) throw new Error('the stream is never open')
+      const wants = readWanted(params, options)
+      const cursor = readCursor(params, header)
+      if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
+      const take = room(asker, caller.isInternal)
+      return {
+        type: 'text/event-stream',
+        headers: { 'x-accel-buffering': 'no' },
+        body: Buffer.alloc(0),
+        follow: (out) => {
+          out.once('close', take())
+          const listener = { out, wants, again: caller.again }
+          hub.keep(listener)
+          out.write(`retry: ${retryMs}\n\n`)
+          if (cursor !== undefined) {
+            void resume(listener, asker, cursor)
+            return
+          }
+          out.write(`id: ${hub.position()}\n\n`)
+          hub.join(listener, hub.position())
+        },
+      }
+    },
+  }
+}
+
+/** @returns undefined where all sensors are wanted @throws ApiError 400, 404 */
+function readWanted(
+  params: Params,
+  { board, rules, directory }: Options,
+): ((sensor: SensorId) => boolean) | undefined {
+  const name = readWord(params, 'sensor_id')
+  const only = name === undefined ? undefined : needInUse(findSensor(board, rules, name), name)
+  const filter = readSensorFilter(params, { directory })
+  if (filter === undefined) return only && ((sensor) => sensor === only)
+  return (sensor) => {
+    if (only !== undefined && sensor !== only) return false
+    const entry = board.get(sensor)
+    return entry !== undefined && filter(entry)
+  }
+}
+
+/** A stream that nothing can ever come through is a slip. @throws ApiError 400 */
+function needInUse({ sensor }: Entry, given: string): SensorId {
+  if (sensor.retiredMs === undefined) return sensor.id
+  const expected = 'a sensor that is in use: this one was retired and sends nothing'
+  throw badParameter('sensor_id', given, expected)
+}
+
+/** The parameter wins: a page that reloads has it, and no header. @throws ApiError 400 */
+function readCursor(params: Params, header: Request['header']): StreamCursor | undefined {
+  const text = params.get('last_event_id') ?? header('last-event-id')
+  if (text === undefined || text === '') return undefined
+  const cursor = parseCursor(text)
+  if (cursor !== undefined) return cursor
+  throw badParameter('last_event_id', text, 'the id of an event of this stream')
+}

@@ -1,0 +1,81 @@
+/**
+ * How many webhooks an account has, exactly, however many processes create at once. Whoever wants
+ * to create first writes the id into the account's one list, by compare and swap; the list's length
+ * is the number. An id whose webhook never came (its maker was killed between the two writes) is
+ * dropped from the list by the next one to come, after a minute.
+ */
+import type { KV } from '@nats-io/kv'
+import { minuteMs } from '../../core/time.ts'
+import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
+
+/** Id → when it was claimed, ms since the epoch. */
+type Claims = Readonly<Record<string, number>>
+
+type Options = {
+  /** Bucket `system`. */
+  readonly kv: KV
+  /** The account's webhooks, as of now or later. */
+  readonly idsOf: (account: string) => Promise<ReadonlySet<string>>
+  readonly nowMs: () => number
+}
+
+export type WebhookClaims = {
+  /** @throws ApiError 409 where the account has as many as it may */
+  readonly claim: (account: string, id: string) => Promise<void>
+  /** Idempotent. */
+  readonly release: (account: string, id: string) => Promise<void>
+}
+
+const claimLifeMs = minuteMs
+const mostTries = 50
+
+/** What is not a time claims nothing. */
+const claimsIn = (value: unknown): Claims =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(Object.entries(value).filter(([, atMs]) => Number.isFinite(atMs)))
+    : {}
+
+const keyOf = (account: string): string => `webhooks.${account}`
+
+export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaims {
+  /** @param change gives undefined where there is nothing to write */
+  const update = async (
+    account: string,
+    change: (claims: Claims) => Promise<Claims | undefined>,
+  ): Promise<void> => {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const entry = await kv.get(keyOf(account))
+      const before = claimsIn(jsonOf(entry))
+      const claims = await change(before)
+      if (claims === undefined) return
+      try {
+        await kv.put(keyOf(account), JSON.stringify(claims), { previousSeq: entry?.revision ?? 0 })
+        return
+      } catch (error) {
+        if (!isWrongLastSequence(error)) throw error
+      }
+    }
+    throw changing()
+  }
+
+  return {
+    claim: (account, id) =>
+      update(account, async (claims) => {
+        // read behind the list: whatever the list names and was made is there by now
+        const ids = await idsOf(account)
+        const kept = Object.entries(claims).filter(
+          ([one, claimedMs]) => ids.has(one) || nowMs() - claimedMs < claimLifeMs,
+        )
+        const held = new Set([...ids, ...kept.map(([one]) => one)])
+        if (held.has(id) && id in claims) return undefined
+        if (held.size >= mostWebhooks) throw tooManyWebhooks()
+        return { ...Object.fromEntries(kept), [id]: nowMs() }
+      }),
+    release: (account, id) =>
+      update(account, async ({ [id]: claimed, ...rest }) =>
+        claimed === undefined ? undefined : rest,
+      ),
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Is a request to create the repeat of an earlier one? The record of a webhook carries the
+ * idempotency key and the request it was made with, both as hashes, for as long as it lives.
+ */
+import { createHash } from 'node:crypto'
+import { parseIso } from '../../core/iso-time.ts'
+import { dayMs } from '../../core/time.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+import { ApiError } from '../http/api-error.ts'
+import { keyUsed } from './webhook-error.ts'
+
+export type Creation = { readonly key: string; readonly request: string }
+
+const repeatWithinMs = dayMs
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** @throws ApiError 400 */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
+  const expected = '1 to 255 printable ASCII characters without spaces'
+  throw new ApiError(400, 'bad_idempotency_key', `Idempotency-Key must be ${expected}`, {
+    details: { header: 'Idempotency-Key', expected },
+  })
+}
+
+/** @param sent the body as it came: the order of its fields does not matter */
+export const creationOf = (key: string, sent: unknown): Creation => ({
+  key: sha256(key),
+  request: sha256(JSON.stringify(inOrder(sent))),
+})
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, one]) => [name, inOrder(one)])
+}
+
+/**
+ * @returns whether the webhook was made by this very request, less than a day ago
+ * @throws ApiError 409 where it was made with the same key by another request
+ */
+export function isRepeat(webhook: Webhook, creation: Creation, nowMs: number): boolean {
+  const made = webhook['idempotency']
+  if (typeof made !== 'object' || made === null || !('key' in made) || !('request' in made)) {
+    return false
+  }
+  const created = parseIso(webhook.created_at)
+  if (made.key !== creation.key || !('timeMs' in created)) return false
+  if (nowMs - created.timeMs >= repeatWithinMs) return false
+  if (made.request !== creation.request) throw keyUsed('another request came with the same key')
+  return true
+}
+
+/** @param deletedMs when the webhook that stood under the key's id was deleted */
+export const isKeySpent = (deletedMs: number, nowMs: number): boolean =>
+  nowMs - deletedMs < repeatWithinMs

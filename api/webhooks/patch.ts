@@ -1,0 +1,84 @@
+/** What a PATCH makes of a webhook: as RFC 7396 merges, so what is not named stays as it is. */
+import type { Webhook, WebhookFilters } from '../../schemas/webhooks/webhook.ts'
+import type { WebhookBodies } from '../../schemas/webhooks/webhook-bodies.ts'
+import type { JudgeWanted } from './wanted.ts'
+import { disabledByOperator } from './webhook-error.ts'
+
+type Patch = WebhookBodies['patch']
+type FilterName = keyof WebhookFilters
+
+/**
+ * What is named is judged once; what is made of it may be asked for again, on what others have
+ * written meanwhile.
+ * @throws ApiError 400, 409
+ */
+export async function patched(
+  { url, description, events, filters, active }: Patch,
+  webhook: Webhook,
+  judge: JudgeWanted,
+): Promise<(webhook: Webhook) => Webhook> {
+  const named = namedFilters(filters ?? {})
+  const wanted = await judge({ ...(url === undefined ? {} : { url }), filters: named })
+  const dropped = filters === null ? undefined : droppedFilters(filters ?? {}, wanted.filters ?? {})
+  // what is named may fit by itself, and not beside what stays
+  if (Object.keys(named).length > 0) {
+    await judge({ filters: { ...without(webhook.filters, dropped), ...wanted.filters } })
+  }
+  if (active === true) refuseOperators(webhook)
+  return (before) => {
+    const { description: told, ...rest } = active === true ? enabled(before) : before
+    const kept = description === undefined ? told : (description ?? undefined)
+    return {
+      ...rest,
+      ...(kept === undefined ? {} : { description: kept }),
+      url: wanted.url ?? rest.url,
+      events: events ?? rest.events,
+      filters: { ...without(rest.filters, dropped), ...wanted.filters },
+      active: active ?? rest.active,
+    }
+  }
+}
+
+/** Sends again whatever kept it from sending, but for the operator. @throws ApiError 409 */
+export function resumed(webhook: Webhook): Webhook {
+  return { ...enabled(webhook), paused: false }
+}
+
+function enabled(webhook: Webhook): Webhook {
+  refuseOperators(webhook)
+  const { disabled: _, ...rest } = webhook
+  return { ...rest, active: true }
+}
+
+function refuseOperators({ disabled }: Webhook): void {
+  if (disabled?.reason === 'operator') throw disabledByOperator(disabled.detail)
+}
+
+type FilterPatch = NonNullable<Patch['filters']>
+
+function namedFilters({ sensor_id, area, aqi_threshold }: FilterPatch): WebhookFilters {
+  return {
+    ...(typeof sensor_id === 'string' ? { sensor_id } : {}),
+    ...(typeof area === 'string' ? { area } : {}),
+    ...(typeof aqi_threshold === 'number' ? { aqi_threshold } : {}),
+  }
+}
+
+/** Taken away: null, and an area that turned out to be the whole network. */
+const droppedFilters = (asked: FilterPatch, wanted: WebhookFilters): readonly FilterName[] =>
+  (['sensor_id', 'area', 'aqi_threshold'] as const).filter(
+    (name) => asked[name] !== undefined && wanted[name] === undefined,
+  )
+
+/** @param dropped undefined: all */
+function without(
+  { sensor_id, area, aqi_threshold }: WebhookFilters,
+  dropped: readonly FilterName[] | undefined,
+): WebhookFilters {
+  const isKept = (name: FilterName): boolean => dropped !== undefined && !dropped.includes(name)
+  return {
+    ...(sensor_id !== undefined && isKept('sensor_id') ? { sensor_id } : {}),
+    ...(area !== undefined && isKept('area') ? { area } : {}),
+    ...(aqi_threshold !== undefined && isKept('aqi_threshold') ? { aqi_threshold } : {}),
+  }
+}

@@ -1,0 +1,41 @@
+import { inFull } from '../../core/iso-time.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+
+/** A webhook as its owner sees it: never with a secret, but where one has just been made. */
+export type WebhookView = {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly events: Webhook['events']
+  readonly filters: Webhook['filters']
+  readonly active: boolean
+  readonly paused: boolean
+  /** Its account is not premium: events are kept for it, nothing is sent. */
+  readonly suspended: boolean
+  readonly disabled: NonNullable<Webhook['disabled']> | null
+  /** During a rotation: until when the secret before signs too. */
+  readonly previous_secret_until: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+type Now = { readonly nowMs: number; readonly isPremium: boolean }
+
+export function viewOf(webhook: Webhook, { nowMs, isPremium }: Now): WebhookView {
+  const { id, url, description = null, events, filters, active, paused, disabled = null } = webhook
+  const until = webhook.secrets.previous?.until ?? null
+  return {
+    id,
+    url,
+    description,
+    events,
+    filters,
+    active,
+    paused,
+    suspended: !isPremium,
+    disabled: disabled && { ...disabled, at: inFull(disabled.at) },
+    previous_secret_until: until !== null && Date.parse(until) > nowMs ? inFull(until) : null,
+    created_at: inFull(webhook.created_at),
+    updated_at: inFull(webhook.updated_at),
+  }
+}

@@ -1,0 +1,161 @@
+/** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
+
+import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import { judgeWebhookUrl, type UrlFault } from '../../core/delivery/webhook-url.ts'
+import { secondMs } from '../../core/time.ts'
+import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
+import type { WebhookFilters } from '../../schemas/webhooks/webhook.ts'
+import { type WrongField, wrongField } from '../../schemas/webhooks/webhook-bodies.ts'
+import type { Area, AreaDirectory } from '../live/area-directory.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
+import { invalidBody } from './webhook-error.ts'
+
+type Asked = { readonly url?: string; readonly filters?: WebhookFilters }
+export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters }
+
+/**
+ * @param wrong fields that are wrong already: they are named too
+ * @throws ApiError 400 that names every wrong field
+ */
+export type JudgeWanted = (asked: Asked, wrong?: readonly WrongField[]) => Promise<Wanted>
+
+type Options = {
+  readonly board: Pick<SensorBoard, 'withNumber' | 'get'>
+  readonly rules: SensorIdRules
+  readonly directory: () => AreaDirectory
+  readonly resolver: PublicResolver
+  readonly allowInsecure: boolean
+}
+
+/** A name that does not answer is taken: it is judged again whenever it is dialled. */
+const resolveWithinMs = 2 * secondMs
+const mostCandidates = 20
+
+export function createJudgeWanted(options: Options): JudgeWanted {
+  return async ({ url, filters }, already = []) => {
+    const wrong: WrongField[] = [...already]
+    const judgedUrl = url === undefined ? {} : await judgeUrl(url, options, wrong)
+    const judgedFilters =
+      filters === undefined ? {} : { filters: judgeFilters(filters, options, wrong) }
+    if (wrong.length > 0) throw invalidBody(wrong)
+    return { ...judgedUrl, ...judgedFilters }
+  }
+}
+
+const faults: Readonly<Record<UrlFault, string>> = {
+  not_a_url: 'a whole address such as https://example.com/alerts',
+  too_long: 'at most 2048 characters long',
+  not_https: 'an https address',
+  userinfo: 'without a user name and password',
+  port: 'on port 443 or 8443',
+  ip_literal: 'a name, not an IP address',
+  local_name: 'a name that the whole internet knows',
+  name_too_long: 'a name of parts of at most 63 characters, 253 in all',
+}
+
+async function judgeUrl(
+  given: string,
+  { resolver, allowInsecure }: Options,
+  wrong: WrongField[],
+): Promise<{ url?: string }> {
+  const verdict = judgeWebhookUrl(given, { allowInsecure })
+  if ('fault' in verdict) {
+    wrong.push(wrongField('url', given, faults[verdict.fault]))
+    return {}
+  }
+  if (await isNotPublic(new URL(verdict.url).hostname, resolver)) {
+    wrong.push(wrongField('url', given, 'a name all of whose addresses are public'))
+  }
+  return { url: verdict.url }
+}
+
+async function isNotPublic(hostname: string, resolver: PublicResolver): Promise<boolean> {
+  const { promise: tooLong, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), resolveWithinMs)
+  try {
+    const resolution = await Promise.race([resolver.resolve(hostname), tooLong])
+    return (
+      resolution !== undefined && 'fault' in resolution && resolution.fault === 'blocked_address'
+    )
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Sensor and area as the pipeline calls them; the whole network is no filter. */
+function judgeFilters(
+  { sensor_id, area, aqi_threshold }: WebhookFilters,
+  { board, rules, directory }: Options,
+  wrong: WrongField[],
+): WebhookFilters {
+  const sensor = sensor_id === undefined ? undefined : canonical(sensor_id, { board, rules }, wrong)
+  const found = area === undefined ? undefined : directory().find(area)
+  if (area !== undefined && found === undefined) {
+    wrong.push(wrongField('filters.area', area, 'the name of an area: /v1/areas lists them'))
+  }
+  if (sensor !== undefined) refuseNever({ sensor, area: found }, board, wrong)
+  return {
+    ...(sensor === undefined ? {} : { sensor_id: sensor }),
+    ...(found === undefined || found.isNetwork ? {} : { area: found.name }),
+    ...(aqi_threshold === undefined ? {} : { aqi_threshold }),
+  }
+}
+
+/** What is asked for is said back: a filter that nothing can ever pass is a slip. */
+function refuseNever(
+  { sensor, area }: { readonly sensor: SensorId; readonly area: Area | undefined },
+  board: Options['board'],
+  wrong: WrongField[],
+): void {
+  const entry = board.get(sensor)
+  if (entry === undefined) return
+  const { site, sensor: registered } = entry
+  if (registered.retiredMs !== undefined) {
+    const expected = 'the id of a sensor that is in use: this one was retired and sends nothing'
+    wrong.push(wrongField('filters.sensor_id', sensor, expected))
+    return
+  }
+  if (area === undefined || area.isNetwork) return
+  const isThere = registered.sites.some(
+    (one) => one.fromMs >= site.fromMs && one.area === area.name,
+  )
+  if (isThere) return
+  const expected = `${site.area}, the area of ${sensor}, or left out: both filters must fit`
+  wrong.push(wrongField('filters.area', area.name, expected))
+}
+
+/** What of a body may be judged although other fields of it are wrong. */
+export function wellFormed(sent: unknown, wrong: readonly WrongField[]): Asked {
+  const fine = (object: unknown, name: string, field: string): object => {
+    const value: unknown = Object(object)[name]
+    const isWrong = wrong.some((one) => one.field === field)
+    return typeof value === 'string' && !isWrong ? { [name]: value } : {}
+  }
+  const filters: unknown = Object(sent)['filters']
+  return {
+    ...fine(sent, 'url', 'url'),
+    filters: {
+      ...fine(filters, 'sensor_id', 'filters.sensor_id'),
+      ...fine(filters, 'area', 'filters.area'),
+    },
+  }
+}
+
+/** A sensor may come later, so a whole id need not be known; a short one must name exactly one. */
+function canonical(
+  text: string,
+  { board, rules }: Pick<Options, 'board' | 'rules'>,
+  wrong: WrongField[],
+): SensorId | undefined {
+  const id = rules.parse(text)
+  if (id !== undefined) return id
+  const number = rules.shortNumber(text)
+  const candidates = number === undefined ? [] : board.withNumber(number)
+  if (candidates.length === 1) return candidates[0]
+  const expected =
+    candidates.length === 0
+      ? `the id of a sensor: ${rules.format}`
+      : `the id of one sensor, and may be ${candidates.slice(0, mostCandidates).join(', ')}`
+  wrong.push(wrongField('filters.sensor_id', text, expected))
+  return undefined
+}

@@ -1,0 +1,303 @@
+/** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
+import { formatIsoMs, parseIso } from '../../core/iso-time.ts'
+import { secondMs } from '../../core/time.ts'
+import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+import {
+  checkWebhookBody,
+  defaultOverlapSeconds,
+  type WebhookBodies,
+  wrongField,
+} from '../../schemas/webhooks/webhook-bodies.ts'
+import {
+  type Answer,
+  jsonAnswer,
+  jsonType,
+  type Method,
+  type Request,
+  type Route,
+} from '../http/answer.ts'
+import { type FairLineBounds, fairLine } from '../http/fair-line.ts'
+import { nextLink } from '../http/next-link.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
+import { isArmed } from './armed-now.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import {
+  attemptView,
+  deliveryParams,
+  keyOfDelivery,
+  listDeliveries,
+  showDelivery,
+} from './deliveries.ts'
+import type { DeliveryOwner } from './delivery-owner.ts'
+import { creationOf, readIdempotencyKey } from './idempotency.ts'
+import { patched, resumed } from './patch.ts'
+import { newSecret, rotated } from './secrets.ts'
+import { viewOf, type WebhookView } from './view.ts'
+import { type JudgeWanted, wellFormed } from './wanted.ts'
+import type { WebhookBook } from './webhook-book.ts'
+import { invalidBody, natsAway, premiumOnly } from './webhook-error.ts'
+
+type Options = {
+  readonly book: WebhookBook
+  /** Of an account; undefined where there is no such account. */
+  readonly tierOf: (account: string) => string | undefined
+  readonly judge: JudgeWanted
+  readonly box: () => Promise<SecretBox>
+  readonly board: SensorBoard
+  readonly log: AttemptLog
+  readonly owner: DeliveryOwner
+  readonly nowMs: () => number
+}
+
+/** What a handler is given: the account asks, the webhook (where the path names one) is its own. */
+type Asked = Request & { readonly account: string }
+type Handler<T> = (asked: T) => Promise<Answer>
+
+/** Who was premium once still sees what there is, and may delete it. */
+type Admission = { readonly isForAll?: boolean }
+type RouteOptions = Admission & { readonly params?: readonly string[] }
+const forAll: Admission = { isForAll: true }
+
+/** Looking for a delivery may read 5,000 attempts of 10 KB. */
+const logBounds: FairLineBounds = {
+  running: 8,
+  runningEach: 2,
+  waiting: 256,
+  waitingEach: 32,
+  waitMs: 10 * secondMs,
+  workMs: 15 * secondMs,
+}
+
+export function webhookRoutes(options: Options): readonly Route[] {
+  const { tierOf, book, log, owner, nowMs } = options
+
+  const isPremium = (account: string): boolean => tierOf(account) === 'premium'
+  const admit = ({ caller }: Request, { isForAll }: Admission): string => {
+    if (caller === undefined) throw new Error('a webhook route is never open')
+    const { account } = caller
+    if (!isForAll && !isPremium(account)) throw premiumOnly(tierOf(account) ?? 'free')
+    return account
+  }
+  const route = (
+    method: Method,
+    path: string,
+    handler: Handler<Asked>,
+    { params = [], ...admission }: RouteOptions = {},
+  ): Route => ({
+    method,
+    path: `/v1/webhooks${path}`,
+    params,
+    types: [jsonType],
+    answer: async (request) => {
+      try {
+        return await handler({ ...request, account: admit(request, admission) })
+      } catch (error) {
+        throw isServerAway(error) ? natsAway(error) : error
+      }
+    },
+  })
+  /** A route of one webhook of the caller's. */
+  const own = (
+    method: Method,
+    path: string,
+    handler: Handler<Asked & { readonly webhook: Webhook }>,
+    options: RouteOptions = {},
+  ): Route =>
+    route(
+      method,
+      `/:webhook_id${path}`,
+      async (asked) => {
+        const webhook = await book.need(asked.account, asked.names['webhook_id'] ?? '')
+        return handler({ ...asked, webhook })
+      },
+      options,
+    )
+  const viewNow = (webhook: Webhook): WebhookView =>
+    viewOf(webhook, { nowMs: nowMs(), isPremium: isPremium(webhook.account) })
+  const view = (webhook: Webhook, more: object = {}): object => ({
+    status: 'success',
+    webhook: { ...viewNow(webhook), ...more },
+  })
+  const inTurn = fairLine(logBounds)
+  /** What is read of the log of attempts, in the account's turn. */
+  const fromLog = <T>(
+    { account, asker }: Asked,
+    read: (deliveries: {
+      readonly log: AttemptLog
+      readonly owner: DeliveryOwner
+      readonly gone: AbortSignal
+    }) => Promise<T>,
+  ): Promise<T> =>
+    inTurn({ share: account, gone: asker.gone() }, (gone) => read({ log, owner, gone }))
+
+  return [
+    route(
+      'GET',
+      '',
+      async ({ account }) => {
+        const webhooks = book.list(account).map(viewNow)
+        return jsonAnswer({ status: 'success', count: webhooks.length, webhooks })
+      },
+      forAll,
+    ),
+    route('POST', '', (asked) => create(options, asked, view)),
+    own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook)), forAll),
+    own('PATCH', '', async ({ account, webhook, readBody }) => {
+      const body = await judgedForm('patch', await readBody(), options.judge)
+      const change = await patched(body, webhook, options.judge)
+      return jsonAnswer(view(await book.change(account, webhook.id, change)))
+    }),
+    own(
+      'DELETE',
+      '',
+      async ({ account, webhook: { id }, readBody }) => {
+        checked('nothing', await readBody())
+        await book.remove(account, id)
+        return jsonAnswer({ status: 'success', webhook: { id, deleted: true } })
+      },
+      forAll,
+    ),
+    own('POST', '/pause', async ({ account, webhook, readBody }) => {
+      checked('nothing', await readBody())
+      const pause = (one: Webhook): Webhook => ({ ...one, paused: true })
+      return jsonAnswer(view(await book.change(account, webhook.id, pause)))
+    }),
+    own('POST', '/resume', async ({ account, webhook, readBody }) => {
+      checked('nothing', await readBody())
+      return jsonAnswer(view(await book.change(account, webhook.id, resumed)))
+    }),
+    own('POST', '/rotate', async ({ account, webhook, readBody }) => {
+      const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
+      const rotation = {
+        secret: newSecret(),
+        overlapMs: overlap_seconds * secondMs,
+        nowMs: nowMs(),
+      }
+      const box = await options.box()
+      const change = (one: Webhook): Webhook => rotated(one, box, rotation)
+      const changed = await book.change(account, webhook.id, change)
+      return jsonAnswer(view(changed, { secret: rotation.secret }))
+    }),
+    own('POST', '/test', async ({ webhook, readBody }) => {
+      const { event = webhook.events[0] ?? 'aqi.high' } = checked('test', await readBody())
+      const attempt = await owner.test(webhook.id, event)
+      return jsonAnswer({
+        status: 'success',
+        delivery: attempt.delivery,
+        attempt: attemptView(attempt),
+      })
+    }),
+    own(
+      'GET',
+      '/deliveries',
+      async (asked) => {
+        const { webhook, params } = asked
+        const page = await fromLog(asked, (from) => listDeliveries(from, webhook.id, params))
+        const path = `/v1/webhooks/${webhook.id}/deliveries`
+        const headers = nextLink(path, params, page.next_cursor)
+        return jsonAnswer({ status: 'success', ...page }, { headers })
+      },
+      { ...forAll, params: deliveryParams },
+    ),
+    own(
+      'GET',
+      '/deliveries/:delivery_id',
+      async (asked) => {
+        const { webhook, names } = asked
+        const id = names['delivery_id'] ?? ''
+        const delivery = await fromLog(asked, (from) => showDelivery(from, webhook.id, id))
+        return jsonAnswer({ status: 'success', delivery })
+      },
+      forAll,
+    ),
+    own('POST', '/deliveries/:delivery_id/replay', async (asked) => {
+      const { webhook, names, readBody } = asked
+      checked('nothing', await readBody())
+      const name = names['delivery_id'] ?? ''
+      const key = await fromLog(asked, (from) => keyOfDelivery(from, webhook.id, name))
+      const id = await owner.replay(webhook.id, key)
+      return jsonAnswer({ status: 'success', delivery: { id, key } }, { status: 202 })
+    }),
+    own('POST', '/recover', async ({ webhook, readBody }) => {
+      const since = sinceOf(checked('recover', await readBody()).since, nowMs())
+      await owner.recover(webhook.id, since)
+      return jsonAnswer({ status: 'success', since }, { status: 202 })
+    }),
+  ]
+}
+
+async function create(
+  { book, box, judge, board }: Options,
+  { account, header, readBody }: Asked,
+  view: (webhook: Webhook, more: object) => object,
+): Promise<Answer> {
+  const key = readIdempotencyKey(header('idempotency-key'))
+  const sent = await readBody()
+  const body = await judgedForm('create', sent, judge)
+  const repeat = key === undefined ? undefined : { key, creation: creationOf(key, sent) }
+  const { seal, open } = await box()
+  const answer = (webhook: Webhook, isRepeat: boolean): Answer => {
+    // shown once: a repeat is the same creation, whose answer may never have arrived
+    const secret = open(webhook.secrets.current, webhook.id)
+    return jsonAnswer(view(webhook, { secret, armed_now: isArmed(webhook, board) }), {
+      status: 201,
+      headers: {
+        location: `/v1/webhooks/${webhook.id}`,
+        ...(isRepeat ? { 'idempotent-replayed': 'true' } : {}),
+      },
+    })
+  }
+  const made = repeat && (await book.findRepeat(account, repeat))
+  if (made !== undefined) return answer(made, true)
+
+  const { description, events } = body
+  const { url = '', filters = {} } = await judge({ url: body.url, filters: body.filters ?? {} })
+  const secret = newSecret()
+  const created = await book.create(
+    account,
+    (id) => ({
+      url,
+      ...(description === undefined ? {} : { description }),
+      events,
+      filters,
+      active: true,
+      paused: false,
+      secrets: { current: seal(secret, id) },
+    }),
+    repeat,
+  )
+  return answer(created.webhook, created.isRepeat)
+}
+
+/**
+ * The body, where no field of it has a wrong form. Where one has, the others are judged all the
+ * same, so that one answer names everything that is wrong. @throws ApiError 400
+ */
+async function judgedForm<Kind extends 'create' | 'patch'>(
+  kind: Kind,
+  sent: unknown,
+  judge: JudgeWanted,
+): Promise<WebhookBodies[Kind]> {
+  const result = checkWebhookBody(kind, sent)
+  if ('body' in result) return result.body
+  await judge(wellFormed(sent, result.wrong), result.wrong)
+  throw invalidBody(result.wrong)
+}
+
+/** The body, where no field of it is wrong; none at all is an empty one. @throws ApiError 400 */
+function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): WebhookBodies[Kind] {
+  const result = checkWebhookBody(kind, sent)
+  if ('wrong' in result) throw invalidBody(result.wrong)
+  return result.body
+}
+
+/** @returns as UTC @throws ApiError 400 */
+function sinceOf(text: string, nowMs: number): string {
+  const verdict = parseIso(text)
+  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  if (timeMs !== undefined && timeMs <= nowMs) return formatIsoMs(timeMs)
+  const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
+  throw invalidBody([wrongField('since', text, expected)])
+}
