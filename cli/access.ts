@@ -4,8 +4,8 @@ import { openNatsAccess, usersFileOf } from '../runtime/engines/nats-access.ts'
 import { ownUsers, usersConf } from '../runtime/engines/nats-users.ts'
 import { exitCodes } from '../runtime/exit.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
-import type { Command } from './command.ts'
-import { exactWords } from './words.ts'
+import type { Command } from './shell/command.ts'
+import { exactWords } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'passwords and users for a NATS server that sensors sign in to',

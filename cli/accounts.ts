@@ -7,10 +7,10 @@ import {
 } from '../operate/account-book.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import type { Account } from '../schemas/people/account.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { tableLines } from './table.ts'
-import { exactWords, neededFlag, subcommand, textFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords, neededFlag, subcommand, textFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'accounts: create, list, change tier or role',

@@ -13,10 +13,10 @@ import { readRunningInstance } from '../runtime/machine/running-instance.ts'
 import { needStreams } from '../runtime/nats/streams.ts'
 import type { Flags } from '../runtime/settings.ts'
 import { buckets } from '../schemas/subjects.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { processCommand } from './process-command.ts'
-import { exactWords, subcommand, textFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { processCommand } from './shell/process-command.ts'
+import { exactWords, subcommand, textFlag } from './shell/words.ts'
 
 const settings = [
   'chain-rpc-url',

@@ -11,10 +11,10 @@ import {
 } from '../operate/applications.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { type Application, applicationKinds } from '../schemas/devices/application.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { tableLines } from './table.ts'
-import { durationFlag, exactWords, neededFlag, subcommand, textsFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { tableLines } from './shell/table.ts'
+import { durationFlag, exactWords, neededFlag, subcommand, textsFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'LoRaWAN applications whose network server posts readings',

@@ -1,23 +1,23 @@
-import type { Command } from './command.ts'
-import { processCommand } from './process-command.ts'
-import { storeFlags } from './shared-flags.ts'
+import type { Command } from './shell/command.ts'
+import { processCommand } from './shell/process-command.ts'
+import { storeFlags } from './shell/shared-flags.ts'
 
 /** Loaded when called, so that no command waits for what another one needs. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  up: async () => (await import('./up.ts')).command,
+  up: async () => (await import('./up/up.ts')).command,
   status: async () => (await import('./status.ts')).command,
-  doctor: async () => (await import('./doctor.ts')).command,
-  sensors: async () => (await import('./sensors.ts')).command,
+  doctor: async () => (await import('./doctor/doctor.ts')).command,
+  sensors: async () => (await import('./sensors/sensors.ts')).command,
   applications: async () => (await import('./applications.ts')).command,
   access: async () => (await import('./access.ts')).command,
   influx: async () => (await import('./influx.ts')).command,
   streams: async () => (await import('./streams.ts')).command,
-  simulate: async () => (await import('./simulate.ts')).command,
-  replay: async () => (await import('./replay.ts')).command,
+  simulate: async () => (await import('./simulate/simulate.ts')).command,
+  replay: async () => (await import('./replay/replay.ts')).command,
   rejected: async () => (await import('./rejected.ts')).command,
   verify: async () => (await import('./verify.ts')).command,
-  audit: async () => (await import('./audit.ts')).command,
-  export: async () => (await import('./export.ts')).command,
+  audit: async () => (await import('./audit/audit.ts')).command,
+  export: async () => (await import('./export/export.ts')).command,
   accounts: async () => (await import('./accounts.ts')).command,
   keys: async () => (await import('./keys.ts')).command,
   webhooks: async () => (await import('./webhooks.ts')).command,

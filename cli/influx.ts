@@ -4,8 +4,8 @@ import { exitCodes, WrongUsage } from '../runtime/exit.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { readSharedConfig } from '../runtime/process/config.ts'
 import { addInfluxBuckets } from '../store/influx/set-up.ts'
-import type { Command } from './command.ts'
-import { exactWords } from './words.ts'
+import type { Command } from './shell/command.ts'
+import { exactWords } from './shell/words.ts'
 
 /** Whose file it is says what it can do. */
 const files = { write: 'influx-write-token', read: 'influx-read-token' } as const

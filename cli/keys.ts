@@ -8,10 +8,10 @@ import {
 } from '../operate/account-book.ts'
 import { exitCodes } from '../runtime/exit.ts'
 import type { KeyRecord } from '../schemas/people/account.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { tableLines } from './table.ts'
-import { exactWords, neededFlag, subcommand, textFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords, neededFlag, subcommand, textFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'API keys: create, list, revoke',

@@ -5,11 +5,11 @@ import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/e
 import { environment } from '../runtime/process/config.ts'
 import { stopSignal } from '../runtime/process/stop-signal.ts'
 import type { Flags } from '../runtime/settings.ts'
-import type { Command } from './command.ts'
 import { commands } from './commands.ts'
-import { flagFault, joinNegatives } from './flag-fault.ts'
-import { nearest } from './nearest.ts'
-import { sharedFlags, sharedHelp } from './shared-flags.ts'
+import type { Command } from './shell/command.ts'
+import { flagFault, joinNegatives } from './shell/flag-fault.ts'
+import { nearest } from './shell/nearest.ts'
+import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
 
 // all that commands say goes this way, and with it text of sensors and customers
 const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`)

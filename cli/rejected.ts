@@ -12,11 +12,11 @@ import {
   replayRejected,
 } from '../operate/rejected-messages.ts'
 import { exitCodes, WrongUsage } from '../runtime/exit.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { openProgress } from './progress.ts'
-import { tableLines } from './table.ts'
-import { exactWords, subcommand, textFlag, wholeFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { openProgress } from './shell/progress.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords, subcommand, textFlag, wholeFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'what was refused and why: list, show, send again',

@@ -3,11 +3,11 @@ import { readStatus, type StatusReport } from '../operate/status-report.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
 import { type RunningInstance, readRunningInstance } from '../runtime/machine/running-instance.ts'
 import { readSharedConfig } from '../runtime/process/config.ts'
-import type { Command } from './command.ts'
-import { withInstance } from './instance.ts'
-import { lookAround, roomLines } from './status-local.ts'
-import { tableLines } from './table.ts'
-import { exactWords } from './words.ts'
+import type { Command } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { lookAround, roomLines } from './shell/status-local.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords } from './shell/words.ts'
 
 /** Rates are taken over this time. */
 const lookMs = 1_000

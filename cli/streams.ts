@@ -1,8 +1,8 @@
 import { exitCodes } from '../runtime/exit.ts'
 import { ensureStreams } from '../runtime/nats/streams.ts'
-import type { Command } from './command.ts'
-import { withInstance } from './instance.ts'
-import { exactWords } from './words.ts'
+import type { Command } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { exactWords } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'makes the streams and buckets that all processes meet on',

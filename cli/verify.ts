@@ -7,12 +7,12 @@ import {
 } from '../anchor/verifier/airproof-verify.js'
 import { codeOf, exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import type { Command, CommandContext } from './command.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
 import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
-import { exactWords, textFlag } from './words.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { exactWords, textFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'check a proof bundle, or a whole export, without asking us',

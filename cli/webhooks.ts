@@ -10,9 +10,10 @@ import { listAccounts, needAccount, openAccountBook } from '../operate/account-b
 import { exitCodes, MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
 import type { Attempt } from '../schemas/webhooks/attempt.ts'
 import type { Webhook } from '../schemas/webhooks/webhook.ts'
-import type { Command, CommandContext } from './command.ts'
-import { withInstance } from './instance.ts'
-import { tableLines } from './table.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords, subcommand, textFlag } from './shell/words.ts'
 import {
   disableWebhook,
   enableWebhook,
@@ -20,7 +21,6 @@ import {
   needWebhook,
   stateOf,
 } from './webhook-records.ts'
-import { exactWords, subcommand, textFlag } from './words.ts'
 
 const shownAttempts = 10
 const mostDead = 1_000

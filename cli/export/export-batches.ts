@@ -8,7 +8,7 @@ import { MustAct } from '../../runtime/exit.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { needDeployment, readSealed } from '../sealed-headers.ts'
+import { needDeployment, readSealed } from './sealed-headers.ts'
 
 export type ExportBatches = {
   readonly index: BatchIndex

@@ -4,7 +4,7 @@ import { type MeasurementName, measurementNames } from '../../core/air/reading.t
 import { type Hex, isHash } from '../../core/hex.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
-import { parseCsv } from '../csv.ts'
+import { parseCsv } from '../shell/csv.ts'
 import type { RowFormat } from './export-manifest.ts'
 
 export type ExportedRow = {

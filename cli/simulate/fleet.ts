@@ -5,7 +5,11 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { inParallel } from '../../runtime/in-parallel.ts'
-import { openRawPublisher, type RawPublisher, type RawPublisherOptions } from '../raw-publisher.ts'
+import {
+  openRawPublisher,
+  type RawPublisher,
+  type RawPublisherOptions,
+} from '../shell/raw-publisher.ts'
 
 export type Fleet = AsyncDisposable & Pick<RawPublisher, 'publish' | 'drain' | 'acknowledged'>
 

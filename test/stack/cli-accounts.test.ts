@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureDemoAccount } from '../../cli/demo-account.ts'
+import { ensureDemoAccount } from '../../cli/up/demo-account.ts'
 import { apiKeyPrefix, checkKey } from '../../core/access/api-key.ts'
 import { dayMs } from '../../core/time.ts'
 import {

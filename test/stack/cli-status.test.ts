@@ -1,7 +1,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openRawPublisher } from '../../cli/raw-publisher.ts'
+import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
 import { statusLines } from '../../cli/status.ts'
 import { partitionCount, partitionOf } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'

@@ -1,7 +1,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { command } from '../../cli/doctor.ts'
+import { command } from '../../cli/doctor/doctor.ts'
 import { command as rejected } from '../../cli/rejected.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { publishReading } from '../support/log-reading.ts'

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { command as auditCommand } from '../../cli/audit.ts'
+import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { aqiOf } from '../../core/air/aqi.ts'
 import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
 import { cross, someInside } from '../../core/state/crossing.ts'

@@ -47,7 +47,7 @@ test('a second SIGTERM ends a process at once that does not come to its end', as
 
 test('a process that cannot come to its end ends itself, so that a killed supervisor leaves none', async () => {
   const said: string[] = []
-  const script = `import { processCommand } from '${pathToFileURL('cli/process-command.ts').href}'
+  const script = `import { processCommand } from '${pathToFileURL('cli/shell/process-command.ts').href}'
 import { stopSignal } from '${module}'
 setInterval(() => {}, 1e6)
 const load = async () => async () => { console.log('up'); await new Promise(() => {}) }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { command as auditCommand } from '../../cli/audit.ts'
+import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'

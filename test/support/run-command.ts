@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { Command } from '../../cli/shell/command.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
 import type { Environment, Flags } from '../../runtime/settings.ts'
 

@@ -19,7 +19,7 @@ export type RunningCity = AsyncDisposable & {
 /** Nine processes start at once, and other tests may be at work on the same two cores. */
 const startedWithin = { withinMs: 180_000 }
 
-/** What `cli/up-denials.ts` says of one of our own processes. */
+/** What `cli/up/denials.ts` says of one of our own processes. */
 export const isDenial = new RegExp(`\\b(${ownUsers.join('|')}) may not (publish|subscribe) to\\b`)
 
 type Options = { readonly flags?: readonly string[]; readonly env?: Environment }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { flagFault, joinNegatives } from '../../cli/flag-fault.ts'
-import { sharedFlags } from '../../cli/shared-flags.ts'
+import { flagFault, joinNegatives } from '../../cli/shell/flag-fault.ts'
+import { sharedFlags } from '../../cli/shell/shared-flags.ts'
 
 const options = {
   area: { type: 'string' },

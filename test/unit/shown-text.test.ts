@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tableLines } from '../../cli/table.ts'
+import { tableLines } from '../../cli/shell/table.ts'
 import { shownLine, shownText } from '../../core/shown-text.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { openUpOutput } from '../../cli/up-output.ts'
-import { openStartProgress } from '../../cli/up-progress.ts'
+import { openUpOutput } from '../../cli/up/output.ts'
+import { openStartProgress } from '../../cli/up/progress.ts'
 import { openLog } from '../../runtime/log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeRoom } from '../../cli/up-room.ts'
+import { judgeRoom } from '../../cli/up/room.ts'
 import { saysNoRoom } from '../../runtime/engines/nats-server.ts'
 
 const needsBytes = 100

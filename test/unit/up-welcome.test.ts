@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { printWelcome } from '../../cli/up-welcome.ts'
+import { printWelcome } from '../../cli/up/welcome.ts'
 
 const instance = {
   api: 'http://127.0.0.1:8080',

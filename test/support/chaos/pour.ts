@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { openRawPublisher } from '../../../cli/raw-publisher.ts'
+import { openRawPublisher } from '../../../cli/shell/raw-publisher.ts'
 import type { SensorId } from '../../../core/air/sensor-id.ts'
 import { secondMs } from '../../../core/time.ts'
 import { bodyOf, measure } from './city.ts'

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { ProcessSpec } from '../../../cli/up-process.ts'
+import type { ProcessSpec } from '../../../cli/up/process.ts'
 
 const script = fileURLToPath(new URL('process.ts', import.meta.url))
 

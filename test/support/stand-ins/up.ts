@@ -2,8 +2,8 @@
  * A supervisor with stand-ins for our processes, over a real nats-server.
  * Usage: up.ts DATA_FOLDER JOURNAL API_PORT NAME...
  */
-import { openCity } from '../../../cli/up-city.ts'
-import { openUpOutput } from '../../../cli/up-output.ts'
+import { openCity } from '../../../cli/up/city.ts'
+import { openUpOutput } from '../../../cli/up/output.ts'
 import { exitCodeOf, inWords } from '../../../runtime/exit.ts'
 import { openLog } from '../../../runtime/log.ts'
 import { environment } from '../../../runtime/process/config.ts'

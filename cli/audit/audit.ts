@@ -1,0 +1,208 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type AuditReport, audit, type RowSource } from '../../anchor/audit/audit.ts'
+import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
+import { auditLines } from '../../anchor/audit/words.ts'
+import { openRpc } from '../../anchor/chain/rpc.ts'
+import { type ChainSettings, readAnchorConfig } from '../../anchor/config.ts'
+import { assertFits } from '../../anchor/deploy/deployment.ts'
+import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { SharedConfig } from '../../runtime/process/config.ts'
+import { type Flags, readSettings } from '../../runtime/settings.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { needDeployment, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
+import { allRows, sampledRows } from '../export/stored-rows.ts'
+import type { Command, CommandContext } from '../shell/command.ts'
+import { withInstance } from '../shell/instance.ts'
+import { openKeptStore } from '../shell/kept-store.ts'
+import { openProgress } from '../shell/progress.ts'
+import { exactWords, textFlag, wholeFlag } from '../shell/words.ts'
+import { apiRows } from './api-rows.ts'
+import { openDeepAudit } from './deep-audit.ts'
+import { exportedRows } from './exported-rows.ts'
+import { storedLog } from './stored-log.ts'
+
+export const command: Command = {
+  summary: 'replay every anchor from the chain and hold all there is against it',
+  help: `\
+usage: airproof audit [--contract 0x…] [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
+       airproof audit --api URL [--sample ROWS] …
+       airproof audit --export MANIFEST …
+
+Asks the contract for every anchor it ever took, and checks: that each follows from the one before,
+without a hole in log sequences, batches or any partition's numbers; that the published headers and
+leaves are the anchored ones; that the rows of the running instance's store hash into them, that
+none is missing and no number is used twice; and that rows which are not anchored yet are what the
+log holds. Area, flags and statistics are not anchored, so they are not checked. Ends with 1 if
+anything is wrong.
+
+  --contract 0x…     the contract that you mean, from a source that you trust; else the one that
+                     the operator's record names. --chain-id N and --block N (where to begin to
+                     read the chain) in the same way
+  --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
+  --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
+  --sample ROWS      so many rows from random places instead of all; finds no missing ones
+  --deep             areas against the registry and statistics against the rows too; it says whether
+                     the store agrees with itself, because neither is anchored
+  --rows none        no rows
+  --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
+  --export MANIFEST  the rows of an export, missing ones not counted
+  --json             the report as JSON
+
+examples:
+  npx airproof audit
+  npx airproof audit --from 1000 --sample 5000 --rpc https://rpc.example --json | jq .findings`,
+  options: {
+    contract: { type: 'string' },
+    'chain-id': { type: 'string' },
+    block: { type: 'string' },
+    from: { type: 'string' },
+    rpc: { type: 'string' },
+    sample: { type: 'string' },
+    deep: { type: 'boolean' },
+    rows: { type: 'string' },
+    api: { type: 'string' },
+    export: { type: 'string' },
+    json: { type: 'boolean' },
+  },
+  run: async (context) => {
+    exactWords(context.words)
+    return await withInstance(context, async (nc, config) => {
+      const report = await auditInstance(nc, config, context)
+      if (context.flags['json'] === true) context.print(JSON.stringify(report))
+      else for (const line of auditLines(report)) context.print(line)
+      return report.ok ? exitCodes.done : exitCodes.mustAct
+    })
+  },
+}
+
+/** Those that are set, else the one that `up` runs here. */
+const nodesOf = (urls: readonly string[], { dataFolder }: SharedConfig): readonly string[] => {
+  const running = readRunningInstance(dataFolder)?.rpc
+  return urls.length > 0 || running === undefined ? urls : [running]
+}
+
+/** @throws MustAct, TryAgain, WrongUsage */
+async function auditInstance(
+  nc: NatsConnection,
+  config: SharedConfig,
+  context: CommandContext,
+): Promise<AuditReport> {
+  const { env, flags, isTerminal } = context
+  const from = wholeFlag(flags, 'from', { min: 1 }) ?? 1
+  const settings = readAnchorConfig({ env, flags }, config.dataFolder)
+  const rpc = textFlag(flags, 'rpc')
+  const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
+  if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
+  const { isPinned, ...deployment } = pinned(await needDeployment(nc), settings, flags)
+  const { chainId, genesisHash } = deployment
+  const ask = openRpc({
+    urls,
+    timeoutMs: settings.rpcTimeoutMs,
+    expected: { chainId, genesisHash },
+  })
+  // the chain first: what is anchored meanwhile has been published before
+  const story = await readStory(ask, deployment)
+  if (story.isOurCode && from > Math.max(1, story.anchors.length))
+    throw new WrongUsage(`--from is ${from}, and ${story.anchors.length} batches are anchored`)
+  const { sealed } = await readSealed(nc)
+  await using opened = new AsyncDisposableStack()
+  const rows = await rowSource(nc, config, context, opened)
+  using progress = openProgress({ label: 'batches', total: story.anchors.length, isTerminal })
+  return await audit({
+    story,
+    deployment,
+    headerOf: (index) => sealed.get(index)?.header,
+    blobs: await openBatchBlobs(nc),
+    isBlock: isBlockOf(ask),
+    keccak: await createKeccak(),
+    from,
+    unanchored: {
+      log: (fromSeq) => storedLog(nc, fromSeq),
+      headers: async () => sealedHeaders(await readSealed(nc)),
+    },
+    graceMs: graceIntervals * settings.intervalMs,
+    isPinned,
+    onBatch: (index) => progress.at(index),
+    ...(rows === undefined ? {} : { rows }),
+  })
+}
+
+/** A reading waits for one interval until its batch closes, and for the chain after that. */
+const graceIntervals = 3
+
+/** What the person who asks names is held against the operator's record. @throws MustAct, WrongUsage */
+function pinned(
+  deployment: Deployment,
+  settings: ChainSettings,
+  flags: Flags,
+): Deployment & { readonly isPinned: boolean } {
+  assertFits(deployment, settings)
+  const contract = textFlag(flags, 'contract')?.toLowerCase()
+  if (contract !== undefined && !/^0x[0-9a-f]{40}$/.test(contract))
+    throw new WrongUsage(`--contract must be an address, and is "${contract}"`)
+  if (contract !== undefined && contract !== deployment.contract)
+    throw new MustAct(
+      `these data are anchored in contract ${deployment.contract}, and not in ${contract}, which you named`,
+    )
+  const block = wholeFlag(flags, 'block', { min: 0 }) ?? deployment.block
+  return { ...deployment, block, isPinned: contract !== undefined }
+}
+
+const usualApiSample = 200
+
+async function rowSource(
+  nc: NatsConnection,
+  config: SharedConfig,
+  context: CommandContext,
+  opened: AsyncDisposableStack,
+): Promise<RowSource | undefined> {
+  const { env, flags } = context
+  const sample = wholeFlag(flags, 'sample', { min: 1, max: 1e9 })
+  const wanted = textFlag(flags, 'rows')
+  if (wanted !== undefined && wanted !== 'none')
+    throw new WrongUsage(`--rows can only be none, and is "${wanted}"`)
+  const isPart = [wanted, sample, flags['api'], flags['export']].some((flag) => flag !== undefined)
+  if (flags['deep'] === true && isPart)
+    throw new WrongUsage(
+      '--deep reads every row of the store: leave out --rows, --sample, --api and --export',
+    )
+  if (wanted === 'none') return undefined
+  const api = textFlag(flags, 'api')
+  const manifest = textFlag(flags, 'export')
+  if (api !== undefined && manifest !== undefined)
+    throw new WrongUsage('--api and --export name two places of rows: choose one')
+  if (api !== undefined) {
+    const key = readSettings({ env, flags }).secret('AIRPROOF_API_KEY')
+    if (key === undefined) throw new WrongUsage('--api needs AIRPROOF_API_KEY, or …_FILE')
+    return {
+      isAll: false,
+      from: `/v1 at ${api}`,
+      read: (headers) => apiRows({ url: api, key, headers, count: sample ?? usualApiSample }),
+    }
+  }
+  if (manifest !== undefined)
+    return { isAll: false, from: `the export ${manifest}`, read: () => exportedRows(manifest) }
+  const { store, from } = await openKeptStore(nc, config, context)
+  opened.use(store)
+  if (sample !== undefined)
+    return { isAll: false, from, read: (headers) => sampledRows(store, headers, sample) }
+  const deep = flags['deep'] === true ? await openDeepAudit(nc, config, store) : undefined
+  return {
+    isAll: true,
+    from,
+    ...(deep && { deep }),
+    read: async function* () {
+      // whatever time a row was made up for, it is among them
+      for await (const page of allRows(store, 0, latestMs)) {
+        deep?.see(page)
+        yield page
+      }
+    },
+  }
+}
+
+/** No reading is younger: both engines refuse it. */
+const latestMs = Date.UTC(2200, 0, 1)

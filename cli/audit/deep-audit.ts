@@ -1,0 +1,156 @@
+/**
+ * What is not anchored, held against what it is made from: the areas of rows against the registry,
+ * the statistics of areas against the rows. It says whether the store agrees with itself.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { DeepCheck } from '../../anchor/audit/audit.ts'
+import type { Findings } from '../../anchor/audit/findings.ts'
+import {
+  createRollupProgress,
+  parseRollupRecord,
+  rollupKey,
+} from '../../api/live/rollup-progress.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { SharedConfig } from '../../runtime/process/config.ts'
+import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
+import { storedLog } from './stored-log.ts'
+
+export type DeepAudit = DeepCheck & {
+  /** Every row once, before `run`. */
+  readonly see: (rows: readonly Reading[]) => void
+}
+
+type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays'>
+type AreaOf = (reading: Reading) => string | undefined
+type Step = { readonly area: string; readonly size: BucketSize; readonly startMs: number }
+
+const stepMsOf = { hour: hourMs, day: dayMs } as const
+/** One query computes so many steps. */
+const mostSteps = 24 * 31
+
+export async function openDeepAudit(
+  nc: NatsConnection,
+  { idPrefix }: SharedConfig,
+  store: Sources,
+): Promise<DeepAudit> {
+  const rules = sensorIdRules(idPrefix)
+  await using sensors = await watchBucket(nc, buckets.sensors, (value, key) =>
+    parseSensor(value, rules, key),
+  )
+  const known = new Map([...sensors.entries()].map(([, sensor]) => [sensor.id, sensor]))
+  const areas = checkAreas(({ sensor, timeMs }) => {
+    const registered = known.get(sensor)
+    return registered && siteAt(registered, timeMs).area
+  })
+  return {
+    covers: ['area', 'statistics of areas'],
+    see: areas.see,
+    run: async (findings) => {
+      areas.tell(findings)
+      const { names, fromMs, toMs } = areas.seen()
+      const differing: Step[] = []
+      for (const area of names)
+        for (const size of ['hour', 'day'] as const)
+          differing.push(...(await differences(store, { area, size, fromMs, toMs })))
+      if (differing.length === 0) return
+      const unwritten = await unwrittenSteps(nc)
+      if (unwritten === undefined) {
+        findings.add(
+          'statistics',
+          undefined,
+          'it is not known how far they are computed, so they cannot be held against the rows: is `airproof pipeline` running?',
+        )
+        return
+      }
+      for (const { area, size, startMs } of differing) {
+        if (unwritten(area, size, startMs)) continue
+        const step = { area, size, fromMs: startMs, toMs: startMs + stepMsOf[size] }
+        // the statistics may have been written since they were looked at
+        if ((await differences(store, step)).length > 0)
+          findings.add(
+            'statistics',
+            undefined,
+            `${area}, ${size} of ${formatIso(startMs)}: they are not those of its rows`,
+          )
+      }
+    },
+  }
+}
+
+/** Rows whose area is not that of the place where the registry says that the sensor stood. */
+function checkAreas(areaOf: AreaOf) {
+  const names = new Set<string>([wholeNetwork])
+  const wrong = new Map<string, { rows: number; firstMs: number }>()
+  let [fromMs, toMs] = [Infinity, -Infinity]
+  return {
+    see: (rows: readonly Reading[]): void => {
+      for (const row of rows) {
+        names.add(row.area)
+        fromMs = Math.min(fromMs, row.timeMs)
+        toMs = Math.max(toMs, row.timeMs)
+        const area = areaOf(row)
+        if (area === undefined || area === row.area) continue
+        const key = `${row.sensor}: area ${row.area}, and the registry says ${area}`
+        const { rows: count, firstMs } = wrong.get(key) ?? { rows: 0, firstMs: Infinity }
+        wrong.set(key, { rows: count + 1, firstMs: Math.min(firstMs, row.timeMs) })
+      }
+    },
+    seen: () => ({ names, fromMs, toMs: toMs + 1 }),
+    tell: (findings: Findings): void => {
+      for (const [words, { rows, firstMs }] of wrong)
+        findings.add(
+          'area',
+          undefined,
+          `${rows} rows of ${words}; the first at ${formatIso(firstMs)}`,
+        )
+    },
+  }
+}
+
+type Span = Omit<Step, 'startMs'> & { readonly fromMs: number; readonly toMs: number }
+
+/** The steps of the span of which the store holds other statistics than its rows give. */
+async function differences(store: Sources, { area, size, fromMs, toMs }: Span): Promise<Step[]> {
+  const stepMs = stepMsOf[size]
+  const read = size === 'hour' ? store.areaHours : store.areaDays
+  const found: Step[] = []
+  for (let start = floorTo(fromMs, stepMs); start < toMs; start += mostSteps * stepMs) {
+    const end = Math.min(start + mostSteps * stepMs, floorTo(toMs - 1, stepMs) + stepMs)
+    const [kept, made] = await Promise.all([
+      read(area, start, end),
+      store.computeBuckets(area, start, end, size),
+    ])
+    const byStart = (list: readonly AreaStats[]) => new Map(list.map((one) => [one.startMs, one]))
+    const [keptBy, madeBy] = [byStart(kept), byStart(made)]
+    for (const startMs of new Set([...keptBy.keys(), ...madeBy.keys()]))
+      if (!isDeepStrictEqual(keptBy.get(startMs), madeBy.get(startMs)))
+        found.push({ area, size, startMs })
+  }
+  return found
+}
+
+/** Whether the statistics of a step are still to be written, or written again; undefined: not known. */
+async function unwrittenSteps(
+  nc: NatsConnection,
+): Promise<((area: string, size: BucketSize, startMs: number) => boolean) | undefined> {
+  const nowMs = Date.now()
+  const progress = createRollupProgress()
+  const entry = await (await new Kvm(nc).open(buckets.system)).get(rollupKey)
+  progress.record(entry?.operation === 'PUT' ? parseRollupRecord(entry.json()) : undefined)
+  for await (const { seq, message } of storedLog(nc, progress.position() + 1))
+    progress.note(seq, message.readings)
+  if (progress.unwritten(wholeNetwork, 'hour') === 'all') return undefined
+  return (area, size, startMs) => {
+    const unwritten = progress.unwritten(area, size)
+    return startMs + stepMsOf[size] > nowMs || unwritten === 'all' || unwritten.has(startMs)
+  }
+}

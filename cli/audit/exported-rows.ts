@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import type { AuditedRow } from '../../anchor/audit/rows.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { type ExportManifest, parseManifest } from '../export/export-manifest.ts'
+import { readExport } from '../export/read-export.ts'
+
+/** @throws MustAct where the file is no manifest of an export */
+export function needManifest(file: string): ExportManifest {
+  const manifest = parseManifest(readFileSync(file, 'utf8'))
+  if (manifest !== undefined) return manifest
+  throw new MustAct(`${file} is no manifest of an export: \`airproof export\` makes one`)
+}
+
+const pageRows = 5_000
+
+/** The rows of an export as the audit takes them. @throws MustAct */
+export async function* exportedRows(file: string): AsyncGenerator<readonly AuditedRow[]> {
+  const { rows } = await readExport(file, needManifest(file))
+  let page: AuditedRow[] = []
+  for await (const row of rows) {
+    if (row === undefined) throw new MustAct(`a row of the export ${file} cannot be read`)
+    page.push(row.reading)
+    if (page.length < pageRows) continue
+    yield page
+    page = []
+  }
+  yield page
+}

@@ -1,0 +1,155 @@
+/** What the messages of each stream have to be, and a look at all that is kept of them. */
+import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { shardCount } from '../../core/delivery/webhook-id.ts'
+import { readWal } from '../../notifier/wal-message.ts'
+import { rejectedFault } from '../../operate/rejected-messages.ts'
+import { reportBroken } from '../../runtime/broken.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
+import { cutLeaves, decodeBlobTop } from '../../schemas/anchoring/batch-blob.ts'
+import { parseEvent } from '../../schemas/log/event.ts'
+import { readPrefix } from '../../schemas/log/snapshot-chunks.ts'
+import {
+  attemptsStream,
+  auditStream,
+  blobsStream,
+  eventsStream,
+  ledgerStream,
+  manifestSubject,
+  readingsStream,
+  rejectedStream,
+  stateStream,
+  walSubject,
+} from '../../schemas/subjects.ts'
+import { isAttempt } from '../../schemas/webhooks/attempt.ts'
+import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
+import { parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
+
+/** Reports what is broken itself, or says why. */
+type Check = (message: JsMsg) => Promise<string | undefined> | string | undefined
+
+type Looking = { readonly stream: string; readonly check: Check }
+
+export type Looked = {
+  readonly stream: string
+  readonly messages: number
+  /** Older ones were not looked at. */
+  readonly left: number
+}
+
+/** Of each stream but the log: a city's attempts and leaves may be tens of millions. */
+const mostLookedAt = 200_000
+
+const json =
+  (isRight: (value: unknown) => boolean): Check =>
+  (message) => {
+    try {
+      return isRight(message.json()) ? undefined : 'it is not as its schema says'
+    } catch {
+      return 'it is not JSON'
+    }
+  }
+
+/** undefined where nothing throws. */
+const unlessItThrows =
+  (read: (message: JsMsg) => unknown): Check =>
+  (message) => {
+    try {
+      read(message)
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const checkEvent: Check = (message) => {
+  if (message.subject.startsWith('air.events.anchored.')) return json(isObject)(message)
+  const event = parseEvent(message.data)
+  return typeof event === 'string' ? event : undefined
+}
+
+const checkLedger =
+  (shard: number): Check =>
+  (message) => {
+    const { subject, data } = message
+    if (subject === walSubject(shard)) void readWal(ledgerStream(shard), message)
+    else if (subject === manifestSubject(shard))
+      return parseManifest(data) === undefined ? 'it is not a manifest' : undefined
+    else if (!areRecords(data)) return 'it does not hold ledger records'
+    return undefined
+  }
+
+/**
+ * RAW and TOPICS hold what devices send: whatever it is, it is judged and, if refused, kept in
+ * REJECTED. What MAIL holds is sealed, and its sender logs what does not open.
+ */
+const looking = (nc: NatsConnection): readonly Looking[] => {
+  const read = logReader(nc)
+  return [
+    {
+      stream: readingsStream,
+      check: async (message) => {
+        await read(message)
+        return undefined
+      },
+    },
+    { stream: eventsStream, check: checkEvent },
+    { stream: rejectedStream, check: ({ subject, headers }) => rejectedFault(subject, headers) },
+    {
+      stream: stateStream,
+      check: ({ data }) => (readPrefix(data) === undefined ? 'it is not a snapshot' : undefined),
+    },
+    { stream: auditStream, check: json(isObject) },
+    { stream: attemptsStream, check: json(isAttempt) },
+    {
+      stream: blobsStream,
+      check: unlessItThrows(({ subject, data }) =>
+        subject.endsWith('.top') ? decodeBlobTop(data) : cutLeaves(data),
+      ),
+    },
+    ...Array.from({ length: shardCount }, (_, shard) => ({
+      stream: ledgerStream(shard),
+      check: checkLedger(shard),
+    })),
+  ]
+}
+
+/** Reports each message that is broken; changes nothing. */
+export const lookAtStreams = (nc: NatsConnection, stop: AbortSignal): Promise<readonly Looked[]> =>
+  Promise.all(looking(nc).map((one) => lookAt(nc, one, stop)))
+
+async function lookAt(
+  nc: NatsConnection,
+  { stream, check }: Looking,
+  stop: AbortSignal,
+): Promise<Looked> {
+  const manager = await jetstreamManager(nc)
+  const { state } = await manager.streams.info(stream)
+  if (state.messages === 0) return { stream, messages: 0, left: 0 }
+  const isWhole = stream === readingsStream
+  const fromSeq = isWhole
+    ? state.first_seq
+    : Math.max(state.first_seq, state.last_seq - mostLookedAt + 1)
+  const consumer = await jetstream(nc).consumers.get(stream, {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: fromSeq,
+  })
+  const messages = await consumer.consume({ max_messages: 100 })
+  let looked = 0
+  try {
+    for await (const message of messages) {
+      stop.throwIfAborted()
+      const why = await check(message)
+      const { seq, subject } = message
+      if (why !== undefined) reportBroken({ stream, seq, subject, why })
+      looked++
+      if (seq >= state.last_seq || message.info.pending === 0) break
+    }
+  } finally {
+    await messages.close()
+  }
+  return { stream, messages: looked, left: Math.max(0, state.messages - looked) }
+}

@@ -1,0 +1,94 @@
+/** Sensors' credentials at the command line: shown once, or written to a file for many. */
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { dayMs } from '../../core/time.ts'
+import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
+import { checkedId, needSensor, openRegistry } from '../../operate/sensor-registry.ts'
+import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { writePrivateFile } from '../../runtime/private-file.ts'
+import type { SharedConfig } from '../../runtime/process/config.ts'
+import { parseCredential } from '../../schemas/devices/credential.ts'
+import type { Device } from '../../schemas/devices/sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { durationFlag, exactWords } from '../shell/words.ts'
+
+/** A device that is far away is visited within that time. */
+const defaultOverlapMs = dayMs
+const longestOverlapMs = 90 * dayMs
+/** So many writes may be on their way at once. */
+const window = 200
+
+/** `sensors key ID [--overlap 24h | --revoke]` */
+export async function keyOf(
+  nc: NatsConnection,
+  { idPrefix }: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  const [text = ''] = exactWords(words, 'ID')
+  const registry = await openRegistry(nc, sensorIdRules(idPrefix))
+  const { entry } = await needSensor(registry, checkedId(text, registry.rules))
+  const credentials = await new Kvm(nc).open(buckets.credentials)
+  const asJson = flags['json'] === true
+  const { id } = entry
+  const said = durationFlag(flags, 'overlap')
+  if (flags['revoke'] === true) {
+    if (said !== undefined) throw new WrongUsage('--revoke ends the key at once: no --overlap')
+    await revokeCredential(credentials, id, Date.now())
+    print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} has no key any more`)
+    return exitCodes.done
+  }
+  const overlapMs = said ?? defaultOverlapMs
+  if (overlapMs > longestOverlapMs) throw new WrongUsage('--overlap is 90d at most')
+  const key = await issueCredential(credentials, id, { nowMs: Date.now(), overlapMs })
+  if (asJson) print(JSON.stringify({ id, key }))
+  else for (const line of keyLines(id, key, entry.device)) print(line)
+  return exitCodes.done
+}
+
+export function keyLines(id: string, key: string, device: Device | undefined): readonly string[] {
+  const named = device?.options?.['client_id']
+  const clientId =
+    named === undefined ? 'An MQTT client id is the user, too.' : `Its MQTT client id is ${named}.`
+  return [
+    `user      ${id}`,
+    `password  ${key}`,
+    `It is shown this once: put it into the device now. ${clientId}`,
+  ]
+}
+
+/** Gives a key to each that has none. @returns the file that holds them; undefined: all had one */
+export async function giveKeys(
+  nc: NatsConnection,
+  ids: readonly string[],
+  file: string,
+): Promise<string | undefined> {
+  const lacking = await withoutKey(nc, ids)
+  if (lacking.length === 0) return undefined
+  const credentials = await new Kvm(nc).open(buckets.credentials)
+  const keys = new Map<string, string>()
+  await inParallel(lacking, window, async (id) => {
+    keys.set(id, await issueCredential(credentials, id, { nowMs: Date.now() }))
+  })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writePrivateFile(file, `id,key\n${lacking.map((id) => `${id},${keys.get(id) ?? ''}\n`).join('')}`)
+  return file
+}
+
+async function withoutKey(nc: NatsConnection, ids: readonly string[]): Promise<readonly string[]> {
+  await using known = await watchBucket(nc, buckets.credentials, parseCredential)
+  return [...new Set(ids)].filter((id) => known.get(id) === undefined)
+}
+
+/** A name of its own for each import: an earlier file may hold the only copy of its keys. */
+export const keysFileIn = (dataFolder: string, nowMs: number): string =>
+  join(
+    dataFolder,
+    'sensor-keys',
+    `${new Date(nowMs).toISOString().replaceAll(':', '').slice(0, 17)}.csv`,
+  )

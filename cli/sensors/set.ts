@@ -1,0 +1,71 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import {
+  cadenceSecondsOf,
+  changeSensor,
+  checkedId,
+  listSensors,
+  needSensor,
+  openRegistry,
+} from '../../operate/sensor-registry.ts'
+import {
+  changedSettings,
+  type SensorSettings,
+  withSettings,
+} from '../../operate/sensor-settings.ts'
+import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
+import type { SharedConfig } from '../../runtime/process/config.ts'
+import type { Device, SensorEntry } from '../../schemas/devices/sensor.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { durationFlag, exactWords, textFlag, textsFlag } from '../shell/words.ts'
+import { deviceOf, refuseTaken } from './device.ts'
+
+type Flags = CommandContext['flags']
+
+/** `sensors set ID --cadence 1m …`: its sites and its key stay. */
+export async function setOf(
+  nc: NatsConnection,
+  { idPrefix }: SharedConfig,
+  { flags, words, print }: CommandContext,
+): Promise<number> {
+  const [text = ''] = exactWords(words, 'ID')
+  const registry = await openRegistry(nc, sensorIdRules(idPrefix))
+  const id = checkedId(text, registry.rules)
+  const { entry: before } = await needSensor(registry, id)
+  const settings = settingsIn(flags, before)
+  const { device } = settings
+  if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
+  const changed = await changeSensor(registry, id, (entry) => {
+    const next = withSettings(entry, settings)
+    return changedSettings(entry, next).length === 0 ? undefined : next
+  })
+  if (flags['json'] === true) print(JSON.stringify(changed ?? before))
+  else if (changed === undefined) print(`${id} is as it was`)
+  else print(`${id} has another ${changedSettings(before, changed).join(', ')}`)
+  return exitCodes.done
+}
+
+function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
+  const cadenceMs = durationFlag(flags, 'cadence')
+  const [on, off] = [flags['receipts'] === true, flags['no-receipts'] === true]
+  if (on && off) throw new WrongUsage('--receipts and --no-receipts: which of the two?')
+  const settings = {
+    cadenceSeconds: cadenceMs === undefined ? undefined : cadenceSecondsOf(cadenceMs),
+    device: deviceIn(flags, device),
+    receipts: on ? true : off ? false : undefined,
+  }
+  if (Object.values(settings).every((value) => value === undefined))
+    throw new WrongUsage(
+      'nothing to set: give --cadence, --device, --device-option, --receipts or --no-receipts (a new place is `sensors move`)',
+    )
+  return settings
+}
+
+/** Options alone are those of the device that the sensor has. */
+function deviceIn(flags: Flags, known: Device | undefined): Device | null | undefined {
+  const text = textFlag(flags, 'device')
+  const options = textsFlag(flags, 'device-option')
+  if (text === 'none' && options.length === 0) return null
+  const same = known && `${known.kind}:${known.serial}`
+  return deviceOf(text ?? (options.length > 0 ? same : undefined), options)
+}

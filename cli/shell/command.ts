@@ -1,0 +1,33 @@
+import type { ParseArgsConfig } from 'node:util'
+import type { Environment, Flags, SettingsSource } from '../../runtime/settings.ts'
+
+export type FlagOptions = NonNullable<ParseArgsConfig['options']>
+
+/** Everything a command may know of the world outside. */
+export type CommandContext = SettingsSource & {
+  readonly env: Environment
+  readonly flags: Flags
+  /** The words after the command's name that are no flags. */
+  readonly words: readonly string[]
+  /** For a person or a pipe: data, one line a call. */
+  readonly print: (line: string) => void
+  /** For a person alone (stderr): progress and notes. */
+  readonly note: (line: string) => void
+  /** Both ends are a terminal: progress bars make sense. */
+  readonly isTerminal: boolean
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly stop: AbortSignal
+}
+
+export type Command = {
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** What `--help` prints below the summary: usage, flags, and examples that work. */
+  readonly help: string
+  /** For `parseArgs`; `--help` and the shared flags are added to them. */
+  readonly options: FlagOptions
+  /** It works until it is stopped, and stops in order also when nothing reads its output any more. */
+  readonly isLasting?: boolean
+  /** @returns the exit code, 0 when done @throws MustAct, TryAgain, WrongUsage */
+  readonly run: (context: CommandContext) => Promise<number>
+}

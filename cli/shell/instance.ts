@@ -1,0 +1,69 @@
+import type { NatsConnection } from '@nats-io/transport-node'
+import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
+import {
+  asOperator,
+  denialInWords,
+  natsTrouble,
+  shownUrl,
+} from '../../runtime/nats/nats-trouble.ts'
+import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
+import type { CommandContext } from './command.ts'
+import { supervisorLines } from './status-local.ts'
+
+/**
+ * Does something with the NATS of the running instance, and closes the connection after it. What the
+ * server denies ends the command at once: an answer to it never comes.
+ * @throws MustAct nothing runs, it holds no data of ours, or it refuses us
+ * @throws TryAgain it does not answer
+ */
+export async function withInstance<T>(
+  { env, flags, stop }: Pick<CommandContext, 'env' | 'flags' | 'stop'>,
+  use: (nc: NatsConnection, config: SharedConfig) => Promise<T>,
+): Promise<T> {
+  const config = readSharedConfig({ env, flags })
+  const nc = await connectBounded(config, stop)
+  try {
+    return await Promise.race([use(nc, config), untilDenied(nc)])
+  } catch (cause) {
+    const denied = denialInWords(cause, config.natsLogin?.user)
+    if (denied !== undefined) throw new MustAct(`${denied}: ${asOperator}`, { cause })
+    if (!isWithoutData(cause)) throw cause
+    throw new MustAct(
+      `the NATS at ${shownUrl(config.natsUrl ?? '')} holds no data of airproof yet: start \`airproof up\` or \`airproof pipeline\` on it once`,
+      { cause },
+    )
+  } finally {
+    await nc.close()
+  }
+}
+
+async function connectBounded(config: SharedConfig, stop: AbortSignal): Promise<NatsConnection> {
+  if (config.natsUrl === undefined)
+    throw new MustAct(
+      `nothing runs on ${config.dataFolder}: start \`airproof up\`, name its folder with --data, or set NATS_URL`,
+    )
+  try {
+    return await connectNats(config, { name: 'airproof command', once: true, stop })
+  } catch (cause) {
+    if (stop.aborted) throw cause
+    const { kind, words } = natsTrouble(cause, config)
+    if (kind === 'refused') throw new MustAct(words, { cause })
+    const [gone = '`airproof up` starts one'] = supervisorLines(
+      readRunningInstance(config.dataFolder),
+    )
+    throw new TryAgain(`${words} (${gone})`, { cause })
+  }
+}
+
+/** Rejects with the first thing that the server denies; else never settles. */
+async function untilDenied(nc: NatsConnection): Promise<never> {
+  for await (const status of nc.status())
+    if (status.type === 'error' && denialInWords(status.error, undefined) !== undefined)
+      throw status.error
+  return await new Promise<never>(() => undefined)
+}
+
+const isWithoutData = (error: unknown): boolean =>
+  error instanceof Error && /stream not found|bucket not found/i.test(error.message)

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
+import { type NatsAccess, openNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
+import { certCopy } from '../../runtime/engines/nats-door.ts'
+import {
+  type Denied,
+  endLeftNatsServer,
+  type NatsServer,
+  reachedAt,
+  startNatsServer,
+} from '../../runtime/engines/nats-server.ts'
+import type { TlsFiles } from '../../runtime/http/tls-files.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { Service } from '../../runtime/machine/keep-alive.ts'
+import type { Environment } from '../../runtime/settings.ts'
+import { keptPort } from './kept-port.ts'
+
+type Options = {
+  readonly dataFolder: string
+  /** The address that sensors reach it at. */
+  readonly host: string
+  /** 0: any free one; undefined: the one of the last start. */
+  readonly port: number | undefined
+  readonly mqttPort: number | undefined
+  readonly tls: TlsFiles | undefined
+  /** Told whenever it cannot store for want of space. */
+  readonly onNoRoom: () => void
+  /** Told whenever somebody tries what is not theirs. */
+  readonly onDenied: (denied: Denied) => void
+  readonly env: Environment
+  readonly log: Logger
+  readonly note: (line: string) => void
+}
+
+/** Our own NATS, and how to sign in to it. */
+export type OwnNats = {
+  readonly url: string
+  readonly mqtt: string
+  readonly access: NatsAccess
+  /** Its certificate, where it speaks TLS. */
+  readonly pinFile: string | undefined
+  readonly service: Service
+}
+
+/** Where MQTT devices look first. */
+const usualMqttPort = 1883
+
+/**
+ * Our own nats-server as a service: found or fetched once, then always on the same ports, so that
+ * whoever is connected finds it again, also after the next start on the same folder. It reads its
+ * certificate again whenever that changes.
+ * @throws MustAct where none can be had, or a chosen port is in use
+ */
+export async function ownNats(options: Options): Promise<OwnNats> {
+  const { dataFolder, host, tls, env, log, note, onNoRoom, onDenied } = options
+  const engine = await findNatsServer({ env, note })
+  const folder = join(dataFolder, 'nats')
+  // One left by a killed supervisor would hold the port that is ours.
+  await endLeftNatsServer({ engine, folder, log })
+  const port = await keptPort({
+    dataFolder,
+    name: 'NATS',
+    setting: 'AIRPROOF_NATS_PORT',
+    chosen: options.port,
+    note,
+  })
+  const mqttPort = await keptPort({
+    dataFolder,
+    name: 'MQTT',
+    setting: 'AIRPROOF_MQTT_PORT',
+    chosen: options.mqttPort,
+    first: usualMqttPort,
+    note,
+  })
+  const access = openNatsAccess(join(dataFolder, 'nats-access.json'))
+  const door = { users: usersFileOf(access), mqttPort, ...(tls && { tls: tls.files }) }
+  let running: NatsServer | undefined
+  tls?.onChange(() => running?.reload())
+  return {
+    url: `${tls ? 'tls' : 'nats'}://${reachedAt(host)}:${port}`,
+    mqtt: `${tls ? 'mqtts' : 'mqtt'}://${reachedAt(host)}:${mqttPort}`,
+    access,
+    pinFile: tls && join(folder, certCopy),
+    service: {
+      name: 'nats-server',
+      start: async () => {
+        const common = { engine, folder, host, port, door, env, log }
+        running = await startNatsServer({ ...common, onNoRoom, onDenied })
+        return running
+      },
+    },
+  }
+}

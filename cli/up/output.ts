@@ -1,0 +1,69 @@
+/** Everything that `up` prints: the words of people and the log, by one way, so neither cuts the other. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type DestinationStream, lineInWords } from '../../runtime/log.ts'
+import { openStartProgress, type StartProgress } from './progress.ts'
+
+export type UpOutput = Disposable & {
+  /** Takes JSON lines, ours and our processes'; prints them in words. */
+  readonly log: DestinationStream
+  readonly progress: StartProgress
+  /** Everything answers: from now on every line is shown. What was kept is in `start.log` there. */
+  readonly isUp: (dataFolder: string) => void
+  /** Asked to stop: that each process has stopped is of no interest, unless it fails. */
+  readonly isStopping: () => void
+  /** The start or the stop failed: what was kept is shown. */
+  readonly hasFailed: () => void
+}
+
+type Options = {
+  readonly isTerminal: boolean
+  readonly write: (text: string) => void
+  /** With `debug` every line is wanted at once. */
+  readonly holdsBack: boolean
+}
+
+/** A start says some dozens of lines; of more than this the oldest are dropped. */
+const mostHeld = 2_000
+const shownAtOnce = /"level":"(warn|error|fatal)"/
+
+export function openUpOutput({ isTerminal, write, holdsBack }: Options): UpOutput {
+  const progress = openStartProgress({ isTerminal, write })
+  const inWords = lineInWords(isTerminal)
+  const held: string[] = []
+  let isHolding = holdsBack
+  const show = (line: string): void => progress.note(inWords(line))
+  const release = (): readonly string[] => {
+    isHolding = false
+    return held.splice(0)
+  }
+  return {
+    progress,
+    log: {
+      write: (line) => {
+        if (isHolding) {
+          held.push(line)
+          if (held.length > mostHeld) held.shift()
+        }
+        if (!isHolding || shownAtOnce.test(line.slice(0, 30))) show(line)
+      },
+    },
+    isUp: (dataFolder) => {
+      progress[Symbol.dispose]()
+      const lines = release()
+      try {
+        writeFileSync(join(dataFolder, 'start.log'), lines.join(''), { mode: 0o600 })
+      } catch {
+        // it is up all the same; a full disk is told elsewhere
+      }
+    },
+    isStopping: () => {
+      isHolding = holdsBack
+    },
+    hasFailed: () => {
+      progress[Symbol.dispose]()
+      for (const line of release()) if (!shownAtOnce.test(line.slice(0, 30))) show(line)
+    },
+    [Symbol.dispose]: () => progress[Symbol.dispose](),
+  }
+}
