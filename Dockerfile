@@ -9,31 +9,16 @@ FROM node:26-slim AS pages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
-COPY core core
-COPY schemas schemas
-COPY anchor anchor
-COPY dashboard dashboard
+# `.dockerignore` says what is not part of the product.
+COPY . .
 RUN npm run build
 
 FROM node:26-slim
 WORKDIR /app
 ENV NODE_ENV=production AIRPROOF_DATA=/data
 COPY --from=dependencies /app/node_modules node_modules
-COPY package.json LICENSE ./
-COPY bin bin
-COPY core core
-COPY gate gate
-COPY schemas schemas
-COPY runtime runtime
-COPY store store
-COPY pipeline pipeline
-COPY notifier notifier
-COPY anchor anchor
-COPY api api
-COPY dashboard dashboard
+COPY . .
 COPY --from=pages /app/dashboard/web/dist dashboard/web/dist
-COPY cli cli
 # What a process must remember over a restart (its id) lives here; the rest of the image is
 # never written to.
 RUN mkdir /data && chown node:node /data

@@ -1,5 +1,5 @@
 import { WrongUsage } from '../runtime/exit.ts'
-import type { NatsLogin } from '../runtime/nats/nats.ts'
+import type { NatsLogin } from '../runtime/nats/nats-trouble.ts'
 import { readLogin } from '../runtime/process/config.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 

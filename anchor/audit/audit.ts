@@ -15,8 +15,9 @@ import { checkBlob, checkHeader } from './batch.ts'
 import { checkStory, type Story } from './chain.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { collectFindings, type Finding, type Findings } from './findings.ts'
+import type { AuditedRow } from './leaves.ts'
 import { pendingRows, type Unanchored } from './pending.ts'
-import { type AuditedRow, checkRows, type RowReport } from './rows.ts'
+import { checkRows, type RowReport } from './rows.ts'
 
 export type AuditOptions = {
   readonly story: Story

@@ -1,7 +1,12 @@
 /** The published leaves of a batch, looked up by their bytes. */
+import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
+
+/** What the leaf is made of. */
+export type AuditedRow = Omit<Reading, 'area' | 'flags'>
 
 export type OpenBlob = {
   /** Of a leaf among all leaves of the batch. */
@@ -39,4 +44,25 @@ async function readable<T extends BlobTop | Uint8Array[]>(
     if (error instanceof RangeError) return undefined
     throw error
   }
+}
+
+/** The batch that has the number; undefined: those there are leave it out. */
+export function placeOf(
+  headers: readonly BatchHeader[],
+  seq: number,
+): BatchHeader | 'before' | 'not_anchored' | undefined {
+  const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
+  const lastOf = (header: BatchHeader | undefined): number => header?.nLast[partition] ?? 0
+  if (n > lastOf(headers.at(-1))) return 'not_anchored'
+  if (n > 0 && n < (headers[0]?.nFirst[partition] ?? 0)) return 'before'
+  let low = 0
+  let high = headers.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (lastOf(headers[middle]) < n) low = middle + 1
+    else high = middle
+  }
+  const found = headers[low]
+  const isHeld = found && n >= (found.nFirst[partition] ?? Infinity) && n <= lastOf(found)
+  return isHeld ? found : undefined
 }

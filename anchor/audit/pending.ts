@@ -9,8 +9,7 @@ import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { Findings } from './findings.ts'
-import { keyOf, openBlob } from './leaves.ts'
-import { type AuditedRow, placeOf } from './rows.ts'
+import { type AuditedRow, keyOf, openBlob, placeOf } from './leaves.ts'
 
 /** What the operator has, and the chain has not yet. */
 export type Unanchored = {

@@ -4,7 +4,7 @@
  * each number that of one row. Rows above the anchored numbers are held against the log instead.
  */
 
-import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
@@ -12,11 +12,8 @@ import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type Bitmap, bitmap, numbersOf } from './bitmap.ts'
 import type { Findings } from './findings.ts'
-import { type OpenBlob, openBlob } from './leaves.ts'
+import { type AuditedRow, type OpenBlob, openBlob, placeOf } from './leaves.ts'
 import type { PendingRows } from './pending.ts'
-
-/** What the leaf is made of. */
-export type AuditedRow = Omit<Reading, 'area' | 'flags'>
 
 export type RowCheck = {
   readonly add: (rows: readonly AuditedRow[]) => Promise<void>
@@ -138,25 +135,4 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       }
     },
   }
-}
-
-/** The batch that has the number; undefined: those there are leave it out. */
-export function placeOf(
-  headers: readonly BatchHeader[],
-  seq: number,
-): BatchHeader | 'before' | 'not_anchored' | undefined {
-  const [partition, n] = [partitionOfSeq(seq), nOfSeq(seq)]
-  const lastOf = (header: BatchHeader | undefined): number => header?.nLast[partition] ?? 0
-  if (n > lastOf(headers.at(-1))) return 'not_anchored'
-  if (n > 0 && n < (headers[0]?.nFirst[partition] ?? 0)) return 'before'
-  let low = 0
-  let high = headers.length - 1
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (lastOf(headers[middle]) < n) low = middle + 1
-    else high = middle
-  }
-  const found = headers[low]
-  const isHeld = found && n >= (found.nFirst[partition] ?? Infinity) && n <= lastOf(found)
-  return isHeld ? found : undefined
 }

@@ -4,7 +4,7 @@ import { dailyHours, dailyMean, nowcast, nowcastHours } from '../../core/air/now
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
-import type { Entry } from '../live/sensor-board.ts'
+import type { Entry } from '../live/sensor-now.ts'
 import { isOnline, newestMs, newestReading } from '../live/sensor-now.ts'
 import type { Period } from './cut-period.ts'
 

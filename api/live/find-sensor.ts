@@ -1,6 +1,7 @@
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { ApiError } from '../http/api-error.ts'
-import type { Entry, SensorBoard } from './sensor-board.ts'
+import type { SensorBoard } from './sensor-board.ts'
+import type { Entry } from './sensor-now.ts'
 
 const mostCandidates = 20
 

@@ -8,26 +8,9 @@ import { partitionOf, type SensorId, type SensorIdRules } from '../../core/air/s
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import {
-  type RegisteredSensor,
-  type RegisteredSite,
-  siteAt,
-} from '../../schemas/devices/registered-sensor.ts'
+import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import type { Entry } from './sensor-now.ts'
 import { sensorText } from './sensor-text.ts'
-
-/** A sensor on the board; `state` and `slot` say where its columns stand (slot −1: never heard). */
-export type Entry = {
-  readonly sensor: RegisteredSensor
-  readonly partition: number
-  state: PartitionState
-  slot: number
-  /** Where it stands now. */
-  site: RegisteredSite
-  /** The step of the clock that `site` and `text` belong to; −1: look again. */
-  step: number
-  /** Its JSON, or '' where it must be made. */
-  text: string
-}
 
 export type SensorBoard = {
   /** Sensors in use, in the order of ids. */

@@ -1,10 +1,25 @@
 /** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
 
 import type { Reading } from '../../core/air/reading.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
 import { held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
-import type { Entry } from './sensor-board.ts'
+import type { RegisteredSensor, RegisteredSite } from '../../schemas/devices/registered-sensor.ts'
+
+/** A sensor on the board; `state` and `slot` say where its columns stand (slot −1: never heard). */
+export type Entry = {
+  readonly sensor: RegisteredSensor
+  readonly partition: number
+  state: PartitionState
+  slot: number
+  /** Where it stands now. */
+  site: RegisteredSite
+  /** The step of the clock that `site` and `text` belong to; −1: look again. */
+  step: number
+  /** Its JSON, or '' where it must be made. */
+  text: string
+}
 
 type Place = Pick<Entry, 'state' | 'slot'>
 

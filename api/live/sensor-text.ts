@@ -1,6 +1,6 @@
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { uptime24h } from '../../core/state/uptime.ts'
-import type { Entry } from './sensor-board.ts'
+import type { Entry } from './sensor-now.ts'
 import { isOnline, newestMs, newestReading } from './sensor-now.ts'
 
 /** Uptime, and the newest reading's time (null where it never sent one). */

@@ -4,7 +4,8 @@ import { idCursor, readIdCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
 import { type Params, readLimit } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
-import type { Entry, SensorBoard } from '../live/sensor-board.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
+import type { Entry } from '../live/sensor-now.ts'
 import { readSensorFilter } from './sensor-filter.ts'
 
 type Options = {

@@ -4,7 +4,7 @@ import { type Params, readChoice, readNumbers, readWord } from '../http/params.t
 import type { AreaDirectory } from '../live/area-directory.ts'
 import { distanceM } from '../live/distance.ts'
 import { type Box, isLonIn, isSwappedBox, isSwappedPlace } from '../live/region.ts'
-import type { Entry } from '../live/sensor-board.ts'
+import type { Entry } from '../live/sensor-now.ts'
 import { isOnline } from '../live/sensor-now.ts'
 
 export type SensorFilter = (entry: Entry) => boolean

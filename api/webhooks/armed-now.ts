@@ -1,6 +1,7 @@
 import { isArmedAt } from '../../core/state/apply-reading.ts'
 import { criticalAqi, defaultAqiThreshold, type Webhook } from '../../schemas/webhooks/webhook.ts'
-import type { Entry, SensorBoard } from '../live/sensor-board.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
+import type { Entry } from '../live/sensor-now.ts'
 
 /**
  * Is the next rise told, of whichever sensor the webhook is about? By the state that decides it:

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { AuditedRow } from '../../anchor/audit/rows.ts'
+import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { toHundredths } from '../../core/air/hundredths.ts'
 import { measurementNames } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AuditedRow } from '../../anchor/audit/rows.ts'
+import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { type ExportManifest, parseManifest } from '../export/export-manifest.ts'
 import { readExport } from '../export/read-export.ts'

@@ -5,7 +5,7 @@ import { MustAct } from '../../runtime/exit.ts'
 import { startChild } from '../../runtime/machine/child.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const sources = [
   'dashboard/web/**/*.{ts,tsx,css,html,svg,json}',
   'anchor/verifier/airproof-verify.js',

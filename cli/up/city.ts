@@ -21,7 +21,8 @@ import {
   writeRunningInstance,
 } from '../../runtime/machine/running-instance.ts'
 import type { StorePlace } from '../../runtime/machine/store-place.ts'
-import { connectNats, type NatsLogin, type NatsSettings } from '../../runtime/nats/nats.ts'
+import { connectNats, type NatsSettings } from '../../runtime/nats/nats.ts'
+import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { stopped } from '../../runtime/process/stop-signal.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { loginFor } from './access.ts'

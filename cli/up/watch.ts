@@ -7,6 +7,7 @@ const sources = [
   'core',
   'schemas',
   'runtime',
+  'operate',
   'store',
   'gate',
   'pipeline',
@@ -34,7 +35,7 @@ export function restartOnChange(kept: readonly Kept[], { log, stop }: Options): 
     }, quietMs)
   }
   for (const folder of sources) {
-    const path = fileURLToPath(new URL(`../${folder}`, import.meta.url))
+    const path = fileURLToPath(new URL(`../../${folder}`, import.meta.url))
     watch(path, { recursive: true, signal: stop }, (_event, file) => changed(file))
   }
   stop.addEventListener('abort', () => clearTimeout(timer), { once: true })

@@ -1,7 +1,6 @@
 /** Why a connection to NATS cannot be made, in words that say what to do. */
 import { AuthorizationError, PermissionViolationError, TimeoutError } from '@nats-io/transport-node'
 import { codeOf } from '../exit.ts'
-import type { NatsSettings } from './nats.ts'
 
 export type NatsTrouble = {
   /** `refused`: a server answered, so waiting does not help; `silent`: none did. */
@@ -9,7 +8,17 @@ export type NatsTrouble = {
   readonly words: string
 }
 
-type Attempt = Pick<NatsSettings, 'natsUrl' | 'natsCreds' | 'natsLogin' | 'natsPinFile'>
+/** Where to, and as whom: `NatsSettings` without what it calls. */
+export type Attempt = {
+  /** One address or several with commas. */
+  readonly natsUrl: string | undefined
+  readonly natsCreds?: string | undefined
+  readonly natsLogin?: NatsLogin | undefined
+  /** File of the server's own certificate; its name need not fit, and no other is trusted. */
+  readonly natsPinFile?: string | undefined
+}
+
+export type NatsLogin = { readonly user: string; readonly password: string }
 
 export function natsTrouble(error: unknown, attempt: Attempt): NatsTrouble {
   const at = `NATS at ${shownUrl(attempt.natsUrl ?? '')}`

@@ -11,21 +11,13 @@ import { minuteMs } from '../../core/time.ts'
 import { MustAct } from '../exit.ts'
 import type { Logger } from '../log.ts'
 import { quietRepeats } from '../quiet-repeats.ts'
-import { denialInWords, natsTrouble } from './nats-trouble.ts'
+import { type Attempt, denialInWords, natsTrouble } from './nats-trouble.ts'
 import { inboxPrefixOf } from './own-inbox.ts'
 
-export type NatsSettings = {
-  /** One address or several with commas. */
-  readonly natsUrl: string | undefined
-  readonly natsCreds?: string | undefined
-  readonly natsLogin?: NatsLogin | undefined
-  /** File of the server's own certificate; its name need not fit, and no other is trusted. */
-  readonly natsPinFile?: string | undefined
+export type NatsSettings = Attempt & {
   /** Told why the first connection is not made yet, and undefined when it is (`process-door.ts`). */
   readonly onTrouble?: ((why: string | undefined) => void) | undefined
 }
-
-export type NatsLogin = { readonly user: string; readonly password: string }
 
 type ConnectOptions = {
   /** Who we are, in the server's lists. */

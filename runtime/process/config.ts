@@ -5,7 +5,7 @@ import { defaultIdPrefix } from '../../core/air/sensor-id.ts'
 import { codeOf, WrongUsage } from '../exit.ts'
 import { readRunningInstance } from '../machine/running-instance.ts'
 import { type StoreSettings, sqliteFileIn } from '../machine/store-place.ts'
-import type { NatsLogin } from '../nats/nats.ts'
+import type { NatsLogin } from '../nats/nats-trouble.ts'
 import { type Environment, readSettings, type SettingsSource } from '../settings.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

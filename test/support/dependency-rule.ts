@@ -8,7 +8,9 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ['merkletreejs'],
   schemas: ['core/', 'ajv', 'json-schema-to-ts'],
   runtime: ['core/', 'schemas/', '@nats-io', 'hash-wasm', 'pino', 'pino-pretty', 'prom-client'],
-  gate: ['core/', 'schemas/', 'runtime/', 'koa', 'koa-body', '@nats-io', 'prom-client'],
+  // what an operator does: for the command line and the dashboard; the gate reads credentials by it
+  operate: ['core/', 'schemas/', 'runtime/', '@nats-io'],
+  gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', 'koa-body', '@nats-io', 'prom-client'],
   store: ['core/', '@influxdata/influxdb-client'],
   pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
   anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
@@ -18,6 +20,8 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'schemas/',
     'runtime/',
     'store/',
+    'ajv',
+    'json-schema-to-ts',
     'koa',
     '@koa/router',
     'koa-body',
@@ -28,7 +32,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'core/',
     'schemas/',
     'runtime/',
-    'store/',
+    'operate/',
     'koa',
     '@koa/router',
     'koa-body',
@@ -46,7 +50,10 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'core/',
     'schemas/',
     'runtime/',
+    'operate/',
     'store/',
+    'ajv',
+    'json-schema-to-ts',
     'gate/',
     'pipeline/',
     'anchor/',
@@ -55,6 +62,64 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'dashboard/',
     '@nats-io',
   ],
+}
+
+/**
+ * The rooms of a folder, each with the rooms of the same folder that it may import. Files that are
+ * in no room may import any and be imported by any, as long as no circle comes of it.
+ */
+export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  core: { access: [], air: [], delivery: ['air', 'access'], proof: ['air'], state: ['air'] },
+  schemas: { anchoring: [], devices: [], examples: [], log: [], people: [], webhooks: [] },
+  runtime: {
+    secrets: [],
+    http: [],
+    machine: ['http'],
+    nats: ['secrets'],
+    process: ['http', 'machine', 'nats'],
+    engines: ['machine', 'nats'],
+  },
+  store: { influx: [], sqlite: [] },
+  gate: {
+    devices: [],
+    callout: [],
+    connections: [],
+    push: ['devices'],
+    topics: ['push', 'devices'],
+  },
+  anchor: {
+    contract: [],
+    verifier: [],
+    seal: [],
+    chain: ['contract'],
+    deploy: ['chain', 'contract'],
+    send: ['chain', 'contract'],
+    audit: ['chain', 'contract'],
+  },
+  api: {
+    http: [],
+    access: ['http'],
+    quota: ['http', 'access'],
+    live: ['http'],
+    openapi: ['http'],
+    areas: ['http', 'live'],
+    sensors: ['http', 'live', 'areas'],
+    readings: ['http', 'live'],
+    proofs: ['http', 'live', 'readings'],
+    stream: ['http', 'live', 'sensors'],
+    webhooks: ['http', 'live'],
+  },
+  dashboard: { mail: ['server'], server: [], web: [] },
+  cli: {
+    shell: [],
+    up: ['shell'],
+    doctor: ['shell'],
+    simulate: ['shell'],
+    replay: ['shell'],
+    sensors: ['shell', 'replay'],
+    export: ['shell'],
+    audit: ['shell', 'export'],
+  },
 }
 
 /** No clock, randomness, input or output here, so no module that brings them either. */
@@ -72,16 +137,33 @@ export const processFolders = [
 
 /** What a file imports: `core/` for a folder of ours, `viem` or `node:fs` for a library. */
 export function importsOf(file: string, source: string): string[] {
+  return specifiersOf(source).map((specifier) =>
+    specifier.startsWith('.') ? `${targetOf(file, specifier).split('/')[0]}/` : specifier,
+  )
+}
+
+/** The files of ours that a file imports, types included. */
+export const filesImportedBy = (file: string, source: string): string[] =>
+  specifiersOf(source)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => targetOf(file, specifier))
+
+/** `core/air` for a file in a room of its folder, else the file itself. */
+export function roomOf(file: string): string {
+  const [folder = '', room = '', ...rest] = file.split('/')
+  return rest.length > 0 && rooms[folder]?.[room] !== undefined ? `${folder}/${room}` : file
+}
+
+const targetOf = (file: string, specifier: string): string =>
+  normalize(join(dirname(file), specifier)).replaceAll('\\', '/')
+
+function specifiersOf(source: string): string[] {
   const specifiers = [
     ...source.matchAll(/^\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/gm),
     ...source.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm),
     ...source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
   ]
-  return specifiers.map(([, specifier = '']) =>
-    specifier.startsWith('.')
-      ? `${normalize(join(dirname(file), specifier)).split('/')[0]}/`
-      : specifier,
-  )
+  return specifiers.map(([, specifier = '']) => specifier)
 }
 
 /** The imports that the folder's row does not name. */

@@ -8,7 +8,8 @@ import { natsConfig } from '../../runtime/engines/nats-config.ts'
 import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, usersConf } from '../../runtime/engines/nats-users.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
-import { connectNats, type NatsLogin } from '../../runtime/nats/nats.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
+import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { environment } from '../../runtime/process/config.ts'
 
 const access = newNatsAccess()

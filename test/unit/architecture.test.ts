@@ -1,6 +1,14 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { allowed, importsOf, processFolders, strays } from '../support/dependency-rule.ts'
+import {
+  allowed,
+  filesImportedBy,
+  importsOf,
+  processFolders,
+  roomOf,
+  rooms,
+  strays,
+} from '../support/dependency-rule.ts'
 
 const folderOf = (file: string): string => file.split('/')[0] ?? ''
 const sources = (pattern: string): string[] =>
@@ -39,8 +47,90 @@ test('nothing imports the tests, the benchmarks or the examples', () => {
   )
 })
 
-test.each(files)('%s imports only what its folder may', (file) => {
-  expect(strays(folderOf(file), importsOf(file, readFileSync(file, 'utf8')))).toEqual([])
+test('each file imports only what its folder may', () => {
+  const found = files.flatMap((file) =>
+    strays(folderOf(file), importsOf(file, readFileSync(file, 'utf8'))).map(
+      (name) => `${file} imports ${name}`,
+    ),
+  )
+  expect(found).toEqual([])
+})
+
+const graph = new Map(
+  files.map((file) => [file, filesImportedBy(file, readFileSync(file, 'utf8'))] as const),
+)
+
+test('a room imports only the rooms of its folder that its row names', () => {
+  const between = [...graph].flatMap(([file, imported]) =>
+    imported.flatMap((target) => {
+      const [from = '', own = '', ...deeper] = roomOf(file).split('/')
+      const [to, other = '', ...further] = roomOf(target).split('/')
+      const areRooms = !own.includes('.') && !other.includes('.')
+      const isSame = from !== to || own === other || deeper.length > 0 || further.length > 0
+      return areRooms && !isSame && !rooms[from]?.[own]?.includes(other)
+        ? [`${file} imports ${target}`]
+        : []
+    }),
+  )
+  expect(between).toEqual([])
+})
+
+test('every folder in a folder of rooms is one', () => {
+  const found = (folder: string): string[] => [
+    ...new Set(
+      files
+        .filter((file) => file.startsWith(`${folder}/`) && file.split('/').length > 2)
+        .map((file) => file.split('/')[1] ?? ''),
+    ),
+  ]
+  const named = Object.keys(allowed).filter((folder) => rooms[folder] !== undefined)
+  const unnamed = named.flatMap((folder) =>
+    found(folder).flatMap((room) => (rooms[folder]?.[room] ? [] : [`${folder}/${room}`])),
+  )
+  expect(unnamed).toEqual([])
+})
+
+/** Nodes are rooms, and files that are in none; an import of a type counts like any other. */
+function circle(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>()
+  const visit = (node: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node]
+    if (done.has(node)) return undefined
+    for (const next of edges.get(node) ?? []) {
+      const found = visit(next, [...path, node])
+      if (found) return found
+    }
+    done.add(node)
+    return undefined
+  }
+  for (const node of edges.keys()) {
+    const found = visit(node, [])
+    if (found) return found
+  }
+  return undefined
+}
+
+test('no circle of imports between rooms, nor between files', () => {
+  const edges = (nodeOf: (file: string) => string): Map<string, Set<string>> => {
+    const all = new Map<string, Set<string>>()
+    for (const [file, imported] of graph)
+      for (const target of imported) {
+        const [from, to] = [nodeOf(file), nodeOf(target)]
+        if (from !== to) all.set(from, (all.get(from) ?? new Set()).add(to))
+      }
+    return all
+  }
+  expect(circle(edges((file) => file))).toBeUndefined()
+  const asRooms = (file: string): string => (file.startsWith('dashboard/') ? file : roomOf(file))
+  expect(circle(edges(asRooms))).toBeUndefined()
+  expect(
+    circle(
+      new Map([
+        ['a', new Set(['b'])],
+        ['b', new Set(['a'])],
+      ]),
+    ),
+  ).toEqual(['a', 'b', 'a'])
 })
 
 const readsEnvironment = (source: string): boolean =>

@@ -12,7 +12,7 @@ import type { Environment } from '../../../runtime/settings.ts'
 
 const helper = 'github.com/influxdata/pkg-config@v0.2.7'
 const program = 'github.com/influxdata/influxdb/v2/cmd/influxd'
-const recipe = new URL('../../../runtime/engines/influxd/', import.meta.url)
+const recipe = new URL('./influxd/', import.meta.url)
 const packagesANote = 250
 
 /** What the machine lacks to build it, in words. */
