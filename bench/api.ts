@@ -29,6 +29,7 @@ import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
+import { readingOf } from '../test/support/readings.ts'
 import { admit, areaOf, createCity, key, registered, sensorId } from './api-city.ts'
 
 const { values: flags } = parseArgs({
@@ -129,19 +130,21 @@ async function fillReadings(store: Store): Promise<void> {
   for (let timeMs = nowMs - 26 * hourMs; timeMs < nowMs; timeMs += minuteMs) {
     for (let n = 0; n < sensors; n++) {
       seq++
-      batch.push({
-        sensor: sensorId(n),
-        area: areaOf(n),
-        timeMs: timeMs + n,
-        pm25: (seq * 7919) % 20_011,
-        pm10: (seq * 7907) % 30_011,
-        co2: 40_000 + ((seq * 7901) % 40_009),
-        temperature: 2_000 + ((seq * 7883) % 1_511),
-        humidity: (seq * 7879) % 10_007,
-        aqi: (seq * 7877) % 501,
-        flags: 0,
-        seq,
-      })
+      batch.push(
+        readingOf({
+          sensor: sensorId(n),
+          area: areaOf(n),
+          timeMs: timeMs + n,
+          pm25: (seq * 7919) % 20_011,
+          pm10: (seq * 7907) % 30_011,
+          co2: 40_000 + ((seq * 7901) % 40_009),
+          temperature: 2_000 + ((seq * 7883) % 1_511),
+          humidity: (seq * 7879) % 10_007,
+          aqi: (seq * 7877) % 501,
+          flags: 0,
+          seq,
+        }),
+      )
     }
     if (batch.length < 5_000) continue
     await store.writeBatch(batch)

@@ -3,7 +3,7 @@
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
 import { categoryOf } from '../core/air/aqi.ts'
-import { fromHundredths } from '../core/air/hundredths.ts'
+import { measurementsOf } from '../core/air/values.ts'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
@@ -85,9 +85,6 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
   }
 }
 
-const inUnits = (hundredths: number | null): number | null =>
-  hundredths === null ? null : fromHundredths(hundredths)
-
 export function happeningOfReading(
   reading: ArrivedReading,
   sensor: RegisteredSensor | undefined,
@@ -98,13 +95,7 @@ export function happeningOfReading(
     location: sensor === undefined ? '' : siteAt(sensor, reading.timeMs).address,
     aqi: reading.aqi,
     aqi_category: reading.aqi === null ? null : categoryOf(reading.aqi),
-    measurements: {
-      pm25: inUnits(reading.pm25),
-      pm10: inUnits(reading.pm10),
-      co2: inUnits(reading.co2),
-      temperature: inUnits(reading.temperature),
-      humidity: inUnits(reading.humidity),
-    },
+    measurements: measurementsOf(reading.values),
     hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
   }
   const timestamp = formatIsoMs(reading.timeMs)

@@ -5,7 +5,9 @@
 import { aqiOf } from '../core/air/aqi.ts'
 import { toHundredths } from '../core/air/hundredths.ts'
 import { judgeValues } from '../core/air/quality.ts'
+import { quantityNames } from '../core/air/quantities.ts'
 import { partitionOf } from '../core/air/sensor-id.ts'
+import { trimmed, type Values, valueOf } from '../core/air/values.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
 import { isFresh } from '../core/state/presence.ts'
@@ -71,7 +73,7 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
   }
   const late = place.isAgain ? undefined : lateFault(sensor, timeMs, place, options)
   if (late !== undefined) return late
-  const { pm25, pm10, co2, temperature, humidity } = judged.values
+  const { values } = judged
   return {
     rawSeq: place.rawSeq,
     item: place.item,
@@ -79,12 +81,8 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     area: siteAt(sensor, timeMs).area,
     timeMs,
     arrivedMs: place.arrivedMs,
-    pm25,
-    pm10,
-    co2,
-    temperature,
-    humidity,
-    aqi: aqiOf(pm25, pm10),
+    values,
+    aqi: aqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     flags: judged.flags,
   }
 }
@@ -109,13 +107,7 @@ const normalised = (nested: number | null | undefined, flat: number | null | und
   return value === null || value === undefined ? null : (toHundredths(value) ?? null)
 }
 
-function normalise(raw: RawReading) {
+function normalise(raw: RawReading): Values {
   const nested = raw.measurements
-  return {
-    pm25: normalised(nested?.pm25, raw.pm25),
-    pm10: normalised(nested?.pm10, raw.pm10),
-    co2: normalised(nested?.co2, raw.co2),
-    temperature: normalised(nested?.temperature, raw.temperature),
-    humidity: normalised(nested?.humidity, raw.humidity),
-  }
+  return trimmed(quantityNames.map((name) => normalised(nested?.[name], raw[name])))
 }

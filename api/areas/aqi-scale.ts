@@ -1,5 +1,5 @@
 import { aqiBands } from '../../core/air/aqi.ts'
-import { units } from '../../core/air/reading.ts'
+import { units } from '../../core/air/quantities.ts'
 import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 
 type Ends = { readonly low: number; readonly high: number }

@@ -1,14 +1,12 @@
 import { type AqiCategory, aqiDetail, type Pollutant } from '../../core/air/aqi.ts'
-import { fromHundredths } from '../../core/air/hundredths.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
-import { type MeasurementName, measurementNames, type Reading } from '../../core/air/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { type Measurements, measurementsOf, valueOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 
 export const shapes = ['flat', 'nested'] as const
 /** `full` has everything that the other two have. */
 export type Shape = (typeof shapes)[number] | 'full'
-
-type Measurements = Readonly<Record<MeasurementName, number | null>>
 
 /** A reading as /v1 prints it; whatever was not measured is null, never 0. */
 export type ReadingJson = Measurements & {
@@ -36,17 +34,6 @@ export type OnChainOf = (reading: Reading) => OnChain
 /** The leaf of a reading as `0x` and 64 hex digits. */
 export type HashOf = (reading: Reading) => string
 
-function measurementsOf(reading: Reading): Measurements {
-  const values: Partial<Record<MeasurementName, number | null>> = {}
-  for (const name of measurementNames) {
-    const hundredths = reading[name]
-    values[name] = hundredths === null ? null : fromHundredths(hundredths)
-  }
-  // every name has just been given its value
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return values as Measurements
-}
-
 /** What never changes of a reading; `hash` is part of `blockchain`, which does. */
 export type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
 
@@ -60,8 +47,8 @@ export function readingJson(reading: Reading, hashOf: HashOf, onChainOf: OnChain
 }
 
 export function fixedJson(reading: Reading): FixedJson {
-  const measurements = measurementsOf(reading)
-  const detail = aqiDetail(reading.pm25, reading.pm10)
+  const measurements = measurementsOf(reading.values)
+  const detail = aqiDetail(valueOf(reading.values, 'pm25'), valueOf(reading.values, 'pm10'))
   return {
     sensor_id: reading.sensor,
     timestamp: formatIsoMs(reading.timeMs),

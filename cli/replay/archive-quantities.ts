@@ -1,7 +1,7 @@
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 
 /** What Luftdaten-type archives call our quantities; they count in the same units. */
-export const archiveQuantities: ReadonlyMap<string, MeasurementName> = new Map([
+export const archiveQuantities: ReadonlyMap<string, QuantityName> = new Map([
   ['P1', 'pm10'],
   ['P2', 'pm25'],
   ['temperature', 'temperature'],

@@ -2,7 +2,7 @@
  * The daily files of sensor.community (once luftdaten.info): `;`, one sensor a file, one reading a
  * row with a column a quantity. Times are UTC and say no offset.
  */
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { archiveQuantities } from './archive-quantities.ts'
 import { archiveTime } from './archive-time.ts'
@@ -26,7 +26,7 @@ export const sensorCommunity: ArchiveFormat = {
     return {
       line(text) {
         const fields = splitFields(text)
-        const values: { [Name in MeasurementName]?: number } = {}
+        const values: { [Name in QuantityName]?: number } = {}
         let count = 0
         let filled = 0
         for (const { index, quantity } of cells) {

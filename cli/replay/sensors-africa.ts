@@ -2,7 +2,7 @@
  * The monthly archives of sensors.AFRICA: `;`, one value a row. The rows of one sensor and
  * timestamp make one reading; they need not stand together, so a reading stays open for a while.
  */
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
 import { archiveQuantities } from './archive-quantities.ts'
 import { archiveTime } from './archive-time.ts'
@@ -25,7 +25,7 @@ type Open = {
   readonly sensor: string
   readonly timestamp: string
   readonly place: Place | undefined
-  readonly values: { [Name in MeasurementName]?: number }
+  readonly values: { [Name in QuantityName]?: number }
 }
 
 export const sensorsAfrica: ArchiveFormat = {

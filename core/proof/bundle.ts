@@ -5,7 +5,7 @@
 
 import { type Hex, toHex } from '../hex.ts'
 import { type BatchHeader, headOf } from './header.ts'
-import { type Keccak, type LeafFields, leafOf } from './leaf.ts'
+import { type Keccak, type LeafFields, leafOf, leafValues } from './leaf.ts'
 
 /** What is known of the transaction that anchored a batch. Hashes and address in lower case. */
 export type ChainProof = {
@@ -48,11 +48,7 @@ export function bundleText({ reading, path, header, chain }: BundleParts, keccak
       sensor_id: reading.sensor,
       time_ms: reading.timeMs,
       seq: reading.seq,
-      pm25: reading.pm25,
-      pm10: reading.pm10,
-      co2: reading.co2,
-      temperature: reading.temperature,
-      humidity: reading.humidity,
+      ...leafValues(reading),
       aqi: reading.aqi,
     },
     path: path.map(toHex),

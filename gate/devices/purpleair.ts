@@ -3,7 +3,7 @@
  * `_b`), whole °F, a UTC time with slashes.
  */
 
-import { hardRanges } from '../../core/air/quality.ts'
+import { hardRanges } from '../../core/air/quantities.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 

@@ -4,7 +4,7 @@
  * reading (`last_seen: ISO_8601` in its configuration).
  */
 
-import { measurementNames } from '../../core/air/reading.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import { isTimeMs, parseIso } from '../../core/iso-time.ts'
 import { isObject, type Mapped, openDraft } from './mapped.ts'
 
@@ -17,7 +17,7 @@ export function mapZigbee2mqtt(body: unknown): Mapped {
   const timeMs = timeOf(body['last_seen'])
   if (timeMs === undefined) return { refused: noLastSeen }
   const draft = openDraft()
-  for (const name of measurementNames) draft.take(name, name, body[name])
+  for (const name of quantityNames) draft.take(name, name, body[name])
   return draft.end(undefined, timeMs)
 }
 

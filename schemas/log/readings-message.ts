@@ -7,6 +7,7 @@ import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import type {
   ArrivedReading,
   Deferred,
@@ -25,11 +26,7 @@ const measured = [
   text, // area
   { ...integer, description: 'timeMs' },
   { ...integer, description: 'arrivedMs: broker time of the raw message' },
-  value, // pm25
-  value, // pm10
-  value, // co2
-  value, // temperature
-  value, // humidity
+  ...([value, value, value, value, value] as const), // the basic five
   integerOrNull, // aqi
   { ...integer, description: 'flags' },
 ] as const
@@ -122,20 +119,34 @@ export const readingsMessageSchema = {
 type Body = FromSchema<typeof readingsMessageSchema>
 
 type Columns = Omit<ArrivedReading, 'seq'>
-const columns = (r: Columns) =>
-  [
-    r.sensor,
-    r.area,
-    r.timeMs,
-    r.arrivedMs,
-    r.pm25,
-    r.pm10,
-    r.co2,
-    r.temperature,
-    r.humidity,
-    r.aqi,
-    r.flags,
-  ] as const
+
+/** What version 1 has of a reading: exactly the basic five, in its middle. */
+const columns = (r: Columns) => [
+  r.sensor,
+  r.area,
+  r.timeMs,
+  r.arrivedMs,
+  ...r.values.slice(0, fewestValues),
+  r.aqi,
+  r.flags,
+]
+
+type Cell = number | null
+type Row = readonly [
+  sensor: string,
+  area: string,
+  timeMs: number,
+  arrivedMs: number,
+  ...values: [Cell, Cell, Cell, Cell, Cell],
+  aqi: Cell,
+  flags: number,
+]
+
+const columnsOf = ([sensor, area, timeMs, arrivedMs, ...rest]: Row): Columns => {
+  const [pm25, pm10, co2, temperature, humidity, aqi, flags] = rest
+  const values = [pm25, pm10, co2, temperature, humidity]
+  return { sensor: idOf(sensor), area, timeMs, arrivedMs, values, aqi, flags }
+}
 
 /** What the headers of the message say; a body alone is not a message. */
 export type LogHeader = Pick<
@@ -151,20 +162,7 @@ export function encodeReadings(message: LogMessage): Uint8Array {
     JSON.stringify({
       v: 1,
       listened: message.listenedMs,
-      readings: message.readings.map((r) => [
-        nOfSeq(r.seq),
-        r.sensor,
-        r.area,
-        r.timeMs,
-        r.arrivedMs,
-        r.pm25,
-        r.pm10,
-        r.co2,
-        r.temperature,
-        r.humidity,
-        r.aqi,
-        r.flags,
-      ]),
+      readings: message.readings.map((r) => [nOfSeq(r.seq), ...columns(r)]),
       events: message.events,
       held: message.held,
       deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...columns(r)]),
@@ -205,67 +203,13 @@ export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage
     ...header,
     listenedMs: body.listened,
     readings: body.readings.map(
-      ([
-        n,
-        sensor,
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      ]) => ({
-        sensor: idOf(sensor),
-        area,
-        timeMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-        seq: seqOf(partition, n),
-        arrivedMs,
-      }),
+      ([n, ...row]): ArrivedReading => ({ ...columnsOf(row), seq: seqOf(partition, n) }),
     ),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema's own cases
     events: body.events as readonly LogEvent[],
     held: body.held.map(idOf),
     deferred: body.deferred.map(
-      ([
-        rawSeq,
-        item,
-        sensor,
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      ]): Deferred => ({
-        rawSeq,
-        item,
-        sensor: idOf(sensor),
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      }),
+      ([rawSeq, item, ...row]): Deferred => ({ rawSeq, item, ...columnsOf(row) }),
     ),
     refused: body.refused.map(
       ([rawSeq, item, reason, sensor, why]): Refused => ({

@@ -18,6 +18,7 @@ import { columnNames, layout } from '../../core/state/state-columns.ts'
 import { bytesOf, concat, readBytes } from './snapshot-bytes.ts'
 import { cutBody, joinChunks } from './snapshot-chunks.ts'
 import { hourNames, packHours, unpackHours } from './snapshot-hours.ts'
+import { numbersV1, packNumbers, unpackNumbers } from './snapshot-numbers.ts'
 
 /** READINGS sequences up to which each projection behind the log has done its work. */
 export type Positions = {
@@ -77,7 +78,11 @@ export function encodeSnapshot(
     bytesOf(Uint32Array.of(headerBytes.length)),
     headerBytes,
     ids,
-    ...wholeNames.map((name) => bytesOf(state[name].subarray(0, sensors * layout[name].width))),
+    ...wholeNames.map((name) =>
+      name === 'numbers'
+        ? bytesOf(packNumbers(state, numbersV1))
+        : bytesOf(state[name].subarray(0, sensors * layout[name].width)),
+    ),
     ...packHours(state),
   ])
   return cutBody({ partition: state.partition, readingsSeq: state.readingsSeq, bytes })
@@ -102,7 +107,8 @@ export function decodeSnapshot(chunks: readonly Uint8Array[]): Snapshot | undefi
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   if (sensors > 0) for (const id of ids.split('\n')) slotOf(state, id as SensorId)
   for (const name of wholeNames) {
-    reader.take(state[name].subarray(0, sensors * layout[name].width))
+    if (name === 'numbers') unpackNumbers(state, reader, numbersV1)
+    else reader.take(state[name].subarray(0, sensors * layout[name].width))
   }
   unpackHours(state, reader)
   for (const area of areas) areaPlaceOf(state, area)

@@ -2,12 +2,18 @@
  * The file of the embedded store. Sensors and areas are small integers, measured values integer
  * hundredths: 64 bytes a reading. `readings`, `area_hours` and `area_days` are for people.
  */
+import { quantityNames } from '../../core/air/quantities.ts'
 import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
 
 /** Raised with every change of the schema; a file of another version is not opened. */
 export const schemaVersion = 1
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
+
+/** The columns of `reading`, in the order of a packed row. */
+export const readingColumns: readonly string[] = ['s', 'a', 't', 'aqi', 'flags', 'seq'].concat(
+  quantityNames,
+)
 
 /** The columns of a roll-up: `pm25_n`, `pm25_mean` … `aqi_p98`. */
 export const statColumns: readonly string[] = statFields.flatMap((field) =>
@@ -53,7 +59,7 @@ create table reading(
   s integer not null,
   t integer not null,
   a integer not null,
-  pm25 integer, pm10 integer, co2 integer, temperature integer, humidity integer,
+  ${quantityNames.map((name) => `${name} integer`).join(', ')},
   aqi integer,
   flags integer not null,
   seq integer not null,

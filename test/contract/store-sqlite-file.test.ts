@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { sqliteStats } from '../../store/sqlite/stats.ts'
@@ -306,7 +307,9 @@ describe('the SQLite store', () => {
     )
     const wanted = rows.map((row) => {
       const time = new Date(row.timeMs).toISOString()
-      const [pm25, temperature] = [row.pm25, row.temperature].map((v) => (v === null ? v : v / 100))
+      const [pm25, temperature] = (['pm25', 'temperature'] as const)
+        .map((name) => valueOf(row.values, name))
+        .map((v) => (v === null ? v : v / 100))
       return [row.sensor, row.area, time, row.timeMs, pm25, temperature, row.aqi, row.seq]
     })
     expect(shown).toEqual(new Set(wanted.map((row) => JSON.stringify(row))))

@@ -34,6 +34,7 @@ import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { entryOf, testPipeline } from '../support/pipeline.ts'
+import { readingOf } from '../support/readings.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -67,9 +68,9 @@ function lie(nLast: number) {
   const head = headers()
   head.set(logHeaders.worker, 'pipeline-0123456789ab-1')
   head.set(logHeaders.nLast, String(nLast))
-  const values = { pm25: 1, pm10: null, co2: null, temperature: null, humidity: null }
+  const { values } = readingOf({ pm25: 1 })
   const times = { timeMs: Date.now(), arrivedMs: Date.now() }
-  const reading = { sensor, area: 'Nowhere', ...times, ...values, aqi: 1, flags: 0 }
+  const reading = { sensor, area: 'Nowhere', ...times, values, aqi: 1, flags: 0 }
   const body = encodeReadings({
     partition,
     worker: 'pipeline-0123456789ab-1',

@@ -31,10 +31,11 @@ import { commitMessage } from './commit-message.ts'
 import { mustBeDocumented } from './documented-answers.ts'
 import { eventually } from './eventually.ts'
 import { signInAs, type TestNats, testNats } from './nats.ts'
+import { type Over, valued } from './readings.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** What a test says of a reading; all else is usual. */
-export type Told = { readonly sensor: string; readonly timeMs: number } & Partial<
+export type Told = { readonly sensor: string; readonly timeMs: number } & Over<
   Omit<ArrivedReading, 'sensor'>
 >
 
@@ -221,7 +222,7 @@ export async function testApi({
     }
     for (const [partition, group] of groups) {
       const state = states[partition]!
-      const readings = group.map((one, i) => readingOf(one, seqOf(partition, state.n + i + 1)))
+      const readings = group.map((one, i) => readingFrom(one, seqOf(partition, state.n + i + 1)))
       await publish(state, readings, more)
       committed.push(...readings)
     }
@@ -285,9 +286,9 @@ const premium = (id: string): Account => ({
   created_at: formatIso(Date.now()),
 })
 
-function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
+function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {
   const { pm25 = 1_000, pm10 = 2_000 } = told
-  return {
+  return valued({
     area: 'Ikeja',
     arrivedMs: told.timeMs + 1_000,
     co2: 41_000,
@@ -300,5 +301,5 @@ function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
     sensor: sensor as SensorId,
     pm25,
     pm10,
-  }
+  })
 }

@@ -5,9 +5,9 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, inject, it, test } from 'vitest'
-import { hardRanges } from '../../core/air/quality.ts'
-import { measurementNames } from '../../core/air/reading.ts'
+import { hardRanges, quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { parseTopic } from '../../core/device-topics.ts'
 import { refusalReasons } from '../../core/state/log-message.ts'
 import { futureToleranceMs } from '../../core/time.ts'
@@ -65,7 +65,7 @@ const isInOrder = (item: Believed | RawFault): boolean =>
   'reason' in item
     ? refusalReasons.includes(item.reason) && item.reason !== 'not_judged' && item.why.length <= 200
     : isWithin(item.timeMs, { low: earliestMs, high: nowMs + futureToleranceMs }) &&
-      measurementNames.every((name) => isWithin(item[name], hardRanges[name]))
+      quantityNames.every((name) => isWithin(valueOf(item.values, name), hardRanges[name]))
 
 const outOfOrder = (body: Uint8Array): readonly unknown[] =>
   judged(body).filter((item) => !isInOrder(item))

@@ -20,11 +20,7 @@ const row = {
   area: text.filter((area) => area.isWellFormed()),
   timeMs,
   arrivedMs: timeMs,
-  pm25: value,
-  pm10: value,
-  co2: value,
-  temperature: value,
-  humidity: value,
+  values: array(value, { minLength: 5, maxLength: 5 }),
   aqi: option(integer({ min: 0, max: 500 })),
   flags: integer({ min: 0, max: 4_095 }),
 }

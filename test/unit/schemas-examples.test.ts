@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { toHundredths } from '../../core/air/hundredths.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { schemaFiles } from '../../docs/schemas/write.ts'
@@ -110,11 +112,11 @@ test('the hash in the examples is the leaf of their reading', async () => {
     const time = parseIso(reading?.timestamp ?? '')
     const leaf = leafOf(
       {
-        ...Object.fromEntries(values),
-        sensor: event.sensor_id,
+        values: valuesOf(Object.fromEntries(values)),
+        sensor: event.sensor_id as SensorId,
         timeMs: 'timeMs' in time ? time.timeMs : Number.NaN,
-        seq: reading?.seq,
-        aqi: reading?.aqi,
+        seq: reading?.seq ?? Number.NaN,
+        aqi: reading?.aqi ?? null,
       },
       keccak,
     )

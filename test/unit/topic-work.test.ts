@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import type { FoundDevice } from '../../gate/device-index.ts'
 import type { PublishVerdict } from '../../gate/push/publish-raw.ts'
@@ -15,7 +15,7 @@ import tasmota from '../fixtures/devices-mqtt/tasmota.json' with { type: 'json' 
 import zigbee from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }
 import { entryOf } from '../support/pipeline.ts'
 
-const part = (quantity: MeasurementName, timeMs: number, over = {}) => ({
+const part = (quantity: QuantityName, timeMs: number, over = {}) => ({
   sensor: 'A',
   quantity,
   value: 1,
@@ -70,7 +70,7 @@ describe('numbers that come one by one', () => {
   it('are each in exactly one reading, whatever comes in whatever order', () => {
     const anyPart = fc.record({
       sensor: fc.constantFrom('A', 'B', 'C'),
-      quantity: fc.constantFrom<MeasurementName>('pm25', 'pm10', 'humidity'),
+      quantity: fc.constantFrom<QuantityName>('pm25', 'pm10', 'humidity'),
       value: fc.integer(),
       timeMs: fc.nat(30_000),
       stepMs: fc.nat(6_000),

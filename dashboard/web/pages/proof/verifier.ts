@@ -1,5 +1,7 @@
 /** The stand-alone verifier, as it is published: loaded beside the pages, never part of them. */
 
+import type { LeafValues } from '../../../../core/proof/leaf.ts'
+
 export type Check = { readonly name: string; readonly ok: boolean; readonly why: string }
 
 export type Verification = {
@@ -12,17 +14,14 @@ export type Verification = {
   readonly demonstration: boolean
   /** In words, what is left to trust. */
   readonly trusts: readonly string[]
-  readonly reading: {
-    readonly sensor_id: string
-    readonly timestamp: string
-    readonly seq: number
-    readonly pm25: number | null
-    readonly pm10: number | null
-    readonly co2: number | null
-    readonly temperature: number | null
-    readonly humidity: number | null
-    readonly aqi: number | null
-  } | null
+  readonly reading:
+    | (LeafValues & {
+        readonly sensor_id: string
+        readonly timestamp: string
+        readonly seq: number
+        readonly aqi: number | null
+      })
+    | null
   readonly block: {
     readonly chainId: number
     readonly contract: string
