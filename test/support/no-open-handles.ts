@@ -18,5 +18,8 @@ afterAll(async () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const open = openHandles()
-  if (open.length > before) throw new Error(`left open by this file: ${open.join(', ')}`)
+  if (open.length <= before) return
+  const kinds = Map.groupBy(open, (kind) => kind)
+  const counts = [...kinds].map(([kind, all]) => `${all.length} ${kind}`)
+  throw new Error(`left open by this file: ${counts.join(', ')}`)
 })
