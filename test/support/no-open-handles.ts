@@ -13,7 +13,7 @@ const openHandles = (): string[] =>
 const before = openHandles().length
 
 afterAll(async () => {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 10_000
   while (openHandles().length > before && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
