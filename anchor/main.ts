@@ -7,9 +7,9 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -41,8 +41,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'anchor', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'anchor')
+  opened.use(await joinInstance(nc, { ...config, name: 'anchor', id: instance.worker }))
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)
   const deployment = await findDeployment(journal, settings, { pause, stop, log })

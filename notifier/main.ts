@@ -11,10 +11,10 @@ import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/nats/leases.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
@@ -54,8 +54,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
 
   const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'notifier')
+  opened.use(await joinInstance(nc, { ...config, name: 'notifier', id: instance.worker }))
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const registry = openMetrics('notifier')
   const metrics = notifierMetrics(registry)

@@ -17,6 +17,7 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import { longestTopicMessage, readingTopics } from '../../core/device-topics.ts'
 import { dayMs } from '../../core/time.ts'
+import type { FormatLevel } from '../../schemas/format-level.ts'
 import { longestRawMessage } from '../../schemas/log/raw-reading.ts'
 import {
   againSubject,
@@ -36,7 +37,9 @@ import {
   stateStream,
   topicsStream,
 } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct, TryAgain } from '../exit.ts'
+import { settleFormatLevel } from './format-level.ts'
 import { mqttStreams } from './mqtt-streams.ts'
 
 const kibibyte = 1024
@@ -77,6 +80,7 @@ const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
  * that its sender may write: a process that has some keys of a bucket would take out all others.
  */
 const bucketRollUp = { allow_rollup_hdrs: false } as const
+const bucketShape = { history: 1, storage: StorageType.File } as const
 
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
@@ -204,7 +208,7 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
     const changes = changesOf(found, config)
     if (Object.keys(changes).length > 0) await manager.streams.update(config.name, changes)
   } catch (error) {
-    if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
+    if (!isNotThere(error)) throw error
     // two processes may start at once: the second `add` with the same settings is a no-op
     await manager.streams.add(config)
   }
@@ -219,6 +223,11 @@ export async function ensureStreams(
   { replicas = 1, rawMaxBytes = 512 * mebibyte }: StreamOptions = {},
 ): Promise<void> {
   const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
+  const kvm = new Kvm(jetstream(nc, { timeout: createTimeoutMs }))
+  // first of all: what this version does not know it must not touch
+  const isNew = !(await hasStream(manager, readingsStream))
+  const system = await kvm.create(buckets.system, { ...bucketShape, replicas })
+  await pinPartitions(system, await settleFormatLevel(system, isNew))
   const shared = {
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
@@ -229,13 +238,11 @@ export async function ensureStreams(
       ensureStream(manager, { ...shared, ...config }),
     ),
   )
-  const kvm = new Kvm(jetstream(nc, { timeout: createTimeoutMs }))
   await Promise.all(
     Object.values(buckets).map(async (name) => {
       const bucket = await kvm.create(name, {
+        ...bucketShape,
         replicas,
-        history: 1,
-        storage: StorageType.File,
         ...(bucketTtlMs[name] === undefined ? {} : { ttl: bucketTtlMs[name] }),
       })
       const { config } = (await bucket.status()).streamInfo
@@ -245,13 +252,23 @@ export async function ensureStreams(
   )
   for (const [name, bounded] of Object.entries(bucketBounds))
     await ensureStream(manager, { name: `KV_${name}`, subjects: [`$KV.${name}.>`], ...bounded })
-  const system = await kvm.open(buckets.system)
-  await pinPartitions(system)
-  if ((await system.get(layoutKey))?.string() !== layout) await system.put(layoutKey, layout)
+  if ((await system.get(systemKeys.layout))?.string() !== layout)
+    await system.put(systemKeys.layout, layout)
 }
 
-/** KV `system`: which streams and buckets there are, of all that this version needs. */
-const layoutKey = 'layout'
+async function hasStream(manager: JetStreamManager, name: string): Promise<boolean> {
+  try {
+    await manager.streams.info(name)
+    return true
+  } catch (error) {
+    if (!isNotThere(error)) throw error
+    return false
+  }
+}
+
+const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && /stream not found/.test(error.message)
+
 const layout = createHash('sha256')
   .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs, bucketBounds, bucketRollUp]))
   .digest('hex')
@@ -277,9 +294,9 @@ export async function needStreams(nc: NatsConnection, options: StreamOptions = {
 async function isMade(nc: NatsConnection): Promise<boolean> {
   try {
     const system = await new Kvm(nc).open(buckets.system)
-    return (await system.get(layoutKey))?.string() === layout
+    return (await system.get(systemKeys.layout))?.string() === layout
   } catch (error) {
-    if (error instanceof Error && /stream not found/.test(error.message)) return false
+    if (isNotThere(error)) return false
     throw error
   }
 }
@@ -288,17 +305,25 @@ const isRefused = (error: unknown): boolean =>
   error instanceof PermissionViolationError ||
   (error instanceof Error && error.cause !== undefined && isRefused(error.cause))
 
-/** The number of partitions is part of every `seq`, so it can never change under existing data. */
-async function pinPartitions(system: KV): Promise<void> {
-  const expected = String(partitionCount)
-  const found = (await system.get('partitions'))?.string()
-  if (found === expected) return
-  if (found === undefined) {
-    await system.create('partitions', expected).catch(() => undefined)
-    const settled = (await system.get('partitions'))?.string()
-    if (settled === expected) return
-  }
-  throw new MustAct(
-    `this data was made with ${found} partitions and this version has ${expected}: use the version that made it, or another AIRPROOF_DATA / NATS_URL`,
-  )
+/**
+ * The number of partitions is part of every `seq`, so it can never change under existing data.
+ * From level 2 on the entry says more than the number: 0.1, which knows no levels, then refuses to
+ * start with the words that it has for another number.
+ */
+async function pinPartitions(system: KV, level: FormatLevel): Promise<void> {
+  const entry = await system.get(systemKeys.partitions)
+  const pinned = entry?.operation === 'PUT' ? entry.string() : undefined
+  const count = pinned?.split(' ')[0]
+  if (count !== undefined && count !== String(partitionCount))
+    throw new MustAct(
+      `this data was made with ${count} partitions and this version has ${partitionCount}: use the version that made it, or another AIRPROOF_DATA / NATS_URL`,
+    )
+  const text = partitionsText(level)
+  if (pinned !== text && (pinned === undefined || level > 1))
+    await system.put(systemKeys.partitions, text)
 }
+
+export const partitionsText = (level: FormatLevel): string =>
+  level === 1
+    ? String(partitionCount)
+    : `${partitionCount} (formats of level ${level}: a later version of airproof)`
