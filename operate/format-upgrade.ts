@@ -89,7 +89,7 @@ async function write(system: KV, from: FormatLevel): Promise<boolean> {
   }
 }
 
-type Report = Omit<LiveProcess, 'id'> & { readonly id: string; readonly isRenewed: boolean }
+type Report = { readonly process: LiveProcess; readonly id: string; readonly isRenewed: boolean }
 
 /** All that run now. A process that was killed counts until its lease ends, 10 s later. */
 export async function liveProcesses(
@@ -106,20 +106,20 @@ export async function liveProcesses(
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const watching = await Promise.all(
     watchedOnlyBy.map(async ({ name, bucket }) => {
-      const known = renewed.filter((report) => report.name === name).length
+      const known = renewed.filter(({ process }) => process.name === name).length
       const count = (await countWatchers(manager, bucket)) - known
       return Array.from({ length: Math.max(0, count) }, () => unknownProcess(name))
     }),
   )
   return [
     // one that did not renew its report may hang: what it does not know counts
-    ...reports.filter((report) => report.isRenewed || isOutdated(report)).map(withoutRenewal),
+    ...reports
+      .filter(({ process, isRenewed }) => isRenewed || isOutdated(process))
+      .map(({ process }) => process),
     ...silent.map(([id, name]) => unknownProcess(name, id)),
     ...watching.flat(),
   ]
 }
-
-const withoutRenewal = ({ isRenewed: _, ...report }: Report): LiveProcess => report
 
 const unknownProcess = (name: string, id?: string): LiveProcess => ({
   name,
@@ -169,9 +169,10 @@ async function readReports(
   for await (const key of await leases.keys(`${levelPrefix}>`)) {
     const entry = await leases.get(key)
     if (entry?.operation !== 'PUT') continue
-    const [name = '', ...id] = key.slice(levelPrefix.length).split('.')
+    const [name = '', ...rest] = key.slice(levelPrefix.length).split('.')
+    const id = rest.join('.')
     const isRenewed = before.get(key) !== entry.revision
-    reports.push({ name, id: id.join('.'), ...parseReport(entry.string()), isRenewed })
+    reports.push({ process: { name, id, ...parseReport(entry.string()) }, id, isRenewed })
   }
   return reports
 }

@@ -38,6 +38,7 @@ import {
   webhooksKey,
 } from '../../schemas/system-keys.ts'
 import { inboxPrefixOf } from '../nats/own-inbox.ts'
+import { bucketStream } from '../nats/stream-table.ts'
 
 /** Each is alone in an account of its own; only `operator`, the command line's user, is in AIR. */
 export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const
@@ -69,7 +70,6 @@ const ledgers = each(shardCount, ledgerStream)
 /** Of `askSubject`. */
 const anyShard = 'dw.*.ask'
 
-export const bucketStream = (bucket: string): string => `KV_${bucket}`
 const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
   names.map((name) => bucketStream(buckets[name]))
 /** Subjects of a bucket's keys. */
