@@ -14,6 +14,7 @@ import { applicationFault } from './devices/application.ts'
 import { credentialSchema } from './devices/credential.ts'
 import { entryFault } from './devices/registered-sensor.ts'
 import { seenSchema } from './devices/seen.ts'
+import { asVersion1, NewerFormat } from './formats.ts'
 import { accountSchema, keySchema } from './people/account.ts'
 import { quotaSchema } from './people/quota.ts'
 import { buckets } from './subjects.ts'
@@ -118,8 +119,8 @@ export function faultOfEntry(bucket: string, key: string, body: string): string 
   const isPlain = bucket === buckets.system && !/^(rollup$|stored\.|needed\.)/.test(key)
   if (isPlain) return undefined
   try {
-    return check(JSON.parse(body), key)
-  } catch {
-    return 'it is not JSON'
+    return check(asVersion1('entry', JSON.parse(body)), key)
+  } catch (error) {
+    return error instanceof NewerFormat ? error.message : 'it is not JSON'
   }
 }

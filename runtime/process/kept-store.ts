@@ -6,6 +6,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../../core/air/sensor-id.ts'
+import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import { MustAct } from '../exit.ts'
 import {
@@ -29,9 +30,10 @@ export async function readKeptStore(nc: NatsConnection): Promise<StorePlace | un
 
 function parsePlace(text: string): StorePlace | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = asVersion1('entry', JSON.parse(text), 'KV system, key store')
     return isPlace(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerFormat) throw error
     return undefined
   }
 }
