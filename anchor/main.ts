@@ -13,6 +13,7 @@ import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
@@ -23,7 +24,6 @@ import { openSealedBatches } from './sealed-batches.ts'
 import { openSender } from './send/open-sender.ts'
 
 /** One process at a time; the others stand by. Two at once would do no harm. */
-const anchorTask = 'task.anchor'
 /** A process has 10 s to stop. */
 const orderlyMs = 7_000
 
@@ -101,9 +101,9 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     kv: await kvm.open(buckets.leases),
     holder: instance.id,
     shared: [],
-    single: [anchorTask],
+    single: [tasks.anchor],
     // the pipelines count who is alive among themselves
-    aliveAs: 'anchor-alive.',
+    aliveAs: alivePrefixes.anchor,
     onHeld: begin,
     onRelease: end,
     onLost: () => void end(),

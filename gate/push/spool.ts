@@ -173,7 +173,7 @@ async function readSegment(folder: string, name: string): Promise<Segment> {
 
 /** By its first line. @throws NewerFormat before anything is written */
 function assertKnownSegment(file: string): void {
-  const descriptor = openSync(file)
+  const descriptor = openSync(file, 'r')
   try {
     const head = Buffer.alloc(16)
     parseSpoolLine(head.toString('utf8', 0, readSync(descriptor, head)))
