@@ -17,6 +17,7 @@ import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
 import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { neededPrefix, systemKeys } from '../schemas/system-keys.ts'
 
 export type PartitionPosition = {
   /** Sequence of its last message of the log; undefined: it never had one. */
@@ -69,7 +70,7 @@ export async function trimLog(
   const from = keepFrom({
     finalLast,
     partitions,
-    rollUp: numberIn(await readEntry(system, 'rollup'), 'position') ?? 0,
+    rollUp: numberIn(await readEntry(system, systemKeys.rollup), 'position') ?? 0,
     needs: await readNeeds(system),
     needsFrom: (await firstSince(manager, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
@@ -128,7 +129,7 @@ async function firstSince(
 
 async function readNeeds(system: KV): Promise<number[]> {
   const needs: number[] = []
-  for await (const key of await system.keys('needed.>')) {
+  for await (const key of await system.keys(`${neededPrefix}>`)) {
     const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)

@@ -1,6 +1,7 @@
 /** Keeps matching what the streams bring: events always, readings while somebody wants them. */
 import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { pause } from '../runtime/pause.ts'
+import { NewerFormat } from '../schemas/formats.ts'
 import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'
 
@@ -63,7 +64,11 @@ export function followStreams(options: Options): Follower {
     until: AbortSignal,
   ): Promise<void> => {
     for (let from = start; !until.aborted; ) {
-      await follow(stream, from, until).catch(onFailure)
+      await follow(stream, from, until).catch((error: unknown) => {
+        // of a later version: to go on without it would lose its deliveries, so the process ends
+        if (error instanceof NewerFormat) throw error
+        onFailure(error)
+      })
       const cursor = matcher.cursor(stream)
       if (cursor > 0) from = { sequence: cursor + 1 }
       await pause(retryMs, until)

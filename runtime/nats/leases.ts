@@ -9,6 +9,7 @@
  *                       └── more than our share ──▶ released ──▶ free
  */
 import type { KV, KvEntry } from '@nats-io/kv'
+import { alivePrefixes } from '../../schemas/system-keys.ts'
 
 export type LeaseEvents = {
   /** The task is ours from now on. */
@@ -55,7 +56,7 @@ export const takenBySomeoneElse =
 
 export function openLeases(options: LeaseOptions): Leases {
   const { kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
-  const alivePrefix = options.aliveAs ?? 'alive.'
+  const alivePrefix = options.aliveAs ?? alivePrefixes.pipeline
   const revisions = new Map<string, number>()
   // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
   let hasLostShare = false
