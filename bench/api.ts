@@ -23,6 +23,7 @@ import { openHttpServer } from '../api/http-server.ts'
 import { createKeep } from '../api/keep.ts'
 import { areaDirectory } from '../api/live/area-directory.ts'
 import { createRollupProgress } from '../api/live/rollup-progress.ts'
+import { mapQuantities } from '../core/air/quantities.ts'
 import type { Reading } from '../core/air/reading.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
@@ -156,14 +157,7 @@ async function fillReadings(store: Store): Promise<void> {
 /** A month of roll-ups, as the statistics job would have left them. */
 async function fillRollups(store: Store): Promise<void> {
   const field = { n: 6_000, mean: 50, min: 1, max: 200, p50: 48, p98: 190 }
-  const fields = {
-    pm25: field,
-    pm10: field,
-    co2: field,
-    temperature: field,
-    humidity: field,
-    aqi: field,
-  }
+  const fields = { ...mapQuantities(() => field), aqi: field }
   const rows = (stepMs: number): AreaStats[] => {
     const made: AreaStats[] = []
     const end = floorTo(nowMs, stepMs)

@@ -43,7 +43,7 @@ const messages = Array.from({ length: Math.ceil(total / perMessage) }, (_, at): 
     duplicates: [],
   }
 })
-const bodies = messages.map((message) => ({ message, body: encodeReadings(message) }))
+const bodies = messages.map((message) => ({ message, body: encodeReadings(message, 2) }))
 const count = messages.length * perMessage
 
 const fromMessages = await measured(count, async () => {

@@ -171,7 +171,7 @@ const heapAfter = process.memoryUsage()
 
 let start = cpuMs()
 const snapshots = workers.map(({ state }) =>
-  encodeSnapshot(state, { store: 0, events: 0, rejected: 0 }, []),
+  encodeSnapshot(state, { store: 0, events: 0, rejected: 0 }, [], 2),
 )
 const encodeMs = cpuMs() - start
 start = cpuMs()

@@ -7,7 +7,7 @@
 import { droppedMask, maskOf, stuckAfter } from '../core/air/quality.ts'
 import { type Reading, seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
-import { sameValues, valueOf } from '../core/air/values.ts'
+import { fewestValues, sameValues, valueOf } from '../core/air/values.ts'
 import { createHeard, hear, hearLate, humidityRun } from '../core/state/apply-reading.ts'
 import { someInside } from '../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../core/state/evolve.ts'
@@ -202,8 +202,10 @@ function countDuplicate(draft: Draft, sensor: SensorId): void {
 }
 
 /** No row is longer: numbers of at most 16 digits, and text that JSON may escape. */
-const rowBytes = ({ sensor, area }: Pick<Believed, 'sensor' | 'area'>): number =>
-  150 + sensor.length + area.length * 6
+const rowBytes = ({ sensor, area, values }: Pick<Believed, 'sensor' | 'area' | 'values'>): number =>
+  150 + sensor.length + area.length * 6 + (values.length - fewestValues) * valueBytes
+/** Of each value beyond the basic five: no hard range has more digits. */
+const valueBytes = 11
 /** No event of a reading is longer: three names and four numbers. */
 const eventBytes = 90
 /** Both texts may be a stranger's, who may have chosen what grows sixfold in JSON. */

@@ -5,13 +5,14 @@
 import { aqiOf } from '../core/air/aqi.ts'
 import { toHundredths } from '../core/air/hundredths.ts'
 import { judgeValues } from '../core/air/quality.ts'
-import { quantityNames } from '../core/air/quantities.ts'
+import { countAtLevel, quantityNames } from '../core/air/quantities.ts'
 import { partitionOf } from '../core/air/sensor-id.ts'
 import { trimmed, type Values, valueOf } from '../core/air/values.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
 import { isFresh } from '../core/state/presence.ts'
 import { futureToleranceMs } from '../core/time.ts'
+import type { LevelNow } from '../runtime/nats/format-level.ts'
 import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
 import type { RawReading } from '../schemas/log/raw-reading.ts'
@@ -26,6 +27,7 @@ export type JudgeOptions = {
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
   readonly mayBeLate: LateBook
+  readonly level: LevelNow
 }
 
 type Place = RawPlace & {
@@ -64,7 +66,9 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
     return { reason: 'schema', why: `timestamp is no ISO date-time: ${timestamp.slice(0, 40)}` }
   }
-  const judged = judgeValues(normalise(item), { timeAssigned: item.time_assigned === true })
+  const judged = judgeValues(normalise(item, countAtLevel(options.level.current())), {
+    timeAssigned: item.time_assigned === true,
+  })
   if (judged.nothingLeft) return { reason: 'out_of_range', why: '' }
   const { timeMs } = time
   if (timeMs < options.earliestMs) return { reason: 'too_old', why: '' }
@@ -107,7 +111,13 @@ const normalised = (nested: number | null | undefined, flat: number | null | und
   return value === null || value === undefined ? null : (toHundredths(value) ?? null)
 }
 
-function normalise(raw: RawReading): Values {
+/** @param count how many quantities are taken: the first of the table */
+function normalise(raw: RawReading, count: number): Values {
   const nested = raw.measurements
-  return trimmed(quantityNames.map((name) => normalised(nested?.[name], raw[name])))
+  const values: (number | null)[] = []
+  for (let id = 0; id < count; id++) {
+    const name = quantityNames[id]!
+    values.push(normalised(nested?.[name], raw[name]))
+  }
+  return trimmed(values)
 }

@@ -170,6 +170,7 @@ export async function startPartition(
   const tellReceipts = receiptTeller({ nc: log.nc, state, wanting: context.wantReceipts })
   const snapshots = snapshotKeeper(state, snapshotWriter(log, partition), {
     startMs: monotonicMs(),
+    level: log.level,
     onFailure: (error) => logger.warn({ err: error, partition }, 'no snapshot this time'),
   })
 
@@ -303,7 +304,7 @@ export async function startPartition(
   const credits = createCredits(batchesUnderWay)
   const stopped = new Subject<void>()
   const judged = pulledBatches(source, credits).pipe(
-    judgeBatches({ ...context, partition, mayBeLate: createLateBook() }),
+    judgeBatches({ ...context, partition, mayBeLate: createLateBook(), level: log.level }),
     map((batch): Work => ({ kind: 'batch', batch })),
   )
   const listen = (): void => {

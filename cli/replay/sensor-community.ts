@@ -4,7 +4,7 @@
  */
 import type { QuantityName } from '../../core/air/quantities.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
-import { archiveQuantities } from './archive-quantities.ts'
+import { archiveQuantity } from './archive-quantities.ts'
 import { archiveTime } from './archive-time.ts'
 import { findColumns, numberOf, splitFields } from './columns.ts'
 import { placeOf } from './sensors-africa.ts'
@@ -19,9 +19,7 @@ export const sensorCommunity: ArchiveFormat = {
     if (header.includes('value_type'))
       throw new NotThisFormat('its rows hold one value each, as in the format sensors-africa')
     const cells = header.flatMap((name, index) =>
-      fixed.some((known) => known === name)
-        ? []
-        : [{ index, quantity: archiveQuantities.get(name) }],
+      fixed.some((known) => known === name) ? [] : [{ index, known: archiveQuantity(name) }],
     )
     return {
       line(text) {
@@ -29,12 +27,12 @@ export const sensorCommunity: ArchiveFormat = {
         const values: { [Name in QuantityName]?: number } = {}
         let count = 0
         let filled = 0
-        for (const { index, quantity } of cells) {
+        for (const { index, known } of cells) {
           if ((fields[index] ?? '').trim() === '') continue
           filled += 1
           const value = numberOf(fields[index])
-          if (quantity === undefined || value === undefined) continue
-          values[quantity] = value
+          if (known === undefined || value === undefined) continue
+          values[known.quantity] = known.inUnit(value)
           count += 1
         }
         const sensor = fields[at.sensor_id] ?? ''

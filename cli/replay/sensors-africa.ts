@@ -4,7 +4,7 @@
  */
 import type { QuantityName } from '../../core/air/quantities.ts'
 import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
-import { archiveQuantities } from './archive-quantities.ts'
+import { archiveQuantity } from './archive-quantities.ts'
 import { archiveTime } from './archive-time.ts'
 import { findColumns, numberOf, splitFields } from './columns.ts'
 
@@ -53,13 +53,15 @@ function longParser(
       const fields = splitFields(text)
       const field = (name: (typeof columnNames)[number]): string => fields[at[name]] ?? ''
       counts.rows += 1
-      const quantity = archiveQuantities.get(field('value_type'))
-      const value = numberOf(field('value'))
-      if (quantity === undefined || value === undefined || field('sensor_id') === '') {
+      const known = archiveQuantity(field('value_type'))
+      const number = numberOf(field('value'))
+      if (known === undefined || number === undefined || field('sensor_id') === '') {
         counts.unmapped += 1
         return
       }
       counts.values += 1
+      const { quantity } = known
+      const value = known.inUnit(number)
       const key = `${field('sensor_id')};${field('timestamp')}`
       const siblings = open.get(key) ?? []
       const lacking = siblings.find((reading) => reading.values[quantity] === undefined)

@@ -4,7 +4,7 @@
  */
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 
-/** µg/m³, ppm, °C, %RH; not yet rounded or believed. */
+/** In the units of the table of quantities; not yet rounded or believed. */
 export type MappedFields = { readonly [Name in QuantityName]?: number }
 
 /** Something in the message that might have been a value and was left out. */
@@ -92,6 +92,9 @@ const shown = (value: unknown): string => {
   if (typeof value === 'string') return `"${value.slice(0, 32)}"`
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeof value
 }
+
+/** Pa → hPa. */
+export const hectopascalOf = (pascal: number): number => pascal / 100
 
 /** °F → °C. */
 export const celsiusOf = (fahrenheit: number): number => ((fahrenheit - 32) * 5) / 9

@@ -7,12 +7,14 @@ import { layout, numberAt } from '../../core/state/state-columns.ts'
 import type { ByteReader } from './snapshot-bytes.ts'
 
 const ours = layout.numbers.width
-const before = Array.from({ length: numberAt.values }, (_, place) => place)
+/** Those of version 2, which says how many quantities it holds. @param values how many */
+export const numbersV2 = (values: number): readonly number[] =>
+  Array.from({ length: numberAt.values + values }, (_, place) => place)
 
 /** The place in a row of ours of each column of version 1: the basic five came first there. */
 export const numbersV1: readonly number[] = [0, 1, 2, 3, 4]
   .map((id) => numberAt.values + id)
-  .concat(before)
+  .concat(numbersV2(0))
 
 /** @param places of the columns to write, in a row of ours */
 export function packNumbers(state: PartitionState, places: readonly number[]): Int32Array {

@@ -11,6 +11,7 @@ import { minuteMs } from '../../core/time.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { lastMessage, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import {
   buckets,
@@ -71,21 +72,24 @@ function lie(nLast: number) {
   const { values } = readingOf({ pm25: 1 })
   const times = { timeMs: Date.now(), arrivedMs: Date.now() }
   const reading = { sensor, area: 'Nowhere', ...times, values, aqi: 1, flags: 0 }
-  const body = encodeReadings({
-    partition,
-    worker: 'pipeline-0123456789ab-1',
-    rawLast: 0,
-    rawLastTimeMs: 0,
-    nLast,
-    lateTo: 0,
-    listenedMs: 0,
-    readings: [{ ...reading, seq: seqOf(partition, nLast) }],
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  })
+  const body = encodeReadings(
+    {
+      partition,
+      worker: 'pipeline-0123456789ab-1',
+      rawLast: 0,
+      rawLastTimeMs: 0,
+      nLast,
+      lateTo: 0,
+      listenedMs: 0,
+      readings: [{ ...reading, seq: seqOf(partition, nLast) }],
+      events: [],
+      held: [],
+      deferred: [],
+      refused: [],
+      duplicates: [],
+    },
+    newestLevel,
+  )
   return { head, body }
 }
 

@@ -22,6 +22,7 @@ import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
 import type { Account, KeyRecord } from '../../schemas/people/account.ts'
 import { buckets, stateSubject } from '../../schemas/subjects.ts'
@@ -261,7 +262,7 @@ export async function testApi({
     snapshot: async ({ store: storedTo = lastSeq } = {}) => {
       const positions = { store: storedTo, events: lastSeq, rejected: lastSeq }
       for (const state of states) {
-        const chunks = encodeSnapshot(state, positions, [])
+        const chunks = encodeSnapshot(state, positions, [], newestLevel)
         for (const [i, chunk] of chunks.entries()) {
           await jetstream(nc).publish(stateSubject(state.partition, i), chunk)
         }

@@ -7,6 +7,7 @@ import { createState } from '../../core/state/partition-state.ts'
 import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { thresholdsInUse } from '../../pipeline/thresholds.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import { type Over, valued } from './readings.ts'
 
@@ -97,4 +98,5 @@ export function openDesk({
 export const numbersIn = (log: readonly LogMessage[]): number[] =>
   log.flatMap(({ readings }) => readings.map(({ seq }) => nOfSeq(seq)))
 
-export const encodedBytes = (message: LogMessage): number => encodeReadings(message).length
+export const encodedBytes = (message: LogMessage): number =>
+  encodeReadings(message, newestLevel).length

@@ -6,14 +6,19 @@ import { coalesce, cutPeriod, type Period } from '../../api/areas/cut-period.ts'
 import { createKeep } from '../../api/keep.ts'
 import { createRollupProgress, parseRollupRecord } from '../../api/live/rollup-progress.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { mapQuantities } from '../../core/air/quantities.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
   const none = { n: 0, mean: null, min: null, max: null, p50: null, p98: null }
   const pm25 = { n: readings, mean, min: mean - 1, max: mean + 1, p50: mean, p98: mean }
-  const others = { pm10: none, co2: none, temperature: none, humidity: none, aqi: none }
-  return { area: 'Ikeja', startMs, readings, fields: { pm25, ...others } }
+  return {
+    area: 'Ikeja',
+    startMs,
+    readings,
+    fields: { ...mapQuantities(() => none), pm25, aqi: none },
+  }
 }
 
 test('a period is cut without a gap and without an overlap', () => {

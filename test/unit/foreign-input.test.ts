@@ -25,6 +25,7 @@ import { itemsOf } from '../../pipeline/item-bytes.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
@@ -52,7 +53,8 @@ const sensorAs = (device?: Device) => {
 /** What the pipeline makes of a raw message. */
 function judged(body: Uint8Array): readonly (Believed | RawFault)[] {
   const sensor = sensorAs()
-  const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs }
+  const level = { current: () => newestLevel }
+  const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs, level }
   const raw = { seq: 1, arrivedMs: nowMs, sensor: id, isAgain: false, data: body }
   return decodeMessage(raw, { ...known, mayBeLate: () => true }).items
 }

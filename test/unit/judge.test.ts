@@ -8,6 +8,7 @@ import { dayMs, minuteMs } from '../../core/time.ts'
 import { type Believed, type JudgeOptions, judge } from '../../pipeline/judge.ts'
 import { createLateBook } from '../../pipeline/late-book.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { valued } from '../support/readings.ts'
 
 const id = 'NGR-LOS-IKJ-017'
@@ -33,6 +34,7 @@ const options: JudgeOptions = {
   sensorOf: (name) => (name === id ? sensor : undefined),
   earliestMs: Date.UTC(2015, 0, 1),
   mayBeLate: () => true,
+  level: { current: () => newestLevel },
 }
 const place = { rawSeq: 7, item: 3, sensor: id, arrivedMs, isAgain: false }
 const verdictOn = (item: unknown, of: Partial<typeof place> = {}, with_ = options) =>

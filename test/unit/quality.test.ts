@@ -132,13 +132,24 @@ test('flags are numbered as they are stored', () => {
     ['temperature_unusual', 9],
     ['humidity_stuck', 10],
     ['time_assigned', 11],
+    ['dropped_pm1', 12],
+    ['dropped_pm4', 13],
+    ['dropped_pressure', 14],
+    ['dropped_no2', 15],
+    ['dropped_o3', 16],
+    ['dropped_co', 17],
+    ['dropped_so2', 18],
+    ['dropped_voc_index', 19],
+    ['dropped_nox_index', 20],
+    ['dropped_tvoc', 21],
+    ['dropped_noise', 22],
   ])
   expect(stuckAfter).toBe(24)
 })
 
 test('names and bits say the same', () => {
   assert(
-    property(integer({ min: 0, max: 2 ** 12 - 1 }), constant(2 ** 12), (bits, unknown) => {
+    property(integer({ min: 0, max: 2 ** 23 - 1 }), constant(2 ** 29), (bits, unknown) => {
       const names = namesOf(bits | unknown)
       expect(names.reduce((sum, name) => sum | maskOf(name), 0)).toBe(bits)
     }),
