@@ -12,6 +12,7 @@ import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import { aqiOf } from '../../core/air/aqi.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { evolve } from '../../core/state/evolve.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
@@ -287,20 +288,19 @@ const premium = (id: string): Account => ({
   created_at: formatIso(Date.now()),
 })
 
+/** What was usual of every reading; `values` that are told are all there is. */
+const usual = { pm25: 1_000, pm10: 2_000, co2: 41_000, temperature: 2_850, humidity: 7_000 }
+
 function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {
-  const { pm25 = 1_000, pm10 = 2_000 } = told
-  return valued({
+  const { values, ...rest } = valued(told.values === undefined ? { ...usual, ...told } : told)
+  return {
     area: 'Ikeja',
     arrivedMs: told.timeMs + 1_000,
-    co2: 41_000,
-    temperature: 2_850,
-    humidity: 7_000,
     flags: 0,
-    aqi: aqiOf(pm25, pm10),
+    aqi: aqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     seq,
-    ...told,
+    ...rest,
+    values,
     sensor: sensor as SensorId,
-    pm25,
-    pm10,
-  })
+  }
 }
