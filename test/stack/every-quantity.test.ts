@@ -306,7 +306,14 @@ test('a quantity that is one more row of the table goes all the way', {
   await run(['node_modules/typescript/bin/tsc', '-p', '.'])
   const said = await run([
     'node_modules/vitest/vitest.mjs',
-    ...['run', '--retry=0', 'test/stack/every-quantity.test.ts', '-t', 'every quantity'],
+    ...[
+      'run',
+      '--reporter=verbose',
+      '--retry=0',
+      'test/stack/every-quantity.test.ts',
+      '-t',
+      'every quantity',
+    ],
   ])
   expect(said).toContain('radon beyond belief')
 })
