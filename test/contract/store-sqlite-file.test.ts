@@ -81,7 +81,11 @@ const acknowledged = (said: readonly string[]): number[] =>
   said.flatMap((line) => (line.startsWith('acknowledged ') ? [Number(line.split(' ')[1])] : []))
 
 const plain = (value: number) => ({
-  ...{ mean: value, min: value, max: value, p50: value, p98: value },
+  mean: value,
+  min: value,
+  max: value,
+  p50: value,
+  p98: value,
 })
 
 const stored = async (store: Store, sensor: number): Promise<number> =>
@@ -203,8 +207,12 @@ describe('a file of an earlier version', () => {
   const [first, second] = [
     reading(),
     readingOf({
-      ...{ timeMs: Date.UTC(2026, 2, 1, 12) + 1_000, pm10: 0, temperature: -150 },
-      ...{ aqi: 0, flags: 512, seq: 2 },
+      timeMs: Date.UTC(2026, 2, 1, 12) + 1e3,
+      pm10: 0,
+      temperature: -150,
+      aqi: 0,
+      flags: 512,
+      seq: 2,
     }),
   ]
 

@@ -142,9 +142,9 @@ describe('every quantity', () => {
     expect(await store.at(reading.sensor, nowMs)).toMatchObject({ values })
     const stats = await store.computeOverall(reading.area, nowMs, nowMs + 1)
     for (const name of quantityNames) {
-      expect(stats?.fields[name].max, name).toBeCloseTo(inUnits[name])
+      expect(stats?.fields[name].max).toBeCloseTo(inUnits[name])
       // of all but the sensor whose value was dropped
-      expect(stats?.fields[name].n, name).toBe(2 + quantityNames.length - 1)
+      expect(stats?.fields[name].n).toBe(2 + quantityNames.length - 1)
     }
   })
 
@@ -227,8 +227,7 @@ describe('every quantity', () => {
     test('is in CSV, by its name in the head', async () => {
       const text = await (await api.get(`/v1/readings?sensor_id=${flat}&format=csv`)).text()
       const [head = [], row = []] = text.split('\r\n').map((line) => line.split(','))
-      for (const name of quantityNames)
-        expect(row[head.indexOf(name)], name).toBe(String(inUnits[name]))
+      for (const name of quantityNames) expect(row[head.indexOf(name)]).toBe(String(inUnits[name]))
     })
 
     test('is in the statistics of its area', async () => {
@@ -244,7 +243,7 @@ describe('every quantity', () => {
       const { schemas } = openApi.components
       for (const name of quantityNames) {
         for (const schema of [schemas.Reading, schemas.FlatReading, schemas.Measurements])
-          expect(Object.keys(schema.properties), name).toContain(name)
+          expect(Object.keys(schema.properties)).toContain(name)
         expect(Object.keys(schemas.MeasurementStatistics.properties)).toContain(name)
       }
     })
@@ -306,14 +305,12 @@ test('a quantity that is one more row of the table goes all the way', {
   await run(['node_modules/typescript/bin/tsc', '-p', '.'])
   const said = await run([
     'node_modules/vitest/vitest.mjs',
-    ...[
-      'run',
-      '--reporter=verbose',
-      '--retry=0',
-      'test/stack/every-quantity.test.ts',
-      '-t',
-      'every quantity',
-    ],
+    'run',
+    '--reporter=verbose',
+    '--retry=0',
+    'test/stack/every-quantity.test.ts',
+    '-t',
+    'every quantity',
   ])
   expect(said).toContain('radon beyond belief')
 })

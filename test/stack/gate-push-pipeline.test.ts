@@ -47,7 +47,15 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
 
   expect(await pipeline.outcomeOf(box.id)).toMatchObject({
     accepted: [
-      { values: valuesOf({ pm25: 2_285, pm10: 4_130, temperature: 2_941, humidity: 7_106 }) },
+      {
+        values: valuesOf({
+          pm25: 2_285,
+          pm10: 4_130,
+          temperature: 2_941,
+          humidity: 7_106,
+          pressure: 100_873,
+        }),
+      },
     ],
     refused: [],
   })
@@ -57,7 +65,13 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
   expect(await pipeline.outcomeOf(purple.id)).toMatchObject({
     accepted: [
       {
-        values: valuesOf({ pm25: 2_455, pm10: 3_125, temperature: 3_111, humidity: 5_200 }),
+        values: valuesOf({
+          pm25: 2_455,
+          pm10: 3_125,
+          temperature: 3_111,
+          humidity: 5_200,
+          pressure: 100_940,
+        }),
         flags: 0,
       },
     ],

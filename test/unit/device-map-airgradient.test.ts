@@ -14,8 +14,12 @@ describe('an AirGradient message', () => {
     const { pm02: _pm, pm02Compensated: _c, rco2: _co2, ...rest } = fixture.body
     expect(mapAirgradient(rest, serial)).toEqual({
       fields: {
-        ...{ pm10: 24, temperature: 29.31, humidity: 64.2 },
-        ...{ pm1: 9, voc_index: 104, nox_index: 1 },
+        pm10: 24,
+        temperature: 29.31,
+        humidity: 64.2,
+        pm1: 9,
+        voc_index: 104,
+        nox_index: 1,
       },
       ignored: [],
     })

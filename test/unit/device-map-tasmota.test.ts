@@ -72,7 +72,11 @@ describe('a Tasmota SENSOR message', () => {
   it('gives the indices of a SEN5X, and the TVOC of any driver', () => {
     const SEN5X = { PM1: 1, PM4: 4, VOC: 104, NOx: 2 }
     expect(fieldsOf({ SEN5X, SGP30: { TVOC: 12 }, BME680: { VOC: 9 } })).toEqual({
-      ...{ pm1: 1, pm4: 4, voc_index: 104, nox_index: 2, tvoc: 12 },
+      pm1: 1,
+      pm4: 4,
+      voc_index: 104,
+      nox_index: 2,
+      tvoc: 12,
     })
   })
 

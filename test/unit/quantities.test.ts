@@ -13,9 +13,22 @@ import { newestLevel } from '../../schemas/format-level.ts'
 
 test('the ids are those that are stored: append, never reorder', () => {
   expect(quantityNames).toEqual([
-    ...['pm25', 'pm10', 'co2', 'temperature', 'humidity'],
-    ...['pm1', 'pm4', 'pressure', 'no2', 'o3', 'co', 'so2'],
-    ...['voc_index', 'nox_index', 'tvoc', 'noise'],
+    'pm25',
+    'pm10',
+    'co2',
+    'temperature',
+    'humidity',
+    'pm1',
+    'pm4',
+    'pressure',
+    'no2',
+    'o3',
+    'co',
+    'so2',
+    'voc_index',
+    'nox_index',
+    'tvoc',
+    'noise',
   ])
   expect(quantityNames.slice(0, basicNames.length)).toEqual(basicNames)
 })
@@ -63,7 +76,11 @@ test.each(quantityNames)('readings that differ in %s alone are not the same', (n
 
 test('measurements always have the basic five, and others only where present', () => {
   expect(measurementsOf(valuesOf({ pm10: 3_000, no2: 1_234 }))).toEqual({
-    ...{ pm25: null, pm10: 30, co2: null, temperature: null, humidity: null },
+    pm25: null,
+    pm10: 30,
+    co2: null,
+    temperature: null,
+    humidity: null,
     no2: 12.34,
   })
 })
