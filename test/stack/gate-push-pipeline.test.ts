@@ -89,7 +89,7 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
   expect(await pipeline.outcomeOf(cycle.id)).toMatchObject({
     accepted: [
       { values: valuesOf({ pm25: 2_285, pm10: 4_130 }) },
-      { values: valuesOf({ temperature: 2_941, humidity: 7_106 }) },
+      { values: valuesOf({ temperature: 2_941, humidity: 7_106, pressure: 100_873 }) },
     ],
     refused: [],
   })

@@ -62,7 +62,6 @@ describe('each format, as the firmware sends it', () => {
     const times = answers.map(({ body }) => body['timestamp'])
     expect(new Set(times).size).toBe(2)
     expect((await push.rawOf(caller.id)).toSorted(byFields)).toEqual([
-      { timestamp: anIso, pm25: 22.85, pm10: 41.3, time_assigned: true },
       {
         timestamp: anIso,
         temperature: 29.41,
@@ -70,6 +69,7 @@ describe('each format, as the firmware sends it', () => {
         pressure: 1008.73,
         time_assigned: true,
       },
+      { timestamp: anIso, pm25: 22.85, pm10: 41.3, time_assigned: true },
     ])
   })
 
