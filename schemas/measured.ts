@@ -1,4 +1,4 @@
-import { type ByQuantity, basicNames, mapQuantities } from '../core/air/quantities.ts'
+import { basicNames, mapQuantities } from '../core/air/quantities.ts'
 
 const valueOrNull = { type: ['number', 'null'] } as const
 
