@@ -5,6 +5,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
+import { isPlainName } from '../core/one-line.ts'
 import { dayMs } from '../core/time.ts'
 import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
 import { checkedEntry, jsonOf } from '../runtime/nats/read-entry.ts'
@@ -214,11 +215,17 @@ export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 
 export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
 
-/** The key is in the answer and nowhere else: what is kept is its hash. */
+const longestKeyName = 100
+export const keyNameExpected = `a text of 1 to ${longestKeyName} characters on one line that can be seen and turn no writing around`
+export const isKeyName = (name: string): boolean =>
+  name.length <= longestKeyName && isPlainName(name)
+
+/** The key is in the answer and nowhere else: what is kept is its hash. @throws WrongUsage */
 export async function createKey(
   { keys }: AccountBook,
   { account, name, nowMs }: NewKey,
 ): Promise<MadeKey> {
+  if (!isKeyName(name)) throw new WrongUsage(`the name of a key must be ${keyNameExpected}`)
   const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
   const record: KeyRecord = {
     id: `key_${randomBytes(8).toString('hex')}`,
