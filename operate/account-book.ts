@@ -172,7 +172,8 @@ async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Pro
  * Gives an account another address: the new one is taken before the old one is free. Called again
  * after a crash it does the rest.
  * @param from what the account's address must be  @param to both normalised
- * @returns false where the new address is another account's, or the account's own is not `from`
+ * @returns false where the new address is another account's, the account's own is not `from`, or it
+ * was deleted
  */
 export async function moveAddress(
   { accounts, emails }: AccountBook,
@@ -181,10 +182,13 @@ export async function moveAddress(
 ): Promise<boolean> {
   const holder = await takeAddress(emails, to, id)
   if (holder !== id) return false
-  const moved = await changeByCas<Account>(accounts, id, (account) =>
-    account.email === from ? { ...account, email: to } : account,
+  const moved = await unlessGone(
+    changeByCas<Account>(accounts, id, (account) =>
+      account.email === from ? { ...account, email: to } : account,
+    ),
   )
-  if (moved.email !== to) {
+  // the address must not stay taken by an account that does not have it, or is deleted
+  if (moved?.email !== to) {
     await emails.delete(emailKey(to))
     return false
   }
@@ -192,6 +196,15 @@ export async function moveAddress(
   if (former !== null && jsonOf(former) === id && from !== to)
     await emails.delete(emailKey(from), { previousSeq: former.revision })
   return true
+}
+
+async function unlessGone<T>(change: Promise<T>): Promise<T | undefined> {
+  try {
+    return await change
+  } catch (error) {
+    if (error instanceof MustAct) return undefined
+    throw error
+  }
 }
 
 /** Frees its address; what else belongs to it is the caller's to remove. */
