@@ -98,6 +98,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     anchoring = undefined
   }
   const leases = openLeases({
+    nc,
     kv: await kvm.open(buckets.leases),
     holder: instance.id,
     shared: [],

@@ -12,11 +12,12 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
 import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
-import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 export type PartitionPosition = {
   /** Sequence of its last message of the log; undefined: it never had one. */
@@ -70,7 +71,7 @@ export async function trimLog(
     finalLast,
     partitions,
     rollUp: numberIn(await readEntry(system, 'rollup'), 'position') ?? 0,
-    needs: await readNeeds(system),
+    needs: await readNeeds(nc, system),
     needsFrom: (await firstSince(manager, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
   if (from <= state.first_seq) return state.first_seq
@@ -126,9 +127,9 @@ async function firstSince(
   }
 }
 
-async function readNeeds(system: KV): Promise<number[]> {
+async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
-  for await (const key of await system.keys('needed.>')) {
+  for (const key of (await lastValues(nc, buckets.system, ['needed.>'])).keys()) {
     const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)

@@ -177,6 +177,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     rollUps = undefined
   }
   const leases = openLeases({
+    nc,
     kv: leaseKeys,
     holder: instance.id,
     shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),
