@@ -136,6 +136,9 @@ export const rejectedHeaders = {
   sha256: 'Air-Sha256',
 } as const
 
+/** In bucket `leases`: each anchor process says there since when it runs, ISO, for as long as it does. */
+export const anchorAlive = 'anchor-alive.'
+
 /** KV buckets. */
 export const buckets = {
   /** sensor id → `sensor` schema */

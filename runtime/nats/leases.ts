@@ -33,6 +33,8 @@ export type LeaseOptions = LeaseEvents & {
   readonly onFailure: (error: unknown) => void
   /** Keeps apart the processes that share different work. */
   readonly aliveAs?: string
+  /** What it says of itself while it lives; its holder by default. */
+  readonly aliveSays?: string
 }
 
 export type Leases = {
@@ -58,7 +60,7 @@ export const takenBySomeoneElse =
 
 export function openLeases(options: LeaseOptions): Leases {
   const { nc, kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
-  const alivePrefix = options.aliveAs ?? 'alive.'
+  const { aliveAs: alivePrefix = 'alive.', aliveSays = holder } = options
   const revisions = new Map<string, number>()
   // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
   let hasLostShare = false
@@ -133,7 +135,7 @@ export function openLeases(options: LeaseOptions): Leases {
     held: () => [...revisions.keys()],
     round: async () => {
       try {
-        await kv.put(aliveKey, holder)
+        await kv.put(aliveKey, aliveSays)
         await Promise.all([...revisions].map(([name, revision]) => renew(name, revision)))
         if (hasLostShare) return
         const share = Math.ceil(shared.length / (await liveHolders()))
