@@ -207,6 +207,7 @@ async function whileHolding(
   }
   const ending = new AbortController()
   const leases = openLeases({
+    nc,
     kv: await new Kvm(nc).open(buckets.leases),
     holder,
     aliveAs: 'gate.alive.',

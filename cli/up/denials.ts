@@ -40,7 +40,7 @@ export function openDenials({ log, everyMs = 1_000 }: Options): Denials {
   }
   const tell = (): void => {
     if (to === undefined || to.isClosed() || counts.size === 0) return
-    to.publish(deniedSubject, JSON.stringify(Object.fromEntries(counts)))
+    to.publish(deniedSubject('up'), JSON.stringify(Object.fromEntries(counts)))
     counts.clear()
   }
   const timer = setInterval(tell, everyMs)

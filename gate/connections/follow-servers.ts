@@ -55,7 +55,7 @@ export function followDenied(
   onDenied: (who: string, count: number) => void,
   { queue }: { readonly queue?: string } = {},
 ): Disposable {
-  const subscription = nc.subscribe(deniedSubject, {
+  const subscription = nc.subscribe(deniedSubject('*'), {
     ...(queue === undefined ? {} : { queue }),
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
