@@ -4,7 +4,7 @@
  * second is one message and one line a while.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Denied } from '../../runtime/engines/nats-server.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
