@@ -1,4 +1,4 @@
-import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
 import { getJson } from '../../data.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
@@ -17,7 +17,7 @@ type Area = {
     readonly average: number | null
     readonly min: number | null
     readonly max: number | null
-    readonly category: AqiCategory | null
+    readonly category: UsCategory | null
     readonly nowcast: number | null
   }
   readonly measurements: Readonly<Record<'pm25' | 'pm10', Measured>>

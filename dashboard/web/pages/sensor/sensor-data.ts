@@ -1,4 +1,4 @@
-import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
 import type { Flag } from '../../../../core/air/quality.ts'
 import type { MeasurementName } from '../../../../core/air/reading.ts'
 import { getJson } from '../../data.ts'
@@ -9,7 +9,7 @@ export type Reading = Values & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly aqi: number | null
-  readonly aqi_category: AqiCategory | null
+  readonly aqi_category: UsCategory | null
   readonly dominant_pollutant: 'pm25' | 'pm10' | null
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
