@@ -15,7 +15,13 @@ import { answerSchemas } from '../../api/openapi/schemas.ts'
 import { listReadings } from '../../api/readings/list-readings.ts'
 import { listSensors } from '../../api/sensors/list-sensors.ts'
 import { sensorStatus } from '../../api/sensors/sensor-status.ts'
-import { type AirIndex, ends, pollutants, tableIndex } from '../../core/air/index/air-index.ts'
+import {
+  type AirIndex,
+  ends,
+  type Pollutant,
+  pollutants,
+  tableIndex,
+} from '../../core/air/index/air-index.ts'
 import { europeanIndex } from '../../core/air/index/european.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
@@ -51,7 +57,7 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
       property(value, value, integer({ min: 0, max: 5_000 }), (pm25, pm10, more) => {
         const reading = indexed(pm25, pm10)
         const found = index.ofReading(reading)
-        const means = (name: 'pm25' | 'pm10') => {
+        const means = (name: Pollutant) => {
           const hundredths = reading[name]
           return hundredths === null ? null : hundredths / 100
         }

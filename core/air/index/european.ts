@@ -6,7 +6,7 @@
  * value between 5 and 6 is classed is not stated: here a level ends with its upper number, so 5.00
  * is good and 5.01 is fair. It is defined for means of one hour.
  */
-import { type Band, ends, type HourMeans, tableIndex } from './air-index.ts'
+import { type Band, ends, type HourMeans, type Pollutant, tableIndex } from './air-index.ts'
 
 /** A reading has two decimals, so these are all the steps that there are. */
 const stepsPerUnit = { pm25: 100, pm10: 100 } as const
@@ -37,7 +37,7 @@ const levels = [
 
 const bands = levels.map(({ category, color, colorVision, ...highest }, at): Band => {
   const below = levels[at - 1]
-  const range = (pollutant: 'pm25' | 'pm10') =>
+  const range = (pollutant: Pollutant) =>
     ends(
       below === undefined ? 0 : below[pollutant] * stepsPerUnit[pollutant] + 1,
       highest[pollutant] * stepsPerUnit[pollutant],

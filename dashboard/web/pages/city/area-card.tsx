@@ -1,3 +1,4 @@
+import type { Pollutant } from '../../../../core/air/index/air-index.ts'
 import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
 import { getJson } from '../../data.ts'
 import { Amount } from '../../parts/amount.tsx'
@@ -20,7 +21,7 @@ type Area = {
     readonly category: UsCategory | null
     readonly nowcast: number | null
   }
-  readonly measurements: Readonly<Record<'pm25' | 'pm10', Measured>>
+  readonly measurements: Readonly<Record<Pollutant, Measured>>
   readonly coverage: { readonly percent: number | null }
   readonly worst_sensor: { readonly sensor_id: string; readonly aqi: number } | null
   readonly period: { readonly start_time: string; readonly end_time: string }

@@ -1,3 +1,4 @@
+import type { Pollutant } from '../../../../core/air/index/air-index.ts'
 import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
 import type { Flag } from '../../../../core/air/quality.ts'
 import type { MeasurementName } from '../../../../core/air/reading.ts'
@@ -10,7 +11,7 @@ export type Reading = Values & {
   readonly timestamp: string
   readonly aqi: number | null
   readonly aqi_category: UsCategory | null
-  readonly dominant_pollutant: 'pm25' | 'pm10' | null
+  readonly dominant_pollutant: Pollutant | null
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
   readonly blockchain: {
