@@ -3,7 +3,7 @@
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
 import { fromHundredths } from '../core/air/hundredths.ts'
-import { usCategoryOf } from '../core/air/index/us-epa.ts'
+import { usCategoryOf } from '../core/air/index/us-bands.ts'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'

@@ -1,6 +1,6 @@
 /** The bodies that webhooks get, one schema an event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
-import { usBands } from '../../core/air/index/us-epa.ts'
+import { usBands } from '../../core/air/index/us-bands.ts'
 import type { EventKind } from '../../core/delivery/delivery.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC', pattern: 'Z$' } as const

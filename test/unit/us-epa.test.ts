@@ -1,13 +1,8 @@
 import { assert, constantFrom, double, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Pollutant, truncate } from '../../core/air/index/air-index.ts'
-import {
-  usAqiOf,
-  usBands,
-  usCategoryOf,
-  usIndex,
-  usStepsPerUnit,
-} from '../../core/air/index/us-epa.ts'
+import { usBands, usCategoryOf } from '../../core/air/index/us-bands.ts'
+import { usAqiOf, usIndex, usStepsPerUnit } from '../../core/air/index/us-epa.ts'
 import fixture from '../fixtures/aqi-vectors.json' with { type: 'json' }
 
 const subIndex = (pollutant: Pollutant, hundredths: number): number | null =>

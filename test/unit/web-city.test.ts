@@ -1,7 +1,7 @@
 /** What the pages of the city and of a sensor reckon, without a browser. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { usBands } from '../../core/air/index/us-epa.ts'
+import { usBands } from '../../core/air/index/us-bands.ts'
 import {
   areaOfRing,
   clipRing,

@@ -1,4 +1,4 @@
-import type { UsCategory } from '../../../core/air/index/us-epa.ts'
+import type { UsCategory } from '../../../core/air/index/us-bands.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 

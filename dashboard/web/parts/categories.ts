@@ -1,4 +1,4 @@
-import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-epa.ts'
+import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-bands.ts'
 
 /** As people say it. */
 export const categoryWords: Readonly<Record<UsCategory, string>> = {

@@ -1,4 +1,4 @@
-import { usBands } from '../../../core/air/index/us-epa.ts'
+import { usBands } from '../../../core/air/index/us-bands.ts'
 import { CategoryMark } from './aqi.tsx'
 import { categoryWords } from './categories.ts'
 import { choosePalette, palette } from './palette.ts'

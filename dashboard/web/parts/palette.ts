@@ -1,6 +1,6 @@
 /** The colours of the index: EPA's own, or the one for people who see colours differently. */
 import { signal } from '@preact/signals'
-import { type UsCategory, usBands } from '../../../core/air/index/us-epa.ts'
+import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
 
 export type Palette = 'epa' | 'vision'
 

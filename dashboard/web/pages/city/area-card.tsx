@@ -1,5 +1,5 @@
 import type { Pollutant } from '../../../../core/air/index/air-index.ts'
-import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import { getJson } from '../../data.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'

@@ -1,6 +1,6 @@
 /** A sensor on the map's canvas: the category's shape in its colour, the index in it when near. */
 import { Canvas, CircleMarker, type CircleMarkerOptions, type LatLngExpression } from 'leaflet'
-import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import { categoryAt, categoryShapes } from '../../parts/categories.ts'
 import { inkOn } from '../../parts/ink.ts'
 import { colorOf } from '../../parts/palette.ts'

@@ -1,5 +1,5 @@
 import type { Pollutant } from '../../../../core/air/index/air-index.ts'
-import type { UsCategory } from '../../../../core/air/index/us-epa.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import type { Flag } from '../../../../core/air/quality.ts'
 import type { MeasurementName } from '../../../../core/air/reading.ts'
 import { getJson } from '../../data.ts'
