@@ -183,23 +183,25 @@ describe('too much and too slow', () => {
     expect([await chunked(), await chunked(), await chunked()]).toEqual([202, 202, 429])
   })
   test('an application that posts without end is 429, and harms no sensor', async () => {
-    const application = await push.application({
+    // its bound does not fill again: how fast the machine is does not matter
+    await using still = await testPush({ nats: push.nats, clockMs: () => 0 })
+    const application = await still.application({
       id: 'endless',
       kind: 'ttn',
       fields: { pm25: 'pm2_5' },
     })
-    const other = await push.sensor('NGR-LOS-BAD-010')
-    const sockets: Socket[] = []
-    // each announces as much as eight messages, faster than the bound fills again
-    await eventually('it is told to wait', async () => {
-      const more = await Promise.all(Array.from({ length: 200 }, () => open()))
-      for (const socket of more)
+    const other = await still.sensor('NGR-LOS-BAD-010')
+    using sockets = new DisposableStack()
+    // each announces as much as eight messages
+    await eventually('it must wait', async () => {
+      const more = await Promise.all(Array.from({ length: 200 }, () => open(still.url)))
+      for (const socket of more) {
+        sockets.defer(() => socket.destroy())
         socket.write(`${head('/push/ttn', application)}content-length: 131072\r\n\r\n{`)
-      sockets.push(...more)
-      return (await push.post('/push/ttn', {}, application)).status === 429
+      }
+      return (await still.post('/push/ttn', {}, application)).status === 429
     })
-    expect((await push.post('/push/readings', { pm25: 1 }, other)).status).toBe(202)
-    for (const socket of sockets) socket.destroy()
+    expect((await still.post('/push/readings', { pm25: 1 }, other)).status).toBe(202)
   })
   test.each([
     ['its body', () => `${head('/push/readings')}content-length: 1000\r\n\r\n{"pm25"`],
