@@ -79,33 +79,33 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
   })
 })
 
-test.each([
-  ['pm25', 0, 1, 'good'],
-  ['pm25', 5, 1, 'good'],
-  ['pm25', 5.01, 2, 'fair'],
-  ['pm25', 15, 2, 'fair'],
-  ['pm25', 15.01, 3, 'moderate'],
-  ['pm25', 50, 3, 'moderate'],
-  ['pm25', 50.01, 4, 'poor'],
-  ['pm25', 90.01, 5, 'very_poor'],
-  ['pm25', 140, 5, 'very_poor'],
-  ['pm25', 140.01, 6, 'extremely_poor'],
-  ['pm25', 999.9, 6, 'extremely_poor'],
-  ['pm10', 15, 1, 'good'],
-  ['pm10', 45, 2, 'fair'],
-  ['pm10', 120, 3, 'moderate'],
-  ['pm10', 195, 4, 'poor'],
-  ['pm10', 270, 5, 'very_poor'],
-  ['pm10', 270.01, 6, 'extremely_poor'],
-] as const)(
-  'the European index of %s at %d µg/m³ is level %d, %s',
-  (name, ugM3, level, category) => {
-    const hundredths = Math.round(ugM3 * 100)
-    const reading = name === 'pm25' ? indexed(hundredths) : indexed(null, hundredths)
-    expect(europeanIndex.ofReading(reading)).toBe(level)
-    expect(europeanIndex.ofConcentration(name, ugM3)).toBe(level)
-    expect(europeanIndex.categoryOf(level)).toBe(category)
-    expect(europeanIndex.isBeyond(reading)).toBe(false)
+const europeanLevels = [
+  ['good', 5, 15],
+  ['fair', 15, 45],
+  ['moderate', 50, 120],
+  ['poor', 90, 195],
+  ['very_poor', 140, 270],
+  ['extremely_poor', 1_000, 1_000],
+] as const
+
+describe.each(europeanLevels.map(([category, pm25, pm10], at) => ({ category, pm25, pm10, at })))(
+  'the European level $category',
+  ({ category, at, ...highest }) => {
+    test.each(pollutants)(
+      'begins a hundredth above the level before, and ends with its upper number: %s',
+      (name) => {
+        const before = europeanLevels[at - 1]?.[name === 'pm25' ? 1 : 2]
+        const lowest = before === undefined ? 0 : before + 0.01
+        for (const ugM3 of [lowest, (lowest + highest[name]) / 2, highest[name]]) {
+          const hundredths = Math.round(ugM3 * 100)
+          const reading = name === 'pm25' ? indexed(hundredths) : indexed(null, hundredths)
+          expect(europeanIndex.ofReading(reading)).toBe(at + 1)
+          expect(europeanIndex.ofConcentration(name, ugM3)).toBe(at + 1)
+          expect(europeanIndex.isBeyond(reading)).toBe(false)
+        }
+        expect(europeanIndex.categoryOf(at + 1)).toBe(category)
+      },
+    )
   },
 )
 
