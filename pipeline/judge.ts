@@ -2,8 +2,8 @@
  * Is this reading believable, and whose is it? The answer is a reading without a number, or a named
  * reason; whether it was accepted before is asked later, of the state and the store.
  */
-import { aqiOf } from '../core/air/aqi.ts'
 import { toHundredths } from '../core/air/hundredths.ts'
+import { usAqiOf } from '../core/air/index/us-epa.ts'
 import { judgeValues } from '../core/air/quality.ts'
 import { partitionOf } from '../core/air/sensor-id.ts'
 import { parseIso } from '../core/iso-time.ts'
@@ -84,7 +84,7 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     co2,
     temperature,
     humidity,
-    aqi: aqiOf(pm25, pm10),
+    aqi: usAqiOf(pm25, pm10),
     flags: judged.flags,
   }
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
 import { cross, someInside } from '../../core/state/crossing.ts'
 import { codeOf } from '../../runtime/exit.ts'
@@ -192,7 +192,7 @@ function rises(readings: readonly SentReading[]): readonly SentReading[] {
   let firedBelow = 0
   let previous: number | null = null
   return readings.filter(({ values }) => {
-    const aqi = aqiOf(values.pm25, values.pm10)
+    const aqi = usAqiOf(values.pm25, values.pm10)
     if (aqi === null) return false
     const crossed = cross(firedBelow, previous, aqi)
     firedBelow = crossed.firedBelow
