@@ -55,7 +55,7 @@ test('what is denied to firmware with a client id of its own counts as its senso
   const client = await mqttClient(nats.mqttUrl, { id, secret, clientId: 'DVES_1' })
   const closed = new Promise<void>((resolve) => client.once('close', () => resolve()))
   // as `up` tells it, of the lines that name the client
-  nats.nc.publish(deniedSubject, JSON.stringify({ DVES_1: 700 }))
+  nats.nc.publish(deniedSubject('up'), JSON.stringify({ DVES_1: 700 }))
   await closed
   await client.endAsync(true)
   await expect(mqttClient(nats.mqttUrl, { id, secret, clientId: 'DVES_1' })).rejects.toThrow(
