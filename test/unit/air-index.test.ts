@@ -1,5 +1,6 @@
 /** What every index promises, the European one, and a made-up one that goes all the way. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { assert, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { aqiScale } from '../../api/areas/aqi-scale.ts'
@@ -45,7 +46,7 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
       const before = index.bands[at - 1]
       for (const name of pollutants)
         expect(band[name].low).toBe(before === undefined ? 0 : before[name].high + 1)
-      if (before !== undefined) expect(band.aqi.low).toBe(before.aqi.high + 1)
+      expect(band.aqi.low).toBe(before === undefined ? band.aqi.low : before.aqi.high + 1)
       expect(band.aqi.high).toBeGreaterThanOrEqual(band.aqi.low)
     })
     expect(new Set(index.bands.map(({ category }) => category)).size).toBe(index.bands.length)
@@ -114,6 +115,17 @@ test('the European index takes the mean of the running hour, else of the one bef
   expect(europeanIndex.nowOf([null, 60, 3])).toBe(60)
   expect(europeanIndex.nowOf([null, null, 3])).toBeNull()
   expect(europeanIndex.nowOf([])).toBeNull()
+})
+
+test('every index that a file makes is in the list', async () => {
+  const names = globSync('core/air/index/*.ts').map((file) => basename(file, '.ts'))
+  const modules: object[] = await Promise.all(
+    names.map((name) => import(`../../core/air/index/${name}.ts`)),
+  )
+  const made = modules
+    .flatMap((module) => Object.values(module))
+    .filter((value) => typeof value === 'object' && value !== null && 'categoryOf' in value)
+  expect(new Set(made)).toEqual(new Set(airIndices))
 })
 
 test('the document has the categories of every index', () => {
