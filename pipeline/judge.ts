@@ -13,7 +13,7 @@ import { futureToleranceMs } from '../core/time.ts'
 import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
 import type { RawReading } from '../schemas/log/raw-reading.ts'
-import type { LateBook } from './late-book.ts'
+import type { DayBook } from './day-books.ts'
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
@@ -23,7 +23,7 @@ export type JudgeOptions = {
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
-  readonly mayBeLate: LateBook
+  readonly mayBeLate: DayBook
 }
 
 type Place = RawPlace & {

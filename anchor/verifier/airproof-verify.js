@@ -682,7 +682,7 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
   }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
   trusts.push(
-    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): a bundle shows one of them, and \`airproof audit\` checks them all`,
+    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`,
   )
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(

@@ -170,6 +170,12 @@ test('what is no HTTP at all is answered in the envelope and hung up on', async 
   )
 })
 
+test('an expectation that no server knows changes nothing', async () => {
+  const more = 'Expect: a miracle\r\nConnection: close\r\n'
+  const heard = await say(head('GET /v1/sensors HTTP/1.1', more))
+  expect(heard).toMatch(/^HTTP\/1\.1 401 .*x-request-id: .*"code":"missing_key"/s)
+})
+
 test('raw bytes in an address are 400, not a crash', async () => {
   const line = Buffer.concat([
     Buffer.from('GET /v1/areas/'),
