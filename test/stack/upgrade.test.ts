@@ -14,7 +14,7 @@ import { command as streamsCommand } from '../../cli/streams.ts'
 import { command as upgradeCommand } from '../../cli/upgrade.ts'
 import { createAccount, createKey, openAccountBook } from '../../operate/account-book.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
-import { startNatsServer } from '../../runtime/engines/nats-server.ts'
+import { type Denied, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -55,7 +55,15 @@ test.skipIf(why !== undefined)(
       readFileSync(join(secrets, `${user}-password`), 'utf8').trim()
     const nats = join(folder.path, 'nats')
     mkdirSync(nats)
-    writeFileSync(join(nats, 'users.conf'), readFileSync(join(secrets, 'users.conf')))
+    // the one line that docs/upgrading.md adds to it
+    const users = readFileSync(join(secrets, 'users.conf'), 'utf8')
+    const listens = 'subscribe: ["_INBOX.>", '
+    expect(users.split(listens)).toHaveLength(2)
+    writeFileSync(
+      join(nats, 'users.conf'),
+      users.replace(listens, 'subscribe: ["_INBOX.>", "_INBOX_system.>", '),
+    )
+    const denied: Denied[] = []
     const port = await freePort()
     const env = environment()
     const server = await startNatsServer({
@@ -69,6 +77,7 @@ max_payload: 1MB
 jetstream { store_dir: "${nats}/streams", sync_interval: 2m }
 include "users.conf"
 `,
+      onDenied: (one) => void denied.push(one),
     })
     resources.defer(async () => void (await server.stop()))
     const asOperator = {
@@ -103,6 +112,16 @@ include "users.conf"
           AIRPROOF_DATA: dataFolder,
           AIRPROOF_ADMIN_PORT: String(admin),
           AIRPROOF_API_PORT: String(apiPort),
+          AIRPROOF_API_URL: `http://127.0.0.1:${apiPort}`,
+          AIRPROOF_PUSH_PORT: '0',
+          AIRPROOF_DASHBOARD_PORT: '0',
+          ...(name === 'gate' && {
+            NATS_CALLOUT_USER: 'callout',
+            NATS_CALLOUT_PASSWORD: passwordOf('callout'),
+            NATS_SYSTEM_USER: 'system',
+            NATS_SYSTEM_PASSWORD: passwordOf('system'),
+            AIRPROOF_CALLOUT_SEED_FILE: join(secrets, 'callout-seed'),
+          }),
           AIRPROOF_SECRET: '0123456789abcdef'.repeat(4),
           AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1',
           // each process has a file of its own here; a cluster shares an InfluxDB
@@ -136,6 +155,7 @@ include "users.conf"
     await eventually('0.1 holds all', async () => (await held()) === '16', patiently)
     let notifier = await untilReady(await start(old, 'notifier', 'notifier'))
     let api = await untilReady(await start(old, 'api', 'first'))
+    let gate = await untilReady(await start(old, 'gate', 'gate'))
 
     // what the operator does first: the streams, with processes of 0.1 at work on them
     const dryRun = await runCommand(streamsCommand, {
@@ -196,15 +216,18 @@ include "users.conf"
 
     const refused = await runCommand(upgradeCommand, { env: asOperator })
     expect(refused.code).toBe(1)
-    expect(refused.err).toMatch(/the format level stays 1: 3 processes do not know level 2 yet/)
+    expect(refused.err).toMatch(/the format level stays 1: 4 processes do not know level 2 yet/)
     expect(refused.err).toMatch(/pipeline pipeline-[0-9a-f]{12} \(reports no level/)
     expect(refused.err).toMatch(/notifier notifier-[0-9a-f]{12} \(reports no level/)
+    expect(refused.err).toMatch(/gate gate-[0-9a-f]{12} \(reports no level/)
     expect(refused.err).toMatch(/\n {2}api \(reports no level/)
     expect(await levelIn(nc)).toBeUndefined()
 
     notifier = await replace(notifier, 'notifier', 'notifier')
     await goOn('with a new notifier')
     api = await replace(api, 'api', 'first')
+    gate = await replace(gate, 'gate', 'gate')
+    const dashboard = await untilReady(await start(here, 'dashboard', 'first'))
     const one = await runCommand(upgradeCommand, { env: asOperator })
     expect(one.err).toMatch(/a process does not know level 2 yet\n {2}pipeline pipeline-/)
     pipeline = await replace(pipeline, 'pipeline', 'first')
@@ -214,7 +237,7 @@ include "users.conf"
     const raised = await runCommand(upgradeCommand, { env: asOperator })
     expect(raised).toMatchObject({
       code: 0,
-      out: 'the format level was 1 and is 2 now; all 4 processes that run know it',
+      out: 'the format level was 1 and is 2 now; all 6 processes that run know it',
     })
     expect(await levelIn(nc)).toBe('{"level":2}')
     const again = await runCommand(upgradeCommand, { env: asOperator })
@@ -257,7 +280,9 @@ include "users.conf"
       return `${String(data?.['sensor_id'])} ${Date.parse(timestamp)}`
     })
     expect(delivered.toSorted()).toEqual(expected.toSorted())
-    for (const running of [pipeline, second, notifier, api]) expect(running.isAlive()).toBe(true)
+    expect(denied).toEqual([])
+    for (const running of [pipeline, second, notifier, api, gate, dashboard])
+      expect(running.isAlive()).toBe(true)
     printFigures('upgrade from 0.1', {
       readings: sent.length,
       deliveries: expected.length,
