@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
+import { formatIso } from '../core/iso-time.ts'
 import { beforeFirst } from '../core/proof/batch.ts'
 import { secondMs } from '../core/time.ts'
 import { createKeccak } from '../runtime/keccak.ts'
@@ -98,12 +99,14 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     anchoring = undefined
   }
   const leases = openLeases({
+    nc,
     kv: await kvm.open(buckets.leases),
     holder: instance.id,
     shared: [],
     single: [tasks.anchor],
     // the pipelines count who is alive among themselves
     aliveAs: alivePrefixes.anchor,
+    aliveSays: formatIso(Date.now()),
     onHeld: begin,
     onRelease: end,
     onLost: () => void end(),

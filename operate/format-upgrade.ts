@@ -10,6 +10,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
 import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
 import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
@@ -96,13 +97,12 @@ export async function liveProcesses(
   nc: NatsConnection,
   pause: Upgrading['pause'],
 ): Promise<readonly LiveProcess[]> {
-  const leases = await new Kvm(nc).open(buckets.leases)
-  const before = await revisionsOf(leases)
+  const before = await readReports(nc)
   await pause(renewedWithinMs)
-  const reports = await readReports(leases, before)
+  const reports = [...(await readReports(nc))].map((entry) => reportOf(entry, before))
   const renewed = reports.filter(({ isRenewed }) => isRenewed)
   const reported = new Set(renewed.map(({ id }) => id.replace(/-\d+$/, '')))
-  const silent = [...(await leaseHolders(leases))].filter(([id]) => !reported.has(id))
+  const silent = [...(await leaseHolders(nc))].filter(([id]) => !reported.has(id))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const watching = await Promise.all(
     watchedOnlyBy.map(async ({ name, bucket }) => {
@@ -144,37 +144,24 @@ async function countWatchers(manager: JetStreamManager, bucket: string): Promise
 }
 
 /** Lease id → kind of process. */
-async function leaseHolders(leases: KV): Promise<ReadonlyMap<string, string>> {
+async function leaseHolders(nc: NatsConnection): Promise<ReadonlyMap<string, string>> {
   const holders = new Map<string, string>()
   for (const [work, prefix] of Object.entries(alivePrefixes))
-    for await (const key of await leases.keys(`${prefix}>`))
+    for (const key of (await lastValues(nc, buckets.leases, [`${prefix}>`])).keys())
       holders.set(key.slice(prefix.length), work === 'topics' ? 'gate' : work)
   return holders
 }
 
-async function revisionsOf(leases: KV): Promise<ReadonlyMap<string, number>> {
-  const revisions = new Map<string, number>()
-  for await (const key of await leases.keys(`${levelPrefix}>`)) {
-    const entry = await leases.get(key)
-    if (entry?.operation === 'PUT') revisions.set(key, entry.revision)
-  }
-  return revisions
-}
+const readReports = (nc: NatsConnection): Promise<ReadonlyMap<string, string>> =>
+  lastValues(nc, buckets.leases, [`${levelPrefix}>`])
 
-async function readReports(
-  leases: KV,
-  before: ReadonlyMap<string, number>,
-): Promise<readonly Report[]> {
-  const reports: Report[] = []
-  for await (const key of await leases.keys(`${levelPrefix}>`)) {
-    const entry = await leases.get(key)
-    if (entry?.operation !== 'PUT') continue
-    const [name = '', ...rest] = key.slice(levelPrefix.length).split('.')
-    const id = rest.join('.')
-    const isRenewed = before.get(key) !== entry.revision
-    reports.push({ process: { name, id, ...parseReport(entry.string()) }, id, isRenewed })
-  }
-  return reports
+function reportOf(
+  [key, text]: readonly [string, string],
+  before: ReadonlyMap<string, string>,
+): Report {
+  const [name = '', ...rest] = key.slice(levelPrefix.length).split('.')
+  const id = rest.join('.')
+  return { process: { name, id, ...parseReport(text) }, id, isRenewed: before.get(key) !== text }
 }
 
 function parseReport(text: string): Pick<LiveProcess, 'level' | 'version' | 'host' | 'pid'> {

@@ -25,7 +25,7 @@ import {
   rawStream,
   rawSubject,
   readingsStream,
-  readingsSubjects,
+  readingsSubject,
   rejectedStream,
   stateStream,
   topicsStream,
@@ -114,6 +114,11 @@ export const tableHash = (): string =>
     .update(JSON.stringify(streamTable({ rawMaxBytes: 0 })))
     .digest('hex')
 
+/**
+ * Each subject has a wildcard: a consumer may be told to deliver to any subject, by whoever reads its
+ * stream, and the server does so where somebody has subscribed to that very subject. A stream that
+ * has a subject without a wildcard would take what it is sent so.
+ */
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
@@ -125,7 +130,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   }))
   const ledgers = Array.from({ length: shardCount }, (_, shard) => ({
     name: ledgerStream(shard),
-    subjects: [`dw.${shard}.wal`, `dw.${shard}.snap.>`, `dw.${shard}.man`],
+    subjects: [`dw.${shard}.>`],
     allow_direct: true,
   }))
   return [
@@ -143,8 +148,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     },
     {
       name: readingsStream,
-      // these and no others: a message elsewhere would be foreign to every reader
-      subjects: [...readingsSubjects],
+      subjects: [readingsSubject('*')],
       discard: DiscardPolicy.New,
       deny_delete: true,
       allow_direct: true,
