@@ -5,6 +5,7 @@ import { readUpTo } from '../runtime/nats/read-up-to.ts'
 import { lastMessage, type Stored } from '../runtime/nats/stored-message.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
 import { type Manifest, parseManifest } from '../schemas/webhooks/ledger-snapshot.ts'
+import { newerLedger } from '../schemas/webhooks/ledger-version.ts'
 
 /**
  * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are
@@ -22,8 +23,8 @@ export async function lastManifest(
   if (newest !== undefined) return newest
   // which is rare: all that are kept are looked at
   let found: Manifest | undefined
-  for await (const message of readUpTo(nc, stream, { subject, fromSeq: 1, endSeq: last.seq }))
-    found = read(stream, message) ?? found
+  const span = { subjects: [subject], fromSeq: 1, endSeq: last.seq }
+  for await (const message of readUpTo(nc, stream, span)) found = read(stream, message) ?? found
   return found
 }
 
@@ -32,8 +33,8 @@ function read(
   { seq, subject, data }: Pick<Stored, 'seq' | 'subject' | 'data'>,
 ): Manifest | undefined {
   const manifest = parseManifest(data)
-  if (manifest === 'newer')
-    throw new MustAct(`message ${seq} of ${stream} was written by a newer version: use that one`)
+  if (manifest !== undefined && 'newer' in manifest)
+    throw new MustAct(newerLedger(stream, seq, manifest.newer) ?? '')
   if (manifest === undefined) reportBroken({ stream, seq, subject, why: 'it is not a manifest' })
   return manifest
 }

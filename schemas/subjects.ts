@@ -65,10 +65,8 @@ export const walHeaders = {
   worker: 'Dw-Worker',
   /** Which message of its worker's this is: tells a publish that timed out and landed. */
   write: 'Dw-Write',
-  /** All events up to this sequence of EVENTS have their records in the log. */
-  events: 'Dw-Events',
-  /** The same of READINGS. */
-  readings: 'Dw-Readings',
+  /** `schemas/webhooks/ledger-version.ts`; none: 1. The cursors' headers are those of the sources. */
+  version: 'Air-Version',
 } as const
 
 /** What was anchored, for good: the leaves of each batch (`batch-blob.ts`), written once. */
@@ -81,6 +79,7 @@ export const blobTileSubject = (index: number, tile: number): string =>
 
 /** One message a batch, when its anchor is final (`batch-record.ts`). */
 export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
+export const anchoredSubjects = 'air.events.anchored.*'
 
 /** Mails to be sent (`mail.ts`), gone when they are. */
 export const mailStream = 'MAIL'

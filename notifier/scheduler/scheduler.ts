@@ -5,15 +5,15 @@
  * back when the reason is gone:
  *
  *     paused, disabled, held ─ it changes         rate, breaker ─ its time has come
- *     busy ─ an attempt of its own ends           account, unproven ─ a place comes free
+ *     busy ─ an attempt of its own ends           account, unproven ─ a place becomes free
  *
- * `total` and `uncommitted` concern everybody, so the round itself waits.
+ * `total` and `uncommitted` concern all of them, so the round itself waits.
  */
 
-import { type RateLimit, rateVerdict } from '../core/access/rate-limit.ts'
-import { breakerState } from '../core/delivery/breaker.ts'
-import { isUrgent } from '../core/delivery/delivery.ts'
-import { createDueWheel } from '../core/delivery/due-wheel.ts'
+import { type RateLimit, rateVerdict } from '../../core/access/rate-limit.ts'
+import { breakerState } from '../../core/delivery/breaker.ts'
+import { isUrgent } from '../../core/delivery/delivery.ts'
+import { createDueWheel } from '../../core/delivery/due-wheel.ts'
 import {
   clearMark,
   dueOf,
@@ -24,11 +24,14 @@ import {
   slotMarks,
   slotStates,
   stateOf,
-} from '../core/delivery/ledger.ts'
-import { dequeue, enqueue, isEmpty } from '../core/delivery/slot-queue.ts'
-import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
-import { createEndpoint, type Endpoint } from './endpoint.ts'
-import type { Limits } from './limits.ts'
+} from '../../core/delivery/ledger.ts'
+import { dequeue, enqueue } from '../../core/delivery/slot-queue.ts'
+import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
+import { createEndpoint, type Endpoint } from '../endpoint.ts'
+import type { Limits } from '../limits.ts'
+import { createPlaceQueue, type PlaceQueue } from './place-queue.ts'
+import { createRounds, type Rounds } from './rounds.ts'
+import { createWakes, type Wakes } from './wakes.ts'
 
 export type Receiver = {
   readonly account: string
@@ -72,149 +75,35 @@ type Options = {
 
 export const endpointInFlight = 4
 
+/** What the round of turns knows. */
+type State = Options & {
+  readonly rounds: Rounds
+  readonly places: PlaceQueue
+  readonly wakes: Wakes
+  readonly endpoints: Map<WebhookNumber, Endpoint>
+  isPumping: boolean
+  isClosed: boolean
+}
+
 export function createScheduler(options: Options): Scheduler {
-  const { ledger, limits, receiverOf, begin, nowMs } = options
-  const { inFlightEach = endpointInFlight, rate } = options
+  const { ledger, nowMs } = options
   const wheel = createDueWheel(ledger, nowMs())
-  const endpoints = new Map<WebhookNumber, Endpoint>()
-  const urgentRound = new Set<Endpoint>()
-  const ordinaryRound = new Set<Endpoint>()
-  const waitingForAccount = new Map<string, Set<Endpoint>>()
-  const waitingUnproven = new Set<Endpoint>()
-  /** By tick of 50 ms. */
-  const wakes = new Map<number, Endpoint[]>()
-  let wakeTimer: NodeJS.Timeout | undefined
-  let isPumping = false
-  let isClosed = false
-
-  const endpointOf = (webhook: WebhookNumber): Endpoint => {
-    const found = endpoints.get(webhook)
-    if (found !== undefined) return found
-    const made = createEndpoint(webhook)
-    endpoints.set(webhook, made)
-    return made
+  const wakes = createWakes(nowMs, (endpoint) => join(state, endpoint))
+  const state: State = {
+    ...options,
+    rounds: createRounds(),
+    places: createPlaceQueue(),
+    wakes,
+    endpoints: new Map(),
+    isPumping: false,
+    isClosed: false,
   }
-
-  /** @returns whether anything is due for it */
-  const enter = (endpoint: Endpoint): boolean => {
-    if (!isEmpty(endpoint.urgent)) urgentRound.add(endpoint)
-    else if (!isEmpty(endpoint.ordinary)) ordinaryRound.add(endpoint)
-    else return false
-    return true
-  }
-
-  const join = (endpoint: Endpoint): void => {
-    if (enter(endpoint)) pump()
-  }
-
-  const leave = (endpoint: Endpoint): void => {
-    urgentRound.delete(endpoint)
-    ordinaryRound.delete(endpoint)
-  }
-
-  const ready = (slot: number): void => {
-    if (stateOf(ledger, slot) !== slotStates.pending) return
-    if (hasMark(ledger, slot, slotMarks.active)) return
-    setMark(ledger, slot, slotMarks.active)
-    const endpoint = endpointOf(ledger.webhook[slot] ?? 0)
-    const kind = kindOfBits(ledger.bits[slot] ?? 0)
-    enqueue(ledger, isUrgent(kind) ? endpoint.urgent : endpoint.ordinary, slot)
-    join(endpoint)
-  }
-
-  const wakeAt = (endpoint: Endpoint, atMs: number): void => {
-    if (endpoint.wakeMs !== 0 && endpoint.wakeMs <= atMs) return
-    endpoint.wakeMs = atMs
-    const tick = Math.ceil(atMs / wakeTickMs)
-    const at = wakes.get(tick)
-    if (at === undefined) wakes.set(tick, [endpoint])
-    else at.push(endpoint)
-    wakeTimer ??= setTimeout(wake, wakeTickMs)
-  }
-
-  function wake(): void {
-    wakeTimer = undefined
-    const nowTick = Math.floor(nowMs() / wakeTickMs)
-    for (const [tick, waiting] of wakes) {
-      if (tick > nowTick) continue
-      wakes.delete(tick)
-      for (const endpoint of waiting) {
-        endpoint.wakeMs = 0
-        join(endpoint)
-      }
-    }
-    if (wakes.size > 0 && !isClosed) wakeTimer ??= setTimeout(wake, wakeTickMs)
-  }
-
-  /** One turn of an endpoint. @returns false where the whole round has to wait */
-  const takeTurn = (endpoint: Endpoint): boolean => {
-    const receiver = receiverOf(endpoint.number)
-    if (receiver === undefined || !receiver.isOpen) return true
-    const now = nowMs()
-    const state = breakerState(endpoint.breaker, now)
-    if (state === 'open') {
-      wakeAt(endpoint, endpoint.breaker.openUntilMs)
-      return true
-    }
-    if (endpoint.busy >= (endpoint.isProven ? inFlightEach : 1)) return true
-    const allowed = rateVerdict(rate, endpoint.rate, now)
-    if (!allowed.allowed) {
-      wakeAt(endpoint, allowed.atMs)
-      return true
-    }
-    switch (limits.take(receiver.account, endpoint.isProven)) {
-      case 'total':
-      case 'uncommitted':
-        enter(endpoint)
-        return false
-      case 'unproven':
-        waitingUnproven.add(endpoint)
-        return true
-      case 'account': {
-        const others = waitingForAccount.get(receiver.account)
-        if (others === undefined) waitingForAccount.set(receiver.account, new Set([endpoint]))
-        else others.add(endpoint)
-        return true
-      }
-      case 'taken':
-    }
-    const slot = dequeue(ledger, endpoint.urgent) ?? dequeue(ledger, endpoint.ordinary)
-    if (slot !== undefined) {
-      endpoint.rate = allowed.state
-      endpoint.busy++
-      begin(endpoint, slot)
-      enter(endpoint)
-    } else limits.give(receiver.account, endpoint.isProven)
-    return true
-  }
-
-  const round = (): void => {
-    while (!isClosed) {
-      const [endpoint] = urgentRound.size > 0 ? urgentRound : ordinaryRound
-      if (endpoint === undefined) return
-      leave(endpoint)
-      if (!takeTurn(endpoint)) return
-    }
-  }
-
-  function pump(): void {
-    if (isPumping || isClosed) return
-    isPumping = true
-    setImmediate(() => {
-      isPumping = false
-      round()
-    })
-  }
-
-  const stopListening = limits.onFree((account) => {
-    const others = account === undefined ? undefined : waitingForAccount.get(account)
-    if (account !== undefined) waitingForAccount.delete(account)
-    for (const endpoint of others ?? []) join(endpoint)
-    for (const endpoint of waitingUnproven) join(endpoint)
-    waitingUnproven.clear()
-    if (urgentRound.size > 0 || ordinaryRound.size > 0) pump()
+  const { endpoints, rounds, places } = state
+  const stopListening = options.limits.onFree((account) => {
+    for (const endpoint of places.take(account)) rounds.enter(endpoint)
+    if (!rounds.isEmpty()) pump(state)
   })
-
+  const ready = (slot: number): void => becomeReady(state, slot)
   return {
     schedule: (slot) => {
       if (dueOf(ledger, slot) <= nowMs()) ready(slot)
@@ -224,42 +113,123 @@ export function createScheduler(options: Options): Scheduler {
     turn: () => wheel.turn(nowMs(), ready),
     look: (webhook) => {
       const endpoint = endpoints.get(webhook)
-      if (endpoint !== undefined) join(endpoint)
+      if (endpoint !== undefined) join(state, endpoint)
     },
-    endpointOf,
+    endpointOf: (webhook) => endpointOf(state, webhook),
     endpoints: () => endpoints.values(),
-    forget: (webhook) => {
-      const endpoint = endpoints.get(webhook)
-      if (endpoint === undefined) return
-      endpoints.delete(webhook)
-      leave(endpoint)
-      waitingUnproven.delete(endpoint)
-      for (const queue of [endpoint.urgent, endpoint.ordinary])
-        for (let slot = dequeue(ledger, queue); slot !== undefined; slot = dequeue(ledger, queue))
-          clearMark(ledger, slot, slotMarks.active)
-    },
-    oldestDueMs: () => {
-      const now = nowMs()
-      let oldest = now
-      for (const waiting of [urgentRound, ordinaryRound, waitingUnproven])
-        for (const { number, urgent, ordinary } of waiting) {
-          if (receiverOf(number)?.isOpen !== true) continue
-          for (const { head } of [urgent, ordinary])
-            if (head >= 0) oldest = Math.min(oldest, dueOf(ledger, head))
-        }
-      return now - oldest
-    },
-    inBreaker: () => {
-      let count = 0
-      for (const { breaker } of endpoints.values()) if (breaker.openUntilMs > 0) count++
-      return count
-    },
+    forget: (webhook) => forget(state, webhook),
+    oldestDueMs: () => oldestDueMs(state),
+    inBreaker: () =>
+      [...endpoints.values()].filter(({ breaker }) => breaker.openUntilMs > 0).length,
     [Symbol.dispose]: () => {
-      isClosed = true
-      clearTimeout(wakeTimer)
+      state.isClosed = true
+      wakes[Symbol.dispose]()
       stopListening()
     },
   }
 }
 
-const wakeTickMs = 50
+function endpointOf({ endpoints }: State, webhook: WebhookNumber): Endpoint {
+  const found = endpoints.get(webhook)
+  if (found !== undefined) return found
+  const made = createEndpoint(webhook)
+  endpoints.set(webhook, made)
+  return made
+}
+
+function becomeReady(state: State, slot: number): void {
+  const { ledger } = state
+  if (stateOf(ledger, slot) !== slotStates.pending) return
+  if (hasMark(ledger, slot, slotMarks.active)) return
+  setMark(ledger, slot, slotMarks.active)
+  const endpoint = endpointOf(state, ledger.webhook[slot] ?? 0)
+  const kind = kindOfBits(ledger.bits[slot] ?? 0)
+  enqueue(ledger, isUrgent(kind) ? endpoint.urgent : endpoint.ordinary, slot)
+  join(state, endpoint)
+}
+
+function join(state: State, endpoint: Endpoint): void {
+  if (state.rounds.enter(endpoint)) pump(state)
+}
+
+/** Goes round soon, once for all that joined meanwhile. */
+function pump(state: State): void {
+  if (state.isPumping || state.isClosed) return
+  state.isPumping = true
+  setImmediate(() => {
+    state.isPumping = false
+    while (!state.isClosed) {
+      const endpoint = state.rounds.next()
+      if (endpoint === undefined || !takeTurn(state, endpoint)) return
+    }
+  })
+}
+
+/** One turn of an endpoint. @returns false where the whole round has to wait */
+function takeTurn(state: State, endpoint: Endpoint): boolean {
+  const { inFlightEach = endpointInFlight, rate, limits, places, rounds, wakes } = state
+  const receiver = state.receiverOf(endpoint.number)
+  if (receiver === undefined || !receiver.isOpen) return true
+  const now = state.nowMs()
+  if (breakerState(endpoint.breaker, now) === 'open') {
+    wakes.at(endpoint, endpoint.breaker.openUntilMs)
+    return true
+  }
+  if (endpoint.busy >= (endpoint.isProven ? inFlightEach : 1)) return true
+  const allowed = rateVerdict(rate, endpoint.rate, now)
+  if (!allowed.allowed) {
+    wakes.at(endpoint, allowed.atMs)
+    return true
+  }
+  switch (limits.take(receiver.account, endpoint.isProven)) {
+    case 'total':
+    case 'uncommitted':
+      rounds.enter(endpoint)
+      return false
+    case 'unproven':
+      places.forUnproven(endpoint)
+      return true
+    case 'account':
+      places.forAccount(receiver.account, endpoint)
+      return true
+    case 'taken':
+      beginNext(state, endpoint, receiver, allowed.state)
+      return true
+  }
+}
+
+function beginNext(
+  { ledger, limits, rounds, begin }: State,
+  endpoint: Endpoint,
+  { account }: Receiver,
+  rate: number,
+): void {
+  const slot = dequeue(ledger, endpoint.urgent) ?? dequeue(ledger, endpoint.ordinary)
+  if (slot === undefined) return limits.give(account, endpoint.isProven)
+  endpoint.rate = rate
+  endpoint.busy++
+  begin(endpoint, slot)
+  rounds.enter(endpoint)
+}
+
+function forget({ ledger, endpoints, rounds, places }: State, webhook: WebhookNumber): void {
+  const endpoint = endpoints.get(webhook)
+  if (endpoint === undefined) return
+  endpoints.delete(webhook)
+  rounds.leave(endpoint)
+  places.forget(endpoint)
+  for (const queue of [endpoint.urgent, endpoint.ordinary])
+    for (let slot = dequeue(ledger, queue); slot !== undefined; slot = dequeue(ledger, queue))
+      clearMark(ledger, slot, slotMarks.active)
+}
+
+function oldestDueMs({ ledger, nowMs, receiverOf, rounds, places }: State): number {
+  const now = nowMs()
+  let oldest = now
+  for (const { number, urgent, ordinary } of [...rounds.endpoints(), ...places.unproven()]) {
+    if (receiverOf(number)?.isOpen !== true) continue
+    for (const { head } of [urgent, ordinary])
+      if (head >= 0) oldest = Math.min(oldest, dueOf(ledger, head))
+  }
+  return now - oldest
+}

@@ -240,3 +240,15 @@ export const parseAnchored = parserOf<Anchored>(anchoredSchema)
 export const parseChecked = parserOf<Checked>(checkedSchema)
 export const parseOpen = parserOf<OpenBatch>(openSchema)
 export const parseDeployment = parserOf<Deployment>(deploymentSchema)
+
+const isAnchoredEvent = parserOf<AnchoredEvent>(anchoredEventSchema)
+const decoder = new TextDecoder()
+
+/** A message of EVENTS; undefined: it does not tell of an anchored batch. */
+export function parseAnchoredEvent(data: Uint8Array): AnchoredEvent | undefined {
+  try {
+    return isAnchoredEvent(JSON.parse(decoder.decode(data)))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+/** Which shards this process owns follows from the leases that it holds. */
+import type { KV } from '@nats-io/kv'
+import { shardCount } from '../core/delivery/webhook-id.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import type { Logger } from '../runtime/log.ts'
+import { type Leases, openLeases } from '../runtime/nats/leases.ts'
+import type { Shards } from './shards.ts'
+
+export const shardTask = (shard: number): string => `shard.${shard}`
+const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
+
+type Options = {
+  readonly kv: KV
+  readonly holder: string
+  readonly shards: Shards
+  readonly ending: AbortSignal
+  readonly onLost: (error: unknown) => void
+  readonly logger: Logger
+}
+
+export const openShardLeases = ({ kv, holder, shards, ending, onLost, logger }: Options): Leases =>
+  openLeases({
+    kv,
+    holder,
+    aliveAs: 'notifier.',
+    shared: Array.from({ length: shardCount }, (_, shard) => shardTask(shard)),
+    single: [],
+    onHeld: (name) => {
+      // a round that was under way when we began to end may still bring one
+      if (!ending.aborted) shards.take(shardOfTask(name))
+    },
+    onRelease: (name) => shards.give(shardOfTask(name)),
+    onLost: (name) => onLost(new TryAgain(`${name} is another process's now: starting again`)),
+    onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
+  })
