@@ -1,11 +1,5 @@
 /** The one way a stream is read from a sequence on: in order, without gaps, whatever the server does. */
-import {
-  type Consumer,
-  type ConsumerMessages,
-  DeliverPolicy,
-  type JsMsg,
-  jetstream,
-} from '@nats-io/jetstream'
+import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../exit.ts'
 import { pause } from '../pause.ts'
@@ -68,26 +62,32 @@ export async function openPull(nc: NatsConnection, options: PullOptions): Promis
           }
           if (options.endSeq !== undefined && nextSeq === fromHere)
             throw new TryAgain(`${options.stream} was not read to its end`)
+          current.close()
           const next = await openAgain(nextSeq)
           if (next === undefined) return
           current = next
-          if (stop.signal.aborted) void current.messages.close()
+          if (stop.signal.aborted) current.close()
         }
       } finally {
-        void current.messages.close()
+        current.close()
         ended.resolve()
       }
     },
     [Symbol.asyncDispose]: async () => {
       stop.abort()
       // the client's promise is settled by the end of an iteration: without one it never is
-      void current.messages.close()
+      current.close()
       await reading
     },
   }
 }
 
-type Opened = { readonly messages: ConsumerMessages; readonly pending: number }
+type Opened = {
+  readonly messages: ConsumerMessages
+  readonly pending: number
+  /** Ends it at the server too, which keeps it for minutes otherwise. */
+  readonly close: () => void
+}
 
 const isEnd = ({ endSeq }: PullOptions, { seq, info }: JsMsg): boolean =>
   endSeq !== undefined && (seq >= endSeq || info.pending === 0)
@@ -97,7 +97,7 @@ async function begin(
   { stream, subjects, endSeq, maxMessages = 20 }: PullOptions,
   seq: number,
 ): Promise<Opened> {
-  const consumer: Consumer = await jetstream(nc).consumers.get(stream, {
+  const consumer = await jetstream(nc).consumers.get(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: Math.max(1, seq),
     ...(subjects === undefined ? {} : { filter_subjects: [...subjects] }),
@@ -105,5 +105,12 @@ async function begin(
   // what was at the end may have gone meanwhile: then nothing comes
   const pending = endSeq === undefined ? 1 : (await consumer.info()).num_pending
   const messages = await consumer.consume({ max_messages: maxMessages, ...audibly })
-  return { messages, pending }
+  return {
+    messages,
+    pending,
+    close: () => {
+      void messages.close()
+      void consumer.delete().catch(() => false)
+    },
+  }
 }
