@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
+import { formatIso } from '../core/iso-time.ts'
 import { beforeFirst } from '../core/proof/batch.ts'
 import { secondMs } from '../core/time.ts'
 import { createKeccak } from '../runtime/keccak.ts'
@@ -12,7 +13,7 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
-import { buckets } from '../schemas/subjects.ts'
+import { anchorAlive, buckets } from '../schemas/subjects.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
@@ -98,12 +99,14 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     anchoring = undefined
   }
   const leases = openLeases({
+    nc,
     kv: await kvm.open(buckets.leases),
     holder: instance.id,
     shared: [],
     single: [anchorTask],
     // the pipelines count who is alive among themselves
-    aliveAs: 'anchor-alive.',
+    aliveAs: anchorAlive,
+    aliveSays: formatIso(Date.now()),
     onHeld: begin,
     onRelease: end,
     onLost: () => void end(),

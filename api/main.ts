@@ -38,6 +38,7 @@ import { createReadingTexts } from './live/reading-texts.ts'
 import { createRollupProgress, parseRollupRecord, rollupKey } from './live/rollup-progress.ts'
 import { keepSeeding } from './live/seed-newest.ts'
 import { createSensorBoard } from './live/sensor-board.ts'
+import { usualView } from './live/view.ts'
 import { docsPage, openApiDocument } from './openapi/docs.ts'
 import { documented } from './openapi/documented.ts'
 import { rootPointer } from './openapi/root.ts'
@@ -110,7 +111,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
   const metrics = openMetrics('api')
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, 'full') }),
+    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
   )
   const count = countRequests({
     registry: metrics,

@@ -14,10 +14,12 @@ import type { SharedConfig } from '../runtime/process/config.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
+import { deniedLog } from './callout/denied-log.ts'
 import { createDoor } from './callout/door.ts'
 import { openJwtSigner } from './callout/nats-jwt.ts'
 import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
+import { indexClientIds } from './client-ids.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
 import { followEnds, openConnections } from './connections/connections.ts'
@@ -96,7 +98,8 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
-  opened.use(followServers({ system, nc, rules, seen, metrics, guard }))
+  const speakerOf = indexClientIds(sensors)
+  opened.use(followServers({ system, nc, rules, speakerOf, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
   opened.use(
     await openResponder({
@@ -114,6 +117,7 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         seen,
         recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
+        tellDenied: deniedLog({ log }),
       }),
     }),
   )
@@ -131,7 +135,10 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
       })
       using _pushes = followSpent(nc, guard, ledger.charge)
       // the servers count no subscription, and write a line for each that they deny
-      using _denials = followDenied(nc, guard, ledger.charge)
+      using _denials = followDenied(nc, guard, (who, count) => {
+        const speaker = speakerOf(who)
+        if (speaker !== undefined) ledger.charge(speaker, count)
+      })
       await watchFloods({
         connections,
         isSensor: (user) => rules.parse(user) !== undefined,
@@ -207,6 +214,7 @@ async function whileHolding(
   }
   const ending = new AbortController()
   const leases = openLeases({
+    nc,
     kv: await new Kvm(nc).open(buckets.leases),
     holder,
     aliveAs: 'gate.alive.',

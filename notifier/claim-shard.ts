@@ -16,6 +16,8 @@ import { openWal } from './wal.ts'
 
 export type Claimed = ShardLedger & {
   readonly cursors: Cursors
+  /** All that is matched was stored before; ms of the broker. */
+  readonly matchedByMs: number
   /** Is called with what is durable from now on, in the order in which it was added. */
   readonly foldBy: (fold: (records: readonly LedgerRecord[]) => void) => void
 }
@@ -57,7 +59,15 @@ export async function claimShard(
   wal.add([{ type: 'epoch', atMs: nowMs() }])
   await wal.settled()
   if (wal.position().seq <= lastSeq) throw new TryAgain(`shard ${shard} could not be claimed`)
-  return { ledger, wal, snapshots, nowMs, cursors, foldBy: (next) => void (fold = next) }
+  return {
+    ledger,
+    wal,
+    snapshots,
+    nowMs,
+    cursors,
+    matchedByMs: recovered.lastTimeMs || Number.POSITIVE_INFINITY,
+    foldBy: (next) => void (fold = next),
+  }
 }
 
 /** Where nothing was ever written and no webhook is there, what happened before concerns none. */

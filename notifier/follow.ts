@@ -1,6 +1,7 @@
 /** Keeps matching what the sources bring: some always, the others while a webhook wants them. */
 import { type SourceName, sourceNames } from '../core/delivery/delivery.ts'
 import { sourceRows } from '../core/delivery/event-kinds.ts'
+import { secondMs } from '../core/time.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Matcher } from './matcher.ts'
 import type { Source, SourceItem, Sources } from './sources/source.ts'
@@ -19,8 +20,13 @@ type Options = {
   readonly wants: (source: SourceName) => boolean
   /** Since when a webhook may want the source, ms since the epoch. */
   readonly wantedSinceMs: (source: SourceName) => number
+  readonly wallMs: () => number
   /** A source is followed from a cursor that it did not have before. */
   readonly onBegun: () => void
+  /** All that is matched at the beginning was stored before; ms of the broker. */
+  readonly matchedByMs: number
+  /** The source has come back older. */
+  readonly onOlder: (source: SourceName, cursor: number, resumedAfter: number) => void
   /** Resolves when the ledger can take more. */
   readonly room: () => Promise<void>
   readonly stop: AbortSignal
@@ -28,24 +34,22 @@ type Options = {
 }
 
 const retryMs = 250
+/** How often a source is looked at that may bring nothing because it has come back older. */
+const lookEveryMs = 10 * secondMs
 
 export function followSources(options: Options): Follower {
   const { matcher, sources, wants, stop } = options
   /** Those that are followed now. */
   const followed = new Map<SourceName, AbortController>()
   const following = new Set<Promise<void>>()
-  const last = new Map<SourceName, SourceItem>()
+  const places = new Map<SourceName, Place>()
 
   const begin = (name: SourceName): void => {
     const until = new AbortController()
     followed.set(name, until)
-    const keepLast = (item: SourceItem): void => void last.set(name, item)
-    const done = keepFollowing(
-      options,
-      sources[name],
-      keepLast,
-      AbortSignal.any([stop, until.signal]),
-    )
+    const place: Place = { source: sources[name], matchedMs: options.matchedByMs, last: undefined }
+    places.set(name, place)
+    const done = keepFollowing(options, place, AbortSignal.any([stop, until.signal]))
     following.add(done)
     void done.finally(() => following.delete(done))
   }
@@ -53,7 +57,7 @@ export function followSources(options: Options): Follower {
   const end = (name: SourceName): void => {
     followed.get(name)?.abort()
     followed.delete(name)
-    last.delete(name)
+    places.delete(name)
     matcher.setCursor(name, undefined)
   }
 
@@ -74,21 +78,27 @@ export function followSources(options: Options): Follower {
     lagMs: (wallMs) =>
       Math.max(
         0,
-        ...[...last.values()].map(({ pending, storedMs }) => (pending > 0 ? wallMs - storedMs : 0)),
+        ...[...places.values()].map(({ last }) =>
+          last !== undefined && last.pending > 0 ? wallMs - last.storedMs : 0,
+        ),
       ),
   }
 }
 
+/** How far one source is followed. */
+type Place = {
+  readonly source: Source
+  /** What is matched was stored then or before. */
+  matchedMs: number
+  last: SourceItem | undefined
+}
+
 /** Goes on until it is stopped; where a server is away, it tries again from the cursor on. */
-async function keepFollowing(
-  options: Options,
-  source: Source,
-  onMatched: (item: SourceItem) => void,
-  until: AbortSignal,
-): Promise<void> {
+async function keepFollowing(options: Options, place: Place, until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     try {
-      await followFrom(options, source, onMatched, until)
+      const cursor = await cursorOf(options, place, until)
+      if (!until.aborted) await followAfter(options, place, cursor, until)
     } catch (error) {
       options.onFailure(error)
     }
@@ -96,24 +106,58 @@ async function keepFollowing(
   }
 }
 
-async function followFrom(
-  { matcher, wantedSinceMs, onBegun, room }: Options,
-  source: Source,
-  onMatched: (item: SourceItem) => void,
+/** After what to go on; a source that is wanted again begins where its webhooks want it. */
+async function cursorOf(
+  { matcher, wantedSinceMs, wallMs, onBegun, onOlder }: Options,
+  place: Place,
+  until: AbortSignal,
+): Promise<number> {
+  const { source } = place
+  const { name } = source
+  const cursor = matcher.cursor(name)
+  if (cursor === undefined) {
+    const begun = await source.cursorSince(wantedSinceMs(name))
+    if (until.aborted) return begun
+    // at once, and not with the first item: what is to be matched is needed from now on
+    matcher.setCursor(name, begun)
+    place.matchedMs = Math.max(place.matchedMs, wallMs())
+    onBegun()
+    return begun
+  }
+  if (cursor === 0) return cursor
+  const after = await source.resumeAfter({ cursor, storedMs: place.matchedMs })
+  if (after === cursor || until.aborted) return cursor
+  onOlder(name, cursor, after)
+  matcher.setCursor(name, after)
+  return after
+}
+
+async function followAfter(
+  { matcher, room, onFailure }: Options,
+  place: Place,
+  after: number,
   until: AbortSignal,
 ): Promise<void> {
-  let cursor = matcher.cursor(source.name)
-  if (cursor === undefined) {
-    cursor = await source.cursorSince(wantedSinceMs(source.name))
-    if (until.aborted) return
-    // at once, and not with the first item: what is to be matched is needed from now on
-    matcher.setCursor(source.name, cursor)
-    onBegun()
-  }
-  for await (const item of source.follow(cursor + 1, until)) {
-    if (until.aborted) return
-    matcher.take(item)
-    onMatched(item)
-    await room()
+  const { source } = place
+  const older = new AbortController()
+  const looking = setInterval(() => {
+    const cursor = matcher.cursor(source.name) ?? 0
+    if (cursor === 0) return
+    source.resumeAfter({ cursor, storedMs: place.matchedMs }).then((resumed) => {
+      if (resumed !== cursor) older.abort()
+    }, onFailure)
+  }, lookEveryMs)
+  try {
+    for await (const item of source.follow(after + 1, AbortSignal.any([until, older.signal]))) {
+      if (until.aborted) return
+      // it is followed from after the cursor on: the stream gives its sequences out again
+      if (item.sequence <= (matcher.cursor(source.name) ?? 0)) return
+      matcher.take(item)
+      place.last = item
+      place.matchedMs = item.storedMs
+      await room()
+    }
+  } finally {
+    clearInterval(looking)
   }
 }

@@ -47,7 +47,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
   const needs = openNeeds(await new Kvm(nc).open(buckets.system), shards.all, logger)
   openGauges(context.metrics, { ...context, shards: shards.all })
   const owning = { shards, ending: ending.signal, onLost: failed.reject, logger }
-  const leases = openShardLeases({ ...owning, kv, holder: instance.id })
+  const leases = openShardLeases({ ...owning, nc, kv, holder: instance.id })
 
   const either = AbortSignal.any([stop, ending.signal])
   const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {

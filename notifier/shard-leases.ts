@@ -1,5 +1,6 @@
 /** Which shards this process owns follows from the leases that it holds. */
 import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { shardCount } from '../core/delivery/webhook-id.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -10,6 +11,7 @@ export const shardTask = (shard: number): string => `shard.${shard}`
 const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
 
 type Options = {
+  readonly nc: NatsConnection
   readonly kv: KV
   readonly holder: string
   readonly shards: Shards
@@ -18,8 +20,17 @@ type Options = {
   readonly logger: Logger
 }
 
-export const openShardLeases = ({ kv, holder, shards, ending, onLost, logger }: Options): Leases =>
+export const openShardLeases = ({
+  nc,
+  kv,
+  holder,
+  shards,
+  ending,
+  onLost,
+  logger,
+}: Options): Leases =>
   openLeases({
+    nc,
     kv,
     holder,
     aliveAs: 'notifier.',

@@ -50,7 +50,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
     for (const record of records) foldRecord(work, record)
   })
   takeUp(work)
-  const follower = follow(work)
+  const follower = follow(work, claimed)
   const tick = startTick(work)
   const stopListening = context.book.onChange((webhook) => {
     takeChange(work, webhook)
@@ -141,13 +141,23 @@ function takeUp(work: ShardWork): void {
   }
 }
 
-function follow({ context, shard, matcher, wal, stop }: ShardWork): Follower {
-  const { book, sources, logger, pause, onNeeds } = context
+function follow(
+  { context, shard, matcher, wal, stop }: ShardWork,
+  { matchedByMs }: Claimed,
+): Follower {
+  const { book, sources, logger, pause, onNeeds, wallMs } = context
   return followSources({
     matcher,
     sources,
     wants: book.index(shard).wants,
+    wallMs,
     wantedSinceMs: (source) => wantedSinceMs(book, shard, source),
+    matchedByMs,
+    onOlder: (source, cursor, resumedAfter) =>
+      logger.error(
+        { shard, source, matched: cursor, resumedAfter },
+        'a stream has come back older: what came into it since is delivered, what it lost is not',
+      ),
     onBegun: () => {
       wal.writeCursors()
       onNeeds()

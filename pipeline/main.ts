@@ -64,9 +64,9 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, thresholdOf))
   const system = opened.use(await watchBucket(nc, buckets.system, parsePositions))
 
-  let thresholds = thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold))
+  let thresholds: readonly number[] | undefined
   webhooks.onChange(() => {
-    thresholds = thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold))
+    thresholds = undefined
   })
 
   const log: Log = {
@@ -137,7 +137,9 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
           }
         }
       },
-      thresholds: () => thresholds,
+      // when they are next needed: thousands of webhooks may change at once
+      thresholds: () =>
+        (thresholds ??= thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold))),
       keccak: await createKeccak(),
       store,
       writer,
@@ -177,6 +179,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     rollUps = undefined
   }
   const leases = openLeases({
+    nc,
     kv: leaseKeys,
     holder: instance.id,
     shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),

@@ -36,7 +36,7 @@ import type { Deferred, LogMessage } from '../core/state/log-message.ts'
 import { graceMsOf, statusCounts } from '../core/state/presence.ts'
 import { createSilenceWheel } from '../core/state/silence-wheel.ts'
 import { warm } from '../core/state/warm.ts'
-import { hourMs, secondMs } from '../core/time.ts'
+import { dayMs, hourMs, secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -46,6 +46,13 @@ import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './
 import { commit, type Log } from './commit.ts'
 import { eventCopier } from './copy-events.ts'
 import { rejectedCopier } from './copy-rejected.ts'
+import {
+  createDayBook,
+  createFreshBook,
+  mostFreshADay,
+  mostLateADay,
+  mostListedADay,
+} from './day-books.ts'
 import {
   type Decider,
   decideBatch,
@@ -57,7 +64,6 @@ import {
 } from './decide.ts'
 import { findSilences } from './find-silences.ts'
 import type { Believed } from './judge.ts'
-import { createLateBook } from './late-book.ts'
 import { startLateLane } from './late-lane.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import { purgeRaw } from './purge-raw.ts'
@@ -122,6 +128,9 @@ const heartbeatMs = hourMs
 const listeningWithinMs = 1.5 * tickMs
 const purgeEveryMs = 5 * secondMs
 const noRaws: RawsAtHand = () => undefined
+/** A sensor that the operator lets send more often, such as a bridge, may do so all day. */
+const mostFreshOf = (sensor: RegisteredSensor | undefined): number =>
+  Math.max(mostFreshADay, (sensor?.flood?.perSecond ?? 0) * (dayMs / secondMs))
 const keyText = ({ sensor, timeMs }: ReadingKey): string => `${sensor} ${timeMs}`
 
 const believedIn = (messages: readonly JudgedMessage[]): Believed[] =>
@@ -153,11 +162,16 @@ export async function startPartition(
     (sensor && context.sensorOf(sensor)?.cadenceMs) ?? defaultCadenceSeconds * secondMs
   const graceMs = (slot: number): number => graceMsOf(cadenceMsOf(state.ids[slot]))
   const wheel = createSilenceWheel(state, graceMs)
+  const mayBeLate = createDayBook(mostLateADay)
   const decider: Decider = {
     state,
     worker: context.worker,
     thresholds: context.thresholds,
     watch: wheel.watch,
+    mayBeFresh: createFreshBook((sensor) => mostFreshOf(context.sensorOf(sensor))),
+    mayBeLate,
+    mayList: createDayBook(mostListedADay),
+    onNotListed: metrics.notListed,
   }
   const copyEvents = eventCopier(log, context)
   const bound = rejectedBound(log.nc, {
@@ -303,7 +317,7 @@ export async function startPartition(
   const credits = createCredits(batchesUnderWay)
   const stopped = new Subject<void>()
   const judged = pulledBatches(source, credits).pipe(
-    judgeBatches({ ...context, partition, mayBeLate: createLateBook() }),
+    judgeBatches({ ...context, partition, mayBeLate }),
     map((batch): Work => ({ kind: 'batch', batch })),
   )
   const listen = (): void => {

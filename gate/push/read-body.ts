@@ -11,6 +11,11 @@ const readText = koaBody({
   multipart: false,
 })
 
+/** @throws PushError 413 it says itself that it is too long */
+export function refuseLong({ req }: Context): void {
+  if (Number(req.headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
+}
+
 /**
  * The JSON that was sent, whatever its type claims: firmware and scripts call JSON many things.
  * @throws PushError 400, 413, 415
@@ -24,7 +29,6 @@ export async function readJson(
     throw new PushError(415, 'unsupported_media_type', 'send the body without a Content-Encoding')
   if (/^multipart\//i.test(headers['content-type'] ?? ''))
     throw new PushError(415, 'unsupported_media_type', 'send the body as application/json')
-  if (Number(headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
   headers['content-type'] = 'text/plain'
   try {
     await readText(ctx, noMore)

@@ -74,6 +74,8 @@ export function anchoredSource(
       const sensor = sensorOf(reading.sensor)
       return happeningOfAnchored(reading, sensor, { keccak, publicUrl, event: batch.event })
     },
+    // a sequence that is in a final batch is never another reading, whatever READINGS gives out again
+    resumeAfter: ({ cursor }) => Promise.resolve(cursor),
     cursorSince: (sinceMs) => batches.endBefore(sinceMs),
   }
 }

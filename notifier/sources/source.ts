@@ -6,10 +6,11 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeliveryKey, SourceName } from '../../core/delivery/delivery.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
-import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import type { Matched as OnMatched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Happening } from '../payload.ts'
+import type { Matched } from './resume.ts'
 
 /** One message of a source, which holds any number of events. */
 export type SourceItem = {
@@ -21,7 +22,7 @@ export type SourceItem = {
   /** Messages that the server holds after this one. */
   readonly pending: number
   /** Calls back for every webhook that it concerns. */
-  readonly match: (index: WebhookIndex, on: Matched) => void
+  readonly match: (index: WebhookIndex, on: OnMatched) => void
 }
 
 export type Source = {
@@ -32,6 +33,8 @@ export type Source = {
   readonly read: (fromSeq: number, endSeq: number) => AsyncIterable<SourceItem>
   /** What a delivery is about; undefined: it is not kept any more. */
   readonly happening: (key: DeliveryKey) => Promise<Happening | undefined>
+  /** Where to go on after what was matched: the cursor, unless the stream has come back older. */
+  readonly resumeAfter: (matched: Matched) => Promise<number>
   /** The cursor of one who wants what happened at that time or later, ms since the epoch. */
   readonly cursorSince: (sinceMs: number) => Promise<number>
 }

@@ -1,8 +1,10 @@
 /** Items that are messages of one stream, by that stream's own sequences. */
-import { JetStreamApiError, type JsMsg, jetstreamManager } from '@nats-io/jetstream'
+import { type JsMsg, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { openPull } from '../../runtime/nats/pull.ts'
 import { readUpTo } from '../../runtime/nats/read-up-to.ts'
+import { firstSince } from '../../runtime/nats/stored-message.ts'
+import { resumeAfter } from './resume.ts'
 import type { Source, SourceItem } from './source.ts'
 
 type StreamOptions = {
@@ -18,7 +20,7 @@ type StreamOptions = {
 export function streamItems(
   nc: NatsConnection,
   { stream, subjects, maxMessages, itemReader }: StreamOptions,
-): Pick<Source, 'follow' | 'read' | 'cursorSince'> {
+): Pick<Source, 'follow' | 'read' | 'resumeAfter' | 'cursorSince'> {
   return {
     async *follow(fromSeq, stop) {
       await using pull = await openPull(nc, { stream, subjects, fromSeq, maxMessages })
@@ -37,21 +39,14 @@ export function streamItems(
       for await (const message of readUpTo(nc, stream, { subjects, fromSeq, endSeq, maxMessages }))
         yield await itemOf(message)
     },
+    resumeAfter: (matched) => resumeAfter(nc, stream, matched),
     cursorSince: async (sinceMs) => {
-      const { direct, streams } = await jetstreamManager(nc, { checkAPI: false })
+      const { streams } = await jetstreamManager(nc, { checkAPI: false })
       // asked first: what is stored meanwhile is after it
       const { state } = await streams.info(stream)
-      const first = await direct
-        .getMessage(stream, { start_time: new Date(sinceMs) })
-        .catch(noneSoYoung)
-      return first === null ? state.last_seq : first.seq - 1
+      return ((await firstSince(nc, stream, sinceMs)) ?? state.last_seq + 1) - 1
     },
   }
-}
-
-function noneSoYoung(error: unknown): null {
-  if (error instanceof JetStreamApiError) return null
-  throw error
 }
 
 /** What every item of a message has. */

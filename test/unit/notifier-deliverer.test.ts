@@ -30,6 +30,7 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
         follow: () => none,
         read: () => none,
         cursorSince: () => Promise.resolve(0),
+        resumeAfter: ({ cursor }) => Promise.resolve(cursor),
         happening: () => Promise.reject(broken),
       }),
     ),
