@@ -3,6 +3,7 @@ import { type SourceName, sourceNames } from '../core/delivery/delivery.ts'
 import { sourceRows } from '../core/delivery/event-kinds.ts'
 import { secondMs } from '../core/time.ts'
 import { pause } from '../runtime/pause.ts'
+import { NewerFormat } from '../schemas/formats.ts'
 import type { Matcher } from './matcher.ts'
 import type { Source, SourceItem, Sources } from './sources/source.ts'
 
@@ -31,6 +32,8 @@ type Options = {
   readonly room: () => Promise<void>
   readonly stop: AbortSignal
   readonly onFailure: (error: unknown) => void
+  /** The process must end. */
+  readonly onFatal: (error: unknown) => void
 }
 
 const retryMs = 250
@@ -100,6 +103,8 @@ async function keepFollowing(options: Options, place: Place, until: AbortSignal)
       const cursor = await cursorOf(options, place, until)
       if (!until.aborted) await followAfter(options, place, cursor, until)
     } catch (error) {
+      // of a later version: to go on without it would lose its deliveries
+      if (error instanceof NewerFormat) return options.onFatal(error)
       options.onFailure(error)
     }
     await pause(retryMs, until)

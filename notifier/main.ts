@@ -4,9 +4,9 @@ import { Kvm } from '@nats-io/kv'
 import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
@@ -34,8 +34,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
 
   const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'notifier')
+  opened.use(await joinInstance(nc, { ...config, name: 'notifier', id: instance.worker }))
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const registry = openMetrics('notifier')
   const kv = await new Kvm(nc).open(buckets.leases)

@@ -4,6 +4,7 @@
  */
 import type { KV } from '@nats-io/kv'
 import type { Logger } from '../runtime/log.ts'
+import { neededByShard } from '../schemas/system-keys.ts'
 import type { Shard } from './shard.ts'
 
 export type Needs = {
@@ -19,7 +20,7 @@ export function openNeeds(system: KV, shards: () => readonly Shard[], log: Logge
   const tellOf = async (owner: Shard): Promise<void> => {
     const text = JSON.stringify({ readings: owner.neededReadings() ?? null })
     if (told.get(owner) === text) return
-    await system.put(`needed.notifier.${owner.shard}`, text)
+    await system.put(neededByShard(owner.shard), text)
     told.set(owner, text)
   }
   const tellAll = async (): Promise<void> => {

@@ -13,6 +13,7 @@ import type { Instance } from '../runtime/process/instance-id.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { shardLease } from '../schemas/system-keys.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
 import { attemptsLog } from './attempts-log.ts'
 import { steadyClock } from './clock.ts'
@@ -22,7 +23,6 @@ import { notifierMetrics } from './metrics.ts'
 import { ownerMails } from './owner-mails.ts'
 import { reportEndpoints } from './report-endpoints.ts'
 import { openSender } from './send.ts'
-import { shardTask } from './shard-leases.ts'
 import type { ShardContext } from './shard-work.ts'
 import { openSources } from './sources/open-sources.ts'
 import { openWebhookBook, parsePremium } from './webhook-book.ts'
@@ -67,7 +67,7 @@ export async function openContext(options: Options): Promise<ShardContext> {
     mostWaiting,
     metrics,
     clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
-    isTaken: (shard) => isTaken(shardTask(shard)),
+    isTaken: (shard) => isTaken(shardLease(shard)),
     sender: opened.use(openSender({ resolver: publicResolver({ allowInsecure }) })),
     book,
     signatureHeader,

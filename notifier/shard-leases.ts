@@ -5,10 +5,10 @@ import { shardCount } from '../core/delivery/webhook-id.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type Leases, openLeases } from '../runtime/nats/leases.ts'
+import { alivePrefixes, shardLease, shardPrefix } from '../schemas/system-keys.ts'
 import type { Shards } from './shards.ts'
 
-export const shardTask = (shard: number): string => `shard.${shard}`
-const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
+const shardOfTask = (name: string): number => Number(name.slice(shardPrefix.length))
 
 type Options = {
   readonly nc: NatsConnection
@@ -33,8 +33,8 @@ export const openShardLeases = ({
     nc,
     kv,
     holder,
-    aliveAs: 'notifier.',
-    shared: Array.from({ length: shardCount }, (_, shard) => shardTask(shard)),
+    aliveAs: alivePrefixes.notifier,
+    shared: Array.from({ length: shardCount }, (_, shard) => shardLease(shard)),
     single: [],
     onHeld: (name) => {
       // a round that was under way when we began to end may still bring one

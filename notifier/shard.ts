@@ -167,6 +167,7 @@ function follow(
     },
     stop,
     onFailure: (error) => logger.warn({ err: error, shard }, 'events: trying again'),
+    onFatal: context.onFatal,
   })
 }
 

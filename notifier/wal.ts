@@ -10,10 +10,11 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { Cursors } from '../core/delivery/delivery.ts'
 import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/nats/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/nats/stored-message.ts'
 import { readWal, setWalHeaders, type WalMessage } from '../runtime/nats/wal-message.ts'
+import { NewerFormat } from '../schemas/formats.ts'
 import { ledgerStream, walSubject } from '../schemas/subjects.ts'
 import { encodeRecords, levelOfRecord } from '../schemas/webhooks/ledger-records.ts'
 import { versionOf } from '../schemas/webhooks/ledger-version.ts'
@@ -170,7 +171,7 @@ export function openWal(options: Options): Wal {
     const read = (stored: Stored): WalMessage | undefined => readWal(stream, stored)
     const after = await lookAfter(options.nc, place, read).catch((error: unknown) => {
       // a newer version owns the shard
-      if (error instanceof MustAct) throw error
+      if (error instanceof NewerFormat) throw error
       options.onRetry(error)
       return undefined
     })

@@ -60,13 +60,11 @@ export const askSubject = (shard: number | '*'): string => `notifier.ask.${shard
 export const attemptsStream = 'ATT'
 export const attemptSubject = (webhook: string): string => `att.${webhook}`
 
-/** Headers of a message of `wal`. */
+/** Headers of a message of `wal`; those of the cursors are in `core/delivery/event-kinds.ts`. */
 export const walHeaders = {
   worker: 'Dw-Worker',
   /** Which message of its worker's this is: tells a publish that timed out and landed. */
   write: 'Dw-Write',
-  /** `schemas/webhooks/ledger-version.ts`; none: 1. The cursors' headers are those of the sources. */
-  version: 'Air-Version',
 } as const
 
 /** What was anchored, for good: the leaves of each batch (`batch-blob.ts`), written once. */
@@ -135,9 +133,6 @@ export const rejectedHeaders = {
   sha256: 'Air-Sha256',
 } as const
 
-/** In bucket `leases`: each anchor process says there since when it runs, ISO, for as long as it does. */
-export const anchorAlive = 'anchor-alive.'
-
 /** KV buckets. */
 export const buckets = {
   /** sensor id → `sensor` schema */
@@ -174,10 +169,6 @@ export const buckets = {
   anchoring: 'anchoring',
   /** partition or task → holder, with a TTL */
   leases: 'leases',
-  /**
-   * `partitions` → 16; `rollup` → position of the statistics job; `stored.<process>` → what the
-   * store holds; `needed.<who>` → `{"readings": n}`, the oldest READINGS sequence somebody still
-   * reads, null: none; once-only settings
-   */
+  /** what holds for the whole instance; its keys and those of `leases` are in `system-keys.ts` */
   system: 'system',
 } as const

@@ -1,6 +1,7 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import { pause } from '../pause.ts'
 import { logReader } from './log-messages.ts'
@@ -50,7 +51,8 @@ export async function followLog(
           try {
             message = await read(raw)
             isRead = true
-          } catch {
+          } catch (error) {
+            if (error instanceof NewerFormat) throw error
             if (nc.isClosed() || stop.signal.aborted) return
             await pause(againMs, stop.signal)
           }

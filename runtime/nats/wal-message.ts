@@ -3,11 +3,11 @@ import type { MsgHdrs } from '@nats-io/transport-node'
 import { type Cursors, levelOfSource, sourceNames } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import type { FormatLevel } from '../../schemas/format-level.ts'
+import { assertKnownHeader, versionHeader } from '../../schemas/formats.ts'
 import { walHeaders } from '../../schemas/subjects.ts'
 import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
-import { newerLedger, readCursors, writtenCursors } from '../../schemas/webhooks/ledger-version.ts'
+import { readCursors, writtenCursors } from '../../schemas/webhooks/ledger-version.ts'
 import { reportBroken } from '../broken.ts'
-import { MustAct } from '../exit.ts'
 import { fenceOf, type Stored } from './stored-message.ts'
 
 type WalHead = {
@@ -29,24 +29,23 @@ export function setWalHeaders(
   header.set(walHeaders.worker, worker)
   header.set(walHeaders.write, String(write))
   // 0.1 knows no other version, and no header for it
-  if (version > 1) header.set(walHeaders.version, String(version))
+  if (version > 1) header.set(versionHeader, String(version))
   for (const [name, cursor] of writtenCursors(cursors, headerOf)) header.set(name, String(cursor))
 }
 
 /**
  * undefined: foreign, and reported.
- * @throws MustAct where a newer version wrote it: what it says would be lost
+ * @throws NewerFormat
  */
 export function readWal(
   stream: string,
   { seq, subject, headers, data }: Omit<Stored, 'timeMs'>,
 ): WalMessage | undefined {
+  assertKnownHeader('ledger', headers, `${stream}, message ${seq}`)
   const text = (name: string): string => headers?.get(name) ?? ''
   const worker = text(walHeaders.worker)
   const write = numberOf(text(walHeaders.write))
   const isFenced = fenceOf(headers) !== undefined
-  const newer = newerLedger(stream, seq, Number(text(walHeaders.version)))
-  if (newer !== undefined && worker !== '' && isFenced) throw new MustAct(newer)
   const areCursors = sourceNames.every((source) => {
     const written = text(headerOf(source))
     return written === '' ? levelOfSource(source) > 1 : !Number.isNaN(numberOf(written))

@@ -11,7 +11,8 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
-import { type FormatLevel, newestLevel } from '../format-level.ts'
+import type { FormatLevel } from '../format-level.ts'
+import { assertKnown } from '../formats.ts'
 import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
 import { readCursors, writtenCursors } from './ledger-version.ts'
 
@@ -66,28 +67,24 @@ export const encodeManifest = ({ version, cursors, ...counts }: Manifest): strin
     ...Object.fromEntries(writtenCursors(cursors, (source) => source)),
   })
 
-/** @returns undefined where the bytes are not a manifest, `newer` with a version to come */
-export function parseManifest(
-  bytes: Uint8Array,
-): Manifest | { readonly newer: number } | undefined {
+/** @returns undefined if the bytes are not a manifest @throws NewerFormat */
+export function parseManifest(bytes: Uint8Array): Manifest | undefined {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    for (const version of [1, 2] as const) {
-      if (!written[version](value)) continue
-      const { walSeq, chunks, records } = value
-      return { version, walSeq, chunks, records, cursors: readCursors((source) => value[source]) }
-    }
-    const version = versionIn(value)
-    return version !== undefined && version > newestLevel ? { newer: version } : undefined
+    value = JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }
+  for (const version of [1, 2] as const) {
+    const isWritten = written[version]
+    if (!isWritten(value)) continue
+    const { walSeq, chunks, records, ...cursors } = value
+    return { version, walSeq, chunks, records, cursors: readCursors((source) => cursors[source]) }
+  }
+  if (typeof value === 'object' && value !== null && 'v' in value && typeof value.v === 'number')
+    assertKnown('manifest', value.v)
+  return undefined
 }
-
-const versionIn = (value: unknown): number | undefined =>
-  typeof value === 'object' && value !== null && 'v' in value && typeof value.v === 'number'
-    ? value.v
-    : undefined
 
 /** 480 KB. */
 const recordsAChunk = 20_000

@@ -14,13 +14,7 @@ import {
   sourceNames,
 } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
-import { type FormatLevel, newestLevel } from '../format-level.ts'
-
-/** The sentence that refuses a ledger of a version to come; undefined: we know the version. */
-export const newerLedger = (stream: string, seq: number, version: number): string | undefined =>
-  version > newestLevel
-    ? `message ${seq} of ${stream} has version ${version}, and this airproof knows versions up to ${newestLevel}: run the newer airproof that wrote it`
-    : undefined
+import type { FormatLevel } from '../format-level.ts'
 
 /** Which version cursors and records take, each of the level given. */
 export const versionOf = (cursors: Cursors, ofRecords: FormatLevel): FormatLevel =>

@@ -159,5 +159,5 @@ test('each reading is told once its batch is final, through kills of any process
   const keyOf = (seq: number, place: number): string => `reading.anchored-${seq}-${place}`
   const again = await owner.replay(all.id, keyOf(last, 0))
   expect(bodies.has(again)).toBe(true)
-  await expect(owner.replay(all.id, keyOf(1, 0))).rejects.toThrow()
+  await expect(owner.replay(all.id, keyOf(1, 0))).rejects.toThrow('sent again')
 }, 300_000)

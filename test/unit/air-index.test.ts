@@ -1,5 +1,6 @@
 /** What every index promises, the European one, and a made-up one that goes all the way. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { assert, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { aqiScale } from '../../api/areas/aqi-scale.ts'
@@ -11,6 +12,7 @@ import { areaDirectory } from '../../api/live/area-directory.ts'
 import { createNewestReadings } from '../../api/live/newest-readings.ts'
 import { createReadingTexts } from '../../api/live/reading-texts.ts'
 import { createSensorBoard } from '../../api/live/sensor-board.ts'
+import { openApi } from '../../api/openapi/document.ts'
 import { answerSchemas } from '../../api/openapi/schemas.ts'
 import { listReadings } from '../../api/readings/list-readings.ts'
 import { listSensors } from '../../api/sensors/list-sensors.ts'
@@ -29,7 +31,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
-import { minuteMs } from '../../core/time.ts'
+import { hourMs, minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
@@ -45,7 +47,7 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
       const before = index.bands[at - 1]
       for (const name of pollutants)
         expect(band[name].low).toBe(before === undefined ? 0 : before[name].high + 1)
-      if (before !== undefined) expect(band.aqi.low).toBe(before.aqi.high + 1)
+      expect(band.aqi.low).toBe(before === undefined ? band.aqi.low : before.aqi.high + 1)
       expect(band.aqi.high).toBeGreaterThanOrEqual(band.aqi.low)
     })
     expect(new Set(index.bands.map(({ category }) => category)).size).toBe(index.bands.length)
@@ -116,6 +118,17 @@ test('the European index takes the mean of the running hour, else of the one bef
   expect(europeanIndex.nowOf([])).toBeNull()
 })
 
+test('every index that a file makes is in the list', async () => {
+  const names = globSync('core/air/index/*.ts').map((file) => basename(file, '.ts'))
+  const modules: object[] = await Promise.all(
+    names.map((name) => import(`../../core/air/index/${name}.ts`)),
+  )
+  const made = modules
+    .flatMap((module) => Object.values(module))
+    .filter((value) => typeof value === 'object' && value !== null && 'categoryOf' in value)
+  expect(new Set(made)).toEqual(new Set(airIndices))
+})
+
 test('the document has the categories of every index', () => {
   const named = airIndices.flatMap(({ bands }) => bands.map(({ category }) => category))
   expect(answerSchemas.AqiCategory.enum).toEqual([...new Set(named)])
@@ -175,7 +188,12 @@ describe('a made-up index goes all the way', async () => {
   const states = Array.from({ length: partitionCount }, (_, at) => createState(at))
   const state = states[partitionOf(sensor)]
   if (state === undefined) throw new Error('no state')
-  hear(state, slotOf(state, sensor), reading, reading.seq, createHeard())
+  // a day of the same air, an hour apart
+  for (let hoursAgo = 20; hoursAgo >= 0; hoursAgo--) {
+    const timeMs = reading.timeMs - hoursAgo * hourMs
+    const one = { ...reading, timeMs, arrivedMs: timeMs }
+    hear(state, slotOf(state, sensor), one, one.seq, createHeard())
+  }
   const board = createSensorBoard({ states: () => states, nowMs: () => nowMs, rules })
   const site = { area: 'Ikeja', fromMs: 0, lat: 6.6, lon: 3.35, address: '' }
   board.onRegistered(sensor, { id: sensor, cadenceMs: 60 * minuteMs, sites: [site] })
@@ -264,13 +282,15 @@ describe('a made-up index goes all the way', async () => {
     expect((await json(sensors, 'index=made-up')).sensors[0].aqi).toBe(9)
     expect((await json(sensors, 'index=eu')).sensors[0].aqi).toBe(5)
     const status = await json(sensorStatus(common), 'index=made-up', { sensor_id: sensor })
-    expect(status).toMatchObject({ latest: ours, aqi_nowcast: 9, aqi_24h: null })
+    expect(status).toMatchObject({ latest: ours, aqi_nowcast: 9, aqi_24h: 9 })
+    const usual = await json(sensorStatus(common), '', { sensor_id: sensor })
+    expect(usual).toMatchObject({ latest: { aqi: 148 }, aqi_nowcast: 148, aqi_24h: 148 })
   })
 
   test('through an area: now, its statistics and its steps, after the usual index of the same area', async () => {
     const usual = await json(area, 'interval=hour', { area_name: 'Ikeja' })
     expect(usual).toMatchObject({
-      aqi: { average: 70.4, median: 50, min: 8, max: 201, category: 'moderate', nowcast: null },
+      aqi: { average: 70.4, median: 50, min: 8, max: 201, category: 'moderate', nowcast: 148 },
       worst_sensor: { aqi: 148 },
     })
     const levels = { average: 8, median: 7, min: 7, max: 9 }
@@ -296,9 +316,14 @@ describe('a made-up index goes all the way', async () => {
     expect(categories[5].pm10).toEqual({ low: 270.01, high: null, unit: 'µg/m³' })
   })
 
-  test('and an index that is not in the list is refused by every route that takes one', async () => {
+  test('and every route that takes one is documented with it, and refuses one that is not in the list', async () => {
+    const paths = JSON.parse(JSON.stringify(openApi.paths))
     const routes = [listSensors(common), sensorStatus(common), readings, area, aqiScale(indices)]
     for (const route of routes) {
+      const path = route.path.replace(/:(\w+)/g, '{$1}')
+      expect(paths[path].get.parameters).toContainEqual(
+        expect.objectContaining({ name: 'index', in: 'query' }),
+      )
       const names = { sensor_id: sensor, area_name: 'Ikeja' }
       await expect(ask(route, 'index=uk', names)).rejects.toMatchObject({
         status: 400,

@@ -4,13 +4,16 @@
  */
 import { headers } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
-import { expect, test } from 'vitest'
-import { eventKindRows, sourceRows } from '../../core/delivery/event-kinds.ts'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { Happening } from '../../notifier/payload.ts'
 import type { SourceItem, Sources } from '../../notifier/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 
-// the rows are read when the modules that derive from them are loaded, so they come first
+// Rows are read when the modules that derive from them are loaded, so they come first; and those
+// modules are of this file alone, since the other unit tests share theirs.
+vi.resetModules()
+afterAll(() => void vi.resetModules())
+const { eventKindRows, sourceRows } = await import('../../core/delivery/event-kinds.ts')
 const kind = 'sky.green-at_night' as 'reading.new'
 const source = 'sky' as 'readings'
 Object.assign(eventKindRows, {

@@ -23,6 +23,11 @@ const tableOf = (reading: Readonly<Record<Pollutant, number | null>>): number | 
     return hundredths === null ? null : hundredths / 100
   })?.value ?? null
 
+test('the index of a stored reading is the one that was stored, which its hash is made of', () => {
+  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: 42 })).toBe(42)
+  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: null })).toBeNull()
+})
+
 /** EPA's formula as it is written, in the units of the step; not rounded. */
 function interpolate(pollutant: Pollutant, step: number): number {
   const band = usBands.find((candidate) => step <= candidate[pollutant].high)
