@@ -67,7 +67,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'api', log, stop })
   opened.defer(() => nc.close())
-  opened.use(await joinInstance(nc, { ...config, name: 'api' }))
+  const level = opened.use(await joinInstance(nc, { ...config, name: 'api' }))
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   // lanes of their own: nothing that a visitor asks is before what an account asks
@@ -127,6 +127,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const webhooks = opened.use(
     await openWebhooks({
       nc,
+      level,
       board,
       rules,
       directory,

@@ -3,6 +3,7 @@
  * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
+import type { Cursors } from '../core/delivery/delivery.ts'
 import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   ledgerSnapSubject,
@@ -10,10 +11,14 @@ import {
   manifestSubject,
   walSubject,
 } from '../schemas/subjects.ts'
-import type { LedgerSnapshot, Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
+import {
+  encodeManifest,
+  type LedgerSnapshot,
+  type Manifest,
+} from '../schemas/webhooks/ledger-snapshot.ts'
+import { versionOf } from '../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
-import type { Cursors } from './wal-message.ts'
 
 export type SnapshotWriter = (
   snapshot: LedgerSnapshot,
@@ -32,7 +37,7 @@ export function ledgerSnapshotWriter(
     const found = await lastManifest(nc, shard)
     if (found !== undefined && found.walSeq > manifest.walSeq) return false
     try {
-      await js.publish(manifestSubject(shard), JSON.stringify(manifest), {
+      await js.publish(manifestSubject(shard), encodeManifest(manifest), {
         expect: { lastSubjectSequence: last?.seq ?? 0 },
       })
       return true
@@ -55,10 +60,11 @@ export function ledgerSnapshotWriter(
     for (const seq of old) await streams.purge(stream, { filter: `dw.${shard}.snap.${seq}.*` })
   }
 
-  return async ({ chunks, records }, { seq, cursors }) => {
+  return async ({ chunks, records, level }, { seq, cursors }) => {
     for (const [i, chunk] of chunks.entries())
       await js.publish(ledgerSnapSubject(shard, seq, i), chunk)
-    const manifest = { v: 1, walSeq: seq, chunks: chunks.length, records, ...cursors } as const
+    const version = versionOf(cursors, level)
+    const manifest = { version, walSeq: seq, chunks: chunks.length, records, cursors }
     if (!(await putManifest(manifest))) return 'stale'
     await purge(seq)
     return 'written'

@@ -254,7 +254,7 @@ async function create(
   if (made !== undefined) return answer(made, true)
 
   const { description, events } = body
-  const { url = '', filters = {} } = await judge({ url: body.url, filters: body.filters ?? {} })
+  const { url = '', filters = {} } = await judge({ filters: {}, ...body })
   const secret = newSecret()
   const created = await book.create(
     account,

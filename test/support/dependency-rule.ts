@@ -97,6 +97,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     send: ['chain', 'contract'],
     audit: ['chain', 'contract'],
   },
+  notifier: { scheduler: [], sources: [] },
   api: {
     http: [],
     access: ['http'],

@@ -4,7 +4,7 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { deliveryOwner } from '../../api/webhooks/delivery-owner.ts'
 import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
-import { openFeed } from '../../notifier/feed.ts'
+import { eventsSource } from '../../notifier/sources/events.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
@@ -20,33 +20,33 @@ import {
 import { startReceiver } from '../support/receiver.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('a feed ends where its server has become silent, and not while there is merely nothing new', async () => {
+test('a source goes on by itself where its server was silent, and not only where there is nothing new', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)
   await publishEvent(nc, rise(100, 180))
-  const told: number[] = []
-  let hasEnded = false
+  const seen: number[] = []
+  const stop = new AbortController()
+  const { follow } = await eventsSource({ nc, thresholdOf: () => undefined })
   const reading = (async () => {
-    await using feed = await openFeed(nc, 'events', { sequence: 1 })
-    for await (const { sequence } of feed) told.push(sequence)
-    hasEnded = true
+    for await (const { sequence } of follow(1, stop.signal)) seen.push(sequence)
   })()
   // reads on after more silence of the events than it suffers of the server
   const startMs = performance.now()
   await eventually('six seconds are over', () => performance.now() - startMs > 6_000)
-  expect([told, hasEnded]).toEqual([[1], false])
   await publishEvent(nc, rise(100, 180))
-  await eventually('the second one', () => told.length === 2)
+  await eventually('the second one', () => seen.length === 2)
+  const frozenMs = performance.now()
   nats.freeze()
-  await eventually('it ends', () => hasEnded)
+  await eventually('it is silent for longer', () => performance.now() - frozenMs > 7_000)
   nats.thaw()
+  await eventually('NATS takes an event', () =>
+    publishEvent(nc, rise(100, 180)).catch(() => undefined),
+  )
+  await eventually('the third one', () => seen.length >= 3, { withinMs: 30_000 })
+  expect(seen).toEqual(seen.map((_, i) => i + 1))
+  stop.abort()
   await reading
-  await using again = await openFeed(nc, 'events', { sequence: 2 })
-  for await (const { sequence } of again) {
-    expect(sequence).toBe(2)
-    break
-  }
   await nc.close()
 })
 

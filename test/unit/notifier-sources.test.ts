@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
-import { indexOfOne, matchItem } from '../../notifier/feed.ts'
+import { matchReadings } from '../../notifier/sources/log-readings.ts'
+import { indexOfOne } from '../../notifier/webhook-book.ts'
 import { believed, idsOf } from '../support/decided.ts'
 
 const arrivedMs = Date.UTC(2026, 0, 15, 10, 30)
@@ -16,11 +17,7 @@ const wanted = indexOfOne({
 
 function placesTold(readings: readonly ArrivedReading[]): number[] {
   const told: number[] = []
-  matchItem(
-    wanted,
-    { stream: 'readings', readings, sequence: 1, storedMs: arrivedMs, pending: 0 },
-    (_, __, place) => void told.push(place),
-  )
+  matchReadings('reading.new', readings, wanted, (_, __, place) => void told.push(place))
   return told
 }
 

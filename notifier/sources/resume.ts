@@ -1,12 +1,12 @@
 /**
- * Where a feed goes on. A stream that has come back older (a restored volume, a tail that was lost
+ * Where a source goes on. A stream that has come back older (a restored volume, a tail that was lost
  * with the power) gives the sequences after its end out again: what is new in it would be taken for
- * what was matched long ago. So it is looked at before each feed, and is resumed by time then.
+ * what was matched long ago. So it is looked at whenever it is followed, and is resumed by time then.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { minuteMs } from '../core/time.ts'
-import { firstSince, messageAt } from '../runtime/nats/stored-message.ts'
+import { minuteMs } from '../../core/time.ts'
+import { firstSince, messageAt } from '../../runtime/nats/stored-message.ts'
 
 /** Two servers of a cluster may have led the stream and the ledger, each with its own clock. */
 const clockSlackMs = minuteMs
