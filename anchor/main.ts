@@ -8,12 +8,13 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
-import { anchorAlive, buckets } from '../schemas/subjects.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
@@ -24,7 +25,6 @@ import { openSealedBatches } from './sealed-batches.ts'
 import { openSender } from './send/open-sender.ts'
 
 /** One process at a time; the others stand by. Two at once would do no harm. */
-const anchorTask = 'task.anchor'
 /** A process has 10 s to stop. */
 const orderlyMs = 7_000
 
@@ -42,8 +42,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'anchor', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'anchor')
+  opened.use(await joinInstance(nc, { ...config, name: 'anchor', id: instance.worker }))
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)
   const deployment = await findDeployment(journal, settings, { pause, stop, log })
@@ -103,9 +103,9 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     kv: await kvm.open(buckets.leases),
     holder: instance.id,
     shared: [],
-    single: [anchorTask],
+    single: [tasks.anchor],
     // the pipelines count who is alive among themselves
-    aliveAs: anchorAlive,
+    aliveAs: alivePrefixes.anchor,
     aliveSays: formatIso(Date.now()),
     onHeld: begin,
     onRelease: end,

@@ -6,16 +6,17 @@ import { openMetrics } from '../runtime/metrics.ts'
 import { lastValues } from '../runtime/nats/last-values.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { failureLog } from '../runtime/process/failure-log.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { assertKeptStore } from '../runtime/process/kept-store.ts'
 import type { ProcessMain } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { systemKeys } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
 import { createKeyGuard, parseKnownKey } from './access/key-guard.ts'
 import { openKeyUses } from './access/key-uses.ts'
@@ -35,7 +36,7 @@ import { openLivePicture } from './live/live-picture.ts'
 import { hearFrom } from './live/nats-heard.ts'
 import { createNewestReadings } from './live/newest-readings.ts'
 import { createReadingTexts } from './live/reading-texts.ts'
-import { createRollupProgress, parseRollupRecord, rollupKey } from './live/rollup-progress.ts'
+import { createRollupProgress, parseRollupRecord } from './live/rollup-progress.ts'
 import { keepSeeding } from './live/seed-newest.ts'
 import { createSensorBoard } from './live/sensor-board.ts'
 import { usualView } from './live/view.ts'
@@ -66,7 +67,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'api', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
+  opened.use(await joinInstance(nc, { ...config, name: 'api' }))
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   // lanes of their own: nothing that a visitor asks is before what an account asks
@@ -80,7 +81,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const heard = opened.use(await hearFrom({ barrier: whole }))
   const system = opened.use(
     await watchBucket(nc, buckets.system, (value, key) =>
-      key === rollupKey ? parseRollupRecord(value) : undefined,
+      key === systemKeys.rollup ? parseRollupRecord(value) : undefined,
     ),
   )
   const sensors = opened.use(
@@ -88,9 +89,9 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   )
 
   const progress = createRollupProgress()
-  progress.record(system.get(rollupKey))
+  progress.record(system.get(systemKeys.rollup))
   system.onChange(({ key, value }) => {
-    if (key === rollupKey) progress.record(value)
+    if (key === systemKeys.rollup) progress.record(value)
   })
   const newest = createNewestReadings()
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))

@@ -13,6 +13,7 @@ import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../runtime/process/config.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
 import { deniedLog } from './callout/denied-log.ts'
 import { createDoor } from './callout/door.ts'
@@ -54,7 +55,6 @@ export type CalloutOptions = {
 
 /** A flooding sensor stays out for so long. */
 const pauseMs = 60_000
-const floodTask = 'gate.flood'
 
 export type Callout = AsyncDisposable & {
   /** How long a sensor that flooded is not let in yet; 0: it is. */
@@ -217,9 +217,9 @@ async function whileHolding(
     nc,
     kv: await new Kvm(nc).open(buckets.leases),
     holder,
-    aliveAs: 'gate.alive.',
+    aliveAs: alivePrefixes.gate,
     shared: [],
-    single: [floodTask],
+    single: [tasks.flood],
     onHeld: () => {
       if (ending.signal.aborted) return
       holding = new AbortController()

@@ -7,14 +7,15 @@ import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/nats/leases.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { claimStore } from '../runtime/process/kept-store.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.ts'
 import { openStore } from '../store/open-store.ts'
 import { sqliteHasRows } from '../store/sqlite/has-rows.ts'
 import { createClockWatch } from './clock-watch.ts'
@@ -30,9 +31,7 @@ import { farthest, parsePositions, positionTeller } from './stored-positions.ts'
 import { createStormWatch } from './storm-watch.ts'
 import { thresholdOf, thresholdsInUse } from './thresholds.ts'
 
-const rollUpTask = 'task.rollup'
-const partitionTask = (partition: number): string => `partition.${partition}`
-const partitionOfTask = (name: string): number => Number(name.slice('partition.'.length))
+const partitionOfTask = (name: string): number => Number(name.slice(partitionPrefix.length))
 const tellPositionsMs = 2_000
 const publishTimeoutMs = 2_000
 /** A process has 10 s to stop; connections and files are closed in what is left. */
@@ -50,8 +49,10 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
 
   const nc = await connectNats(config, { name: 'pipeline', log: logger, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
+  const level = opened.use(
+    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker }),
+  )
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)
   const store = opened.use(await openStore(config.store))
@@ -73,6 +74,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     nc,
     // one in flight when the server dies waits for it to the end
     js: jetstream(nc, { timeout: publishTimeoutMs }),
+    level,
     pause,
     stop: stopping,
     onRetry: (error) => {
@@ -123,7 +125,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   const isTaken = takenBySomeoneElse(leaseKeys, instance.id)
   const partitions = createPartitions(
     {
-      isTaken: (partition) => isTaken(partitionTask(partition)),
+      isTaken: (partition) => isTaken(partitionLease(partition)),
       log,
       logger,
       worker: instance.worker,
@@ -182,10 +184,10 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     nc,
     kv: leaseKeys,
     holder: instance.id,
-    shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),
-    single: [rollUpTask],
+    shared: Array.from({ length: partitionCount }, (_, partition) => partitionLease(partition)),
+    single: [tasks.rollUp],
     onHeld: (name) => {
-      if (name !== rollUpTask) return partitions.take(partitionOfTask(name))
+      if (name !== tasks.rollUp) return partitions.take(partitionOfTask(name))
       const stopRollUp = new AbortController()
       const done = runRollUps({
         store,
@@ -200,9 +202,9 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
       rollUps = { stop: stopRollUp, done }
     },
     onRelease: (name) =>
-      name === rollUpTask ? stopRollUps() : partitions.give(partitionOfTask(name)),
+      name === tasks.rollUp ? stopRollUps() : partitions.give(partitionOfTask(name)),
     onLost: (name) => {
-      if (name === rollUpTask) void stopRollUps()
+      if (name === tasks.rollUp) void stopRollUps()
       else failed.reject(new TryAgain(`${name} is somebody else's now: starting anew`))
     },
     onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),

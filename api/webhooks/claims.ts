@@ -8,6 +8,7 @@ import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { webhooksKey } from '../../schemas/system-keys.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
 
 /** Id → when it was claimed, ms since the epoch. */
@@ -37,8 +38,6 @@ const claimsIn = (value: unknown): Claims =>
     ? Object.fromEntries(Object.entries(value).filter(([, atMs]) => Number.isFinite(atMs)))
     : {}
 
-const keyOf = (account: string): string => `webhooks.${account}`
-
 export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaims {
   /** @param change gives undefined where there is nothing to write */
   const update = async (
@@ -46,12 +45,14 @@ export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaim
     change: (claims: Claims) => Promise<Claims | undefined>,
   ): Promise<void> => {
     for (let tries = 0; tries < mostTries; tries++) {
-      const entry = await kv.get(keyOf(account))
+      const entry = await kv.get(webhooksKey(account))
       const before = claimsIn(jsonOf(entry))
       const claims = await change(before)
       if (claims === undefined) return
       try {
-        await kv.put(keyOf(account), JSON.stringify(claims), { previousSeq: entry?.revision ?? 0 })
+        await kv.put(webhooksKey(account), JSON.stringify(claims), {
+          previousSeq: entry?.revision ?? 0,
+        })
         return
       } catch (error) {
         if (!isWrongLastSequence(error)) throw error
