@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -15,5 +15,12 @@ export function copiedTree(root: string): Disposable & { readonly path: string }
     copyFileSync(from, join(folder.path, file))
   }
   symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'), 'junction')
+  return folder
+}
+
+/** The same again, with what was built in it. */
+export function copyOf(path: string): Disposable & { readonly path: string } {
+  const folder = temporaryFolder()
+  cpSync(path, folder.path, { recursive: true, verbatimSymlinks: true })
   return folder
 }

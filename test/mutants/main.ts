@@ -1,28 +1,26 @@
 /**
- * `npm run mutants [-- --json] [-- WORD]`: takes lines out of a copy of the project, one at a time,
+ * `npm run mutants [-- --json] [-- WORD]`: takes lines out of copies of the project, one at a time,
  * and counts the ones that a test or the types notice. WORD chooses by name or file.
  */
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { copiedTree } from './copied-tree.ts'
+import { copiedTree, copyOf } from './copied-tree.ts'
 import { mutants as listed } from './lists/mutants.ts'
-import { mutantsOf } from './mutant.ts'
-import { assertGreen, type Checks, type Outcome, tryMutant } from './try-mutants.ts'
+import { mutantsOf, testFile } from './mutant.ts'
+import { assertGreen, type Checks, type Outcome, tryMutants } from './try-mutants.ts'
 
 const { values: flags, positionals } = parseArgs({
   options: { json: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const most = Math.min(4, availableParallelism())
 
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--retry=0', '--bail=1']
 const checks: Checks = {
-  tests: (names) => [
-    process.execPath,
-    'node_modules/vitest/vitest.mjs',
-    ...['run', '--retry=0', '--bail=1', '--project=unit'],
-    ...names.map((name) => `test/unit/${name}.test.ts`),
-  ],
+  tests: (names) => [process.execPath, ...vitest, ...names.map(testFile)],
   types: (file) => {
     const project = file.startsWith('dashboard/web/') ? 'dashboard/web' : '.'
     const known = `${project.replaceAll('/', '-')}.tsbuildinfo`
@@ -31,22 +29,24 @@ const checks: Checks = {
   },
 }
 
-using copy = copiedTree(root)
-const mutants = mutantsOf(listed, (file) => readFileSync(`${copy.path}/${file}`, 'utf8')).filter(
-  ({ name, file }) => positionals.every((word) => name.includes(word) || file.includes(word)),
-)
-await assertGreen(mutants, copy.path, checks)
 const outcomes: Outcome[] = []
-for (const mutant of mutants) {
-  const outcome = await tryMutant(mutant, copy.path, checks)
+const print = (outcome: Outcome): void => {
   outcomes.push(outcome)
   const { name, file, caughtBy, seconds, cpuSeconds } = outcome
   const said = caughtBy === null ? 'SURVIVED' : `caught by ${caughtBy}`
-  if (!flags.json)
-    console.log(
-      `${said.padEnd(15)} ${name} · ${file} · ${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`,
-    )
+  const times = `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`
+  if (!flags.json) console.log(`${said.padEnd(15)} ${name} · ${file} · ${times}`)
 }
+
+using first = copiedTree(root)
+const mutants = mutantsOf(listed, (file) => readFileSync(`${first.path}/${file}`, 'utf8')).filter(
+  ({ name, file }) => positionals.every((word) => name.includes(word) || file.includes(word)),
+)
+await assertGreen(mutants, first.path, checks)
+using copies = new DisposableStack()
+const others = Array.from({ length: most - 1 }, () => copies.use(copyOf(first.path)).path)
+await tryMutants(mutants, [first.path, ...others], checks, print)
+
 const caught = outcomes.filter(({ caughtBy }) => caughtBy !== null).length
 if (flags.json)
   console.log(JSON.stringify({ caught, of: outcomes.length, mutants: outcomes }, null, 2))

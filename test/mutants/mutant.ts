@@ -9,9 +9,13 @@ export type Mutant = {
   readonly becomes: string
   /** A line that the change needs at the top of the file, such as an import. */
   readonly top?: string
-  /** The unit tests nearest to it (`nowcast` is `test/unit/nowcast.test.ts`); none: the types alone. */
+  /** The tests nearest to it (`testFile`); none: the types alone. */
   readonly tests: readonly string[]
 }
+
+/** Of a unit test its name is enough: `nowcast`; of another `contract/store-sqlite`. */
+export const testFile = (name: string): string =>
+  `test/${name.includes('/') ? '' : 'unit/'}${name}.test.ts`
 
 /** A mutant for each match: a row of a table that is added later has its mutants with it. */
 export type RowMutants = Omit<Mutant, 'text' | 'at' | 'becomes' | 'top'> & {

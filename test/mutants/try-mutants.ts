@@ -41,7 +41,6 @@ async function run(check: Check, folder: string): Promise<Run> {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: longestMs,
-    env: { ...process.env, NO_COLOR: '1' },
   })
   let output = ''
   let times = ''
@@ -80,6 +79,26 @@ export async function tryMutant(mutant: Mutant, folder: string, checks: Checks):
   } finally {
     writeFileSync(path, source)
   }
+}
+
+/**
+ * All of them, in as many copies as there are, each of which takes the next one.
+ * @param on gets each outcome as it comes
+ */
+export async function tryMutants(
+  mutants: readonly Mutant[],
+  folders: readonly string[],
+  checks: Checks,
+  on: (outcome: Outcome) => void,
+): Promise<void> {
+  const waiting = mutants.values()
+  const takeOne = async (folder: string): Promise<void> => {
+    const { value, done } = waiting.next()
+    if (done === true) return
+    on(await tryMutant(value, folder, checks))
+    await takeOne(folder)
+  }
+  await Promise.all(folders.map(takeOne))
 }
 
 /** Any test notices a file that cannot be read, so that would show nothing. */

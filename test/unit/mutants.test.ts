@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { mutants } from '../mutants/lists/mutants.ts'
-import { type Mutant, mutantsOf, mutate, StaleMutant } from '../mutants/mutant.ts'
-import { assertGreen, type Checks, tryMutant } from '../mutants/try-mutants.ts'
+import { type Mutant, mutantsOf, mutate, StaleMutant, testFile } from '../mutants/mutant.ts'
+import { assertGreen, type Checks, tryMutant, tryMutants } from '../mutants/try-mutants.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const source = 'export const sum = (a, b) => a + b\nexport const unlooked = 1\n'
@@ -61,6 +61,15 @@ test('a mutant that is no longer a program is an error, as any test would catch 
   await expect(broken).rejects.toThrow(StaleMutant)
 })
 
+test('several copies try each mutant once', async () => {
+  using one = project()
+  using other = project()
+  const five = Array.from({ length: 5 }, (_, i) => ({ ...mutant, name: `${i}` }))
+  const names: string[] = []
+  await tryMutants(five, [one.path, other.path], checks, ({ name }) => names.push(name))
+  expect(names.toSorted()).toEqual(['0', '1', '2', '3', '4'])
+})
+
 test('tests that fail without a mutant are an error, as they would catch all', async () => {
   using folder = project()
   await assertGreen([mutant], folder.path, checks)
@@ -82,8 +91,8 @@ test('every mutant of the list fits the code, and its tests exist', () => {
   const read = (file: string): string => readFileSync(file, 'utf8')
   const all = mutantsOf(mutants, read)
   for (const one of all) {
-    expect(() => mutate(read(one.file), one), one.name).not.toThrow()
-    for (const name of one.tests) read(`test/unit/${name}.test.ts`)
+    expect(mutate(read(one.file), one)).not.toBe(read(one.file))
+    for (const name of one.tests) read(testFile(name))
   }
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length)
 })

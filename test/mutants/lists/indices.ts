@@ -1,6 +1,6 @@
 import type { Mutant, RowMutants } from '../mutant.ts'
 
-const tests = ['air-index', 'us-epa', 'nowcast', 'openapi']
+const tests = ['air-index']
 const nothing = (): string => ''
 
 const usualView = `import { usualView } from '../live/view.ts'`
@@ -29,7 +29,7 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     rows: /^ {2}\{\s+category: '(\w+)',[^}]+\},\n/gm,
     becomes: nothing,
     least: 6,
-    tests,
+    tests: ['us-epa'],
   },
   {
     name: 'a bound of the European index is one more',
@@ -45,7 +45,7 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     rows: /pm25: ends\((\d+), (\d+)\)/g,
     becomes: (_row, [low, high]) => `pm25: ends(${low}, ${Number(high) - 1})`,
     least: 6,
-    tests,
+    tests: ['us-epa'],
   },
   {
     name: 'levels of the European index overlap',
@@ -66,14 +66,14 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     file: 'core/air/index/us-epa.ts',
     text: '  ofReading: ({ aqi }) => aqi,\n',
     becomes: '',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'the US index of now is without NowCast',
     file: 'core/air/index/us-epa.ts',
     text: 'nowOf: nowcast',
     becomes: 'nowOf: ([newest]) => newest ?? nowcast([])',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'of two with the same index the second is dominant',
@@ -94,7 +94,7 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     file: 'core/air/index/air-index.ts',
     text: 'ugM3 + 1e-9',
     becomes: 'ugM3',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'the end of the table is beyond it',
