@@ -6,14 +6,14 @@ import { withInstance } from './shell/instance.ts'
 import { exactWords } from './shell/words.ts'
 
 export const command: Command = {
-  summary: 'makes the streams and buckets that all processes meet on, and brings them up to date',
+  summary: 'makes the streams and buckets of all processes, or brings them up to date',
   help: `\
 usage: airproof streams [--dry-run] [--json]
 
 Makes what is missing, brings what an older version made up to date, and names what it changed and
-what the server cannot change. A bound that you chose yourself (\`nats stream edit\`) stays. It may run
-at any time. On a NATS server or cluster of your own run it once as the user operator before the
-processes are started, and before they are replaced by a newer version: they may not do it
+what the server cannot change. A bound that you chose yourself (\`nats stream edit\`) stays. It may
+run at any time. On a NATS server or cluster of your own run it once as the user operator before
+the processes are started, and before they are replaced by a newer version: they may not do it
 themselves. \`airproof up\` does it at every start.
 
   --dry-run   say what would be made and changed, and do nothing

@@ -239,6 +239,12 @@ include "users.conf"
     await eventually('the new ones hold half each', async () => (await held()) === '8+8', patiently)
     await goOn('under new processes')
 
+    // going back is still possible: 0.1 goes on from what new processes wrote
+    const back = await untilReady(await start(old, 'pipeline', 'third'))
+    await eventually('0.1 holds a share', async () => (await held()) === '4+6+6', patiently)
+    await goOn('with 0.1 again')
+    expect(await back.stop()).toEqual({ code: 0, signal: null })
+
     const raised = await runCommand(upgradeCommand, { env: asOperator })
     expect(raised).toMatchObject({
       code: 0,
@@ -270,14 +276,14 @@ include "users.conf"
     expect(account.accepted.map(nameOf).toSorted()).toEqual(sent.map(nameOf).toSorted())
     expect(accountOf(logged)).toMatchObject({ deferred: 0, refused: [] })
     const workers = new Set(logged.map(({ message }) => message.worker))
-    expect(workers.size).toBe(3)
+    expect(workers.size).toBe(4)
 
     await eventually(
-      'the two files hold every row',
-      () => storedIn(folder.path, 'first', 'second').size === sent.length,
+      'the files hold every row',
+      () => storedIn(folder.path, 'first', 'second', 'third').size === sent.length,
       patiently,
     )
-    expect([...storedIn(folder.path, 'first', 'second')].toSorted()).toEqual(
+    expect([...storedIn(folder.path, 'first', 'second', 'third')].toSorted()).toEqual(
       sent.map(nameOf).toSorted(),
     )
     const expected = sent.filter(({ sensor }) => watched.includes(sensor)).map(nameOf)
