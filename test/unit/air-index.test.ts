@@ -26,7 +26,7 @@ import {
 } from '../../core/air/index/air-index.ts'
 import { europeanIndex } from '../../core/air/index/european.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
-import { usAqiOf } from '../../core/air/index/us-epa.ts'
+import { usAqiOf, usIndex } from '../../core/air/index/us-epa.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
@@ -116,6 +116,10 @@ test('the European index takes the mean of the running hour, else of the one bef
   expect(europeanIndex.nowOf([null, 60, 3])).toBe(60)
   expect(europeanIndex.nowOf([null, null, 3])).toBeNull()
   expect(europeanIndex.nowOf([])).toBeNull()
+})
+
+test('the US index takes the NowCast, in which the hours before count too', () => {
+  expect(usIndex.nowOf([10, 20])).toBeCloseTo(13.333, 3)
 })
 
 test('every index that a file makes is in the list', async () => {

@@ -2,7 +2,7 @@
  * Each format that outlives a process: version 1 is read with and without saying so, and one that is
  * newer than known is refused in words that name both versions and the way out.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { headers as makeHeaders } from '@nats-io/transport-node'
 import { describe, expect, test } from 'vitest'
@@ -161,6 +161,34 @@ describe.each(Object.keys(readers) as Format[])('%s', (format) => {
       `is of version ${newest + 1}, and this airproof reads it up to version ${newest}: use the airproof that wrote it, or a later one`,
     )
   })
+})
+
+test('the newest versions are those that have a reader', () => {
+  const newest = Object.entries(formats).map(([format, row]) => [format, row.newest])
+  const above1 = newest.filter(([, version]) => version !== 1)
+  expect(Object.fromEntries(above1)).toEqual({ readings: 2, snapshot: 2 })
+})
+
+const callers = (pattern: RegExp): string[] =>
+  globSync('{anchor,api,cli,dashboard,gate,notifier,operate,pipeline,runtime,schemas}/**/*.ts')
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file !== 'schemas/formats.ts')
+    .filter((file) => pattern.test(readFileSync(file, 'utf8')))
+    .toSorted()
+
+test('what a server keeps is not read without a look at its version', () => {
+  expect(callers(/\basVersion1\('entry',/)).toEqual([
+    'api/quota/usage.ts',
+    'dashboard/server/people/holdings.ts',
+    'runtime/nats/read-entry.ts',
+    'runtime/process/kept-store.ts',
+    'schemas/bucket-entries.ts',
+    'schemas/people/quota.ts',
+  ])
+  expect(callers(/\basVersion1\('attempt',/)).toEqual(['api/webhooks/attempt-log.ts'])
+  expect(callers(/\basVersion1\('audit',/)).toEqual(['dashboard/server/people/audit-log.ts'])
+  expect(callers(/\basVersion1\('mail',/)).toEqual(['dashboard/mail/mail-sender.ts'])
+  expect(callers(/\bassertKnownHeader\('blob',/)).toEqual(['runtime/nats/batch-blobs.ts'])
 })
 
 test('formats that are read elsewhere are in the table too', () => {
