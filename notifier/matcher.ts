@@ -17,10 +17,10 @@ import { sourceOf } from '../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
 import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
 import { minuteMs } from '../core/time.ts'
+import type { Cursors } from '../runtime/nats/wal-message.ts'
 import { type FeedItem, matchItem } from './feed.ts'
 import type { NotifierMetrics } from './metrics.ts'
 import type { Wal } from './wal.ts'
-import type { Cursors } from './wal-message.ts'
 import type { BookEntry } from './webhook-book.ts'
 
 /** The broker's clock and the API's are not the same. */

@@ -4,12 +4,12 @@ import { createLedger, type Ledger, rebuildFreeSlots } from '../core/delivery/le
 import { MustAct } from '../runtime/exit.ts'
 import { readUpTo } from '../runtime/nats/read-up-to.ts'
 import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
+import type { Cursors } from '../runtime/nats/wal-message.ts'
+import { readWal, type WalMessage } from '../runtime/nats/wal-message.ts'
 import { ledgerSnapSubject, ledgerStream, walSubject } from '../schemas/subjects.ts'
 import { areRecords, foldRecords } from '../schemas/webhooks/ledger-records.ts'
 import type { Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
 import { lastManifest } from './manifest.ts'
-import type { Cursors } from './wal-message.ts'
-import { readWal, type WalMessage } from './wal-message.ts'
 
 export type Recovered = {
   readonly ledger: Ledger

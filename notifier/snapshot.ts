@@ -4,6 +4,7 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
+import type { Cursors } from '../runtime/nats/wal-message.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
@@ -13,7 +14,6 @@ import {
 import type { LedgerSnapshot, Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
-import type { Cursors } from './wal-message.ts'
 
 export type SnapshotWriter = (
   snapshot: LedgerSnapshot,

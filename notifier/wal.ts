@@ -12,9 +12,9 @@ import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/nats/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/nats/stored-message.ts'
+import { type Cursors, readWal, type WalMessage } from '../runtime/nats/wal-message.ts'
 import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
 import { encodeRecords } from '../schemas/webhooks/ledger-records.ts'
-import { type Cursors, readWal, type WalMessage } from './wal-message.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}

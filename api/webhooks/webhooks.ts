@@ -1,8 +1,11 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
 import { formatIsoMs, parseIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
+import type { AttemptLog } from '../../operate/webhooks/attempt-log.ts'
+import type { DeliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
+import { keyOfDelivery } from '../../operate/webhooks/find-delivery.ts'
+import { viewOf, type WebhookView } from '../../operate/webhooks/view.ts'
 import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
-import { isServerAway } from '../../runtime/server-away.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import {
   checkWebhookBody,
@@ -22,22 +25,13 @@ import { type FairLineBounds, fairLine } from '../http/fair-line.ts'
 import { nextLink } from '../http/next-link.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { isArmed } from './armed-now.ts'
-import type { AttemptLog } from './attempt-log.ts'
-import {
-  attemptView,
-  deliveryParams,
-  keyOfDelivery,
-  listDeliveries,
-  showDelivery,
-} from './deliveries.ts'
-import type { DeliveryOwner } from './delivery-owner.ts'
+import { attemptView, deliveryParams, listDeliveries, showDelivery } from './deliveries.ts'
 import { creationOf, readIdempotencyKey } from './idempotency.ts'
 import { patched, resumed } from './patch.ts'
 import { newSecret, rotated } from './secrets.ts'
-import { viewOf, type WebhookView } from './view.ts'
 import { type JudgeWanted, wellFormed } from './wanted.ts'
 import type { WebhookBook } from './webhook-book.ts'
-import { invalidBody, natsAway, premiumOnly } from './webhook-error.ts'
+import { invalidBody, premiumOnly, toWebhookError } from './webhook-error.ts'
 
 type Options = {
   readonly book: WebhookBook
@@ -94,7 +88,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
       try {
         return await handler({ ...request, account: admit(request, admission) })
       } catch (error) {
-        throw isServerAway(error) ? natsAway(error) : error
+        throw toWebhookError(error)
       }
     },
   })

@@ -7,16 +7,16 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeepCheck } from '../../anchor/audit/audit.ts'
 import type { Findings } from '../../anchor/audit/findings.ts'
-import {
-  createRollupProgress,
-  parseRollupRecord,
-  rollupKey,
-} from '../../api/live/rollup-progress.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import {
+  createRollupProgress,
+  parseRollupRecord,
+  rollupKey,
+} from '../../operate/rollup-progress.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'

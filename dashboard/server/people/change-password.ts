@@ -1,7 +1,7 @@
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
+import { writePassword } from '../../../operate/password-store.ts'
 import { html } from '../html.ts'
-import { writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { passwordProblem } from './ask-password.ts'

@@ -1,9 +1,9 @@
 /** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
-import type { SourceStream } from '../core/delivery/ledger-record.ts'
-import { reportBroken } from '../runtime/broken.ts'
-import { fenceOf, type Stored } from '../runtime/nats/stored-message.ts'
-import { walHeaders } from '../schemas/subjects.ts'
-import { areRecords } from '../schemas/webhooks/ledger-records.ts'
+import type { SourceStream } from '../../core/delivery/ledger-record.ts'
+import { walHeaders } from '../../schemas/subjects.ts'
+import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
+import { reportBroken } from '../broken.ts'
+import { fenceOf, type Stored } from './stored-message.ts'
 
 /** How far events have become records, by stream; of READINGS 0 while nobody wants them. */
 export type Cursors = { readonly [Stream in SourceStream]: number }

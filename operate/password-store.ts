@@ -1,9 +1,9 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
-import { buckets } from '../../schemas/subjects.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
+import { buckets } from '../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
 
 export type KeptPassword = {

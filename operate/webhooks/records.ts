@@ -2,14 +2,14 @@
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { webhookNumberOf } from '../core/delivery/webhook-id.ts'
-import { formatIso } from '../core/iso-time.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
-import { buckets } from '../schemas/subjects.ts'
-import { parseWebhook, type Webhook } from '../schemas/webhooks/webhook.ts'
+import { webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const mostTries = 10
 const longestDetail = 300
