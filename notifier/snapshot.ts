@@ -3,7 +3,8 @@
  * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
-import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import type { Cursors } from '../runtime/nats/wal-message.ts'
 import {
   ledgerSnapSubject,
@@ -31,15 +32,10 @@ export function ledgerSnapshotWriter(
     const last = await lastMessage(nc, stream, manifestSubject(shard))
     const found = await lastManifest(nc, shard)
     if (found !== undefined && found.walSeq > manifest.walSeq) return false
-    try {
-      await js.publish(manifestSubject(shard), JSON.stringify(manifest), {
-        expect: { lastSubjectSequence: last?.seq ?? 0 },
-      })
-      return true
-    } catch (error) {
-      if (isWrongLastSequence(error)) return false
-      throw error
-    }
+    const write = js.publish(manifestSubject(shard), JSON.stringify(manifest), {
+      expect: { lastSubjectSequence: last?.seq ?? 0 },
+    })
+    return (await unlessOvertaken(write)) !== 'overtaken'
   }
 
   const purge = async (walSeq: number): Promise<void> => {

@@ -1,8 +1,8 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
 
@@ -33,12 +33,8 @@ export async function writeFirstPassword(
   account: string,
   phc: string,
 ): Promise<number | undefined> {
-  try {
-    return await kv.create(account, JSON.stringify(phc))
-  } catch (error) {
-    if (isWrongLastSequence(error)) return undefined
-    throw error
-  }
+  const revision = await unlessOvertaken(kv.create(account, JSON.stringify(phc)))
+  return revision === 'overtaken' ? undefined : revision
 }
 
 /** For an account that is made by a command: its password is this one from now on. */

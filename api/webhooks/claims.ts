@@ -6,8 +6,8 @@
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
+import { changeEntry } from '../../runtime/nats/cas.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
 
 /** Id → when it was claimed, ms since the epoch. */
@@ -45,19 +45,10 @@ export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaim
     account: string,
     change: (claims: Claims) => Promise<Claims | undefined>,
   ): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries++) {
-      const entry = await kv.get(keyOf(account))
-      const before = claimsIn(jsonOf(entry))
-      const claims = await change(before)
-      if (claims === undefined) return
-      try {
-        await kv.put(keyOf(account), JSON.stringify(claims), { previousSeq: entry?.revision ?? 0 })
-        return
-      } catch (error) {
-        if (!isWrongLastSequence(error)) throw error
-      }
-    }
-    throw changing()
+    await changeEntry(kv, keyOf(account), (read) => change(claimsIn(jsonOf(read))), {
+      mostTries,
+      busy: changing,
+    })
   }
 
   return {

@@ -238,7 +238,7 @@ async function show(
 ): Promise<number> {
   const [id = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
-  const { entry } = await needSensor(registry, checkedId(id, registry.rules))
+  const entry = await needSensor(registry, checkedId(id, registry.rules))
   const state = await readSensorState(nc, entry.id)
   if (flags['json'] === true) print(JSON.stringify({ ...entry, state }))
   else for (const line of [...showLines(entry), '', ...stateLines(state)]) print(line)
