@@ -57,6 +57,13 @@ examples:
     since: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    list: ['account', 'json'],
+    show: ['json'],
+    disable: ['reason', 'json'],
+    enable: ['json'],
+    replay: ['dead', 'since', 'json'],
+  },
   run: async (context) => {
     const verbs = { list, show, disable, enable, replay }
     const [verb, words] = subcommand('webhooks', context.words, verbs)
