@@ -2,6 +2,12 @@ import { defineConfig } from 'vitest/config'
 import { CountingReporter } from './test/support/reporter.ts'
 import { runMarker } from './test/support/run-marker.ts'
 
+/** `test/<name>`; `npm run test:<name>` runs it alone. */
+const tier = (name: string, more: { readonly isolate?: boolean } = {}) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], ...more },
+})
+
 /**
  * `--mode soak` asks for the long forms of the tests that have one: `inject('soak')` is then true.
  * It and `--mode fuzz` draw the properties from a new seed.
@@ -10,7 +16,13 @@ export default defineConfig(({ mode }) => {
   const soak = mode === 'soak'
   return {
     test: {
-      include: ['test/{unit,contract,stack}/**/*.test.ts'],
+      projects: [
+        // pure, and started once per worker: loading modules for each file took longer than the tests
+        tier('unit', { isolate: false }),
+        tier('contract'),
+        tier('stack'),
+        tier('checks'),
+      ],
       setupFiles: ['./test/support/no-open-handles.ts', './test/support/fixed-seed.ts'],
       reporters: [new CountingReporter()],
       provide: { soak, drawsAnew: mode !== 'test' },
@@ -21,8 +33,6 @@ export default defineConfig(({ mode }) => {
       testTimeout: soak ? 1_800_000 : 60_000,
       hookTimeout: 60_000,
       teardownTimeout: 20_000,
-      // Real servers on a machine that others use too; the reporter says what needed it.
-      retry: mode === 'test' ? 2 : 0,
     },
   }
 })

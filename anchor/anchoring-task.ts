@@ -1,11 +1,15 @@
 import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { formatIso } from '../core/iso-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { inTime, type Lifetime } from '../runtime/process/lifetime.ts'
+import { anchorAlive } from '../schemas/subjects.ts'
 import type { Anchoring } from './anchoring.ts'
 
 type Options = {
   readonly start: () => Anchoring
+  readonly nc: NatsConnection
   /** Bucket `leases`. */
   readonly leaseKeys: KV
   /** Stable over restarts. */
@@ -23,14 +27,16 @@ export class AnchoringTask {
   readonly #leasing: Promise<void>
   #anchoring: Anchoring | undefined
 
-  constructor({ start, leaseKeys, holder, life, log }: Options) {
+  constructor({ start, nc, leaseKeys, holder, life, log }: Options) {
     this.#leases = openLeases({
+      nc,
       kv: leaseKeys,
       holder,
       shared: [],
       single: [anchorTask],
       // the pipelines count who is alive among themselves
-      aliveAs: 'anchor-alive.',
+      aliveAs: anchorAlive,
+      aliveSays: formatIso(Date.now()),
       onHeld: () => {
         this.#anchoring = start()
       },

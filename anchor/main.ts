@@ -71,6 +71,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
       const shared = { nc, js, keccak, batches, start, settings, system, metrics, log }
       return startAnchoring({ ...shared, tick, nowMs: Date.now, onFatal })
     },
+    nc,
     leaseKeys: await kvm.open(buckets.leases),
     holder: instance.id,
     life,

@@ -7,16 +7,17 @@
  * `{"readings": n}`, the oldest sequence that it still reads, or null. That holds a message back for
  * seven days and no longer, whatever the key says and whether or not its process still runs.
  */
-import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
-import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
-import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { firstSince, lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
+import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 
 export type PartitionPosition = {
   /** Sequence of its last message of the log; undefined: it never had one. */
@@ -70,8 +71,8 @@ export async function trimLog(
     finalLast,
     partitions,
     rollUp: numberIn(await readEntry(system, 'rollup'), 'position') ?? 0,
-    needs: await readNeeds(system),
-    needsFrom: (await firstSince(manager, nowMs - neededForMs)) ?? state.last_seq + 1,
+    needs: await readNeeds(nc, system),
+    needsFrom: (await firstSince(nc, readingsStream, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
   if (from <= state.first_seq) return state.first_seq
   await manager.streams.purge(readingsStream, { seq: from })
@@ -112,23 +113,9 @@ async function lastOfLog(
   return found === 0 ? undefined : found
 }
 
-/** undefined: nothing is so young. */
-async function firstSince(
-  { direct }: JetStreamManager,
-  sinceMs: number,
-): Promise<number | undefined> {
-  try {
-    const found = await direct.getMessage(readingsStream, { start_time: new Date(sinceMs) })
-    return found?.seq
-  } catch (error) {
-    if (error instanceof JetStreamApiError) return undefined
-    throw error
-  }
-}
-
-async function readNeeds(system: KV): Promise<number[]> {
+async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
-  for await (const key of await system.keys('needed.>')) {
+  for (const key of (await lastValues(nc, buckets.system, ['needed.>'])).keys()) {
     const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)

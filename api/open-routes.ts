@@ -12,6 +12,7 @@ import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { AskStore } from './http/ask-store.ts'
 import { createReadingTexts } from './live/reading-texts.ts'
+import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
 import type { Live } from './open-live.ts'
 import { docsPage, openApiDocument } from './openapi/docs.ts'
@@ -49,7 +50,7 @@ export async function openRoutes(
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, 'full') }),
+    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
   )
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks

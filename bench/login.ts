@@ -43,7 +43,7 @@ for (let n = 0; n < people; n++) {
     tier: 'free',
     nowMs: Date.now(),
   })
-  await writePassword(passwords, account.id, phc)
+  await writePassword(passwords, account.id, phc, 0)
 }
 const pages = join(folder.path, 'pages')
 mkdirSync(pages)

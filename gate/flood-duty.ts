@@ -33,6 +33,7 @@ export class FloodDuty implements AsyncDisposable {
     return new FloodDuty(options, (events) =>
       openLeases({
         ...events,
+        nc: options.nc,
         kv,
         holder,
         aliveAs: 'gate.alive.',

@@ -11,10 +11,12 @@ import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../runtime/process/config.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { sharedCatchUp } from './callout/catch-up.ts'
+import { deniedLog } from './callout/denied-log.ts'
 import { createDoor } from './callout/door.ts'
 import { openJwtSigner } from './callout/nats-jwt.ts'
 import { recentSignIns } from './callout/recent-sign-ins.ts'
 import { openResponder } from './callout/responder.ts'
+import { indexClientIds } from './client-ids.ts'
 import type { CalloutConfig } from './config.ts'
 import { answerConnections } from './connections/answer-connections.ts'
 import { type Connections, followEnds, openConnections } from './connections/connections.ts'
@@ -94,7 +96,8 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
-  opened.use(followServers({ system, nc, rules, seen, metrics, guard }))
+  const speakerOf = indexClientIds(sensors)
+  opened.use(followServers({ system, nc, rules, speakerOf, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
   opened.use(
     await openResponder({
@@ -112,11 +115,12 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         seen,
         recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
+        tellDenied: deniedLog({ log }),
       }),
     }),
   )
   const work = (signal: AbortSignal): Promise<void> =>
-    lookForFloods({ ...options, system, connections, pauses, onFailure }, signal)
+    lookForFloods({ ...options, system, connections, pauses, speakerOf, onFailure }, signal)
   opened.use(await FloodDuty.open({ nc, holder: options.holder, log, stop, work }))
   const closing = opened.move()
   return { pausedForMs: pauses.leftMs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
@@ -127,11 +131,13 @@ type FloodOptions = CalloutOptions & {
   readonly system: NatsConnection
   readonly connections: Connections
   readonly pauses: Pauses
+  readonly speakerOf: ReturnType<typeof indexClientIds>
   readonly onFailure: (error: unknown) => void
 }
 
 async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<void> {
-  const { nc, system, connections, pauses, rules, book, seen, metrics, guard, log } = options
+  const { nc, system, connections, pauses, speakerOf, rules, book, seen, metrics, guard, log } =
+    options
   const ledger = createFloodLedger({
     boundsOf: (user) => boundsOf(user, options),
     onFlood: (id) => {
@@ -144,7 +150,10 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
   })
   using _pushes = followSpent(nc, guard, ledger.charge)
   // the servers count no subscription, and write a line for each that they deny
-  using _denials = followDenied(nc, guard, ledger.charge)
+  using _denials = followDenied(nc, guard, (who, count) => {
+    const speaker = speakerOf(who)
+    if (speaker !== undefined) ledger.charge(speaker, count)
+  })
   await watchFloods({
     connections,
     isSensor: (user) => rules.parse(user) !== undefined,

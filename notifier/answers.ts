@@ -1,6 +1,5 @@
 /** Answers what other processes ask the owner of a shard (`schemas/webhooks/webhook-requests.ts`). */
 import { randomUUID } from 'node:crypto'
-import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { type DeliveryKey, keyText, parseKeyText } from '../core/delivery/delivery.ts'
 import {
@@ -16,7 +15,8 @@ import {
 import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
 import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import { askSubject, eventsStream, readingsStream } from '../schemas/subjects.ts'
+import { firstSince } from '../runtime/nats/stored-message.ts'
+import { askSubject } from '../schemas/subjects.ts'
 import {
   type AskRefusal,
   isShardRequest,
@@ -29,6 +29,7 @@ import {
 import { type AttemptContext, attemptDelivery } from './attempt.ts'
 import type { AttemptsLog } from './attempts-log.ts'
 import type { CatchUp } from './catch-up.ts'
+import { streamNames } from './feed.ts'
 import type { Matcher } from './matcher.ts'
 import { idFor } from './payload.ts'
 import { sampleOf } from './sample.ts'
@@ -203,7 +204,7 @@ async function recover(
   const wanted: readonly SourceStream[] = wantsReadings ? ['events', 'readings'] : ['events']
   const records: LedgerRecord[] = []
   for (const stream of wanted) {
-    const from = await firstSince(options.nc, stream, sinceMs)
+    const from = await firstSince(options.nc, streamNames[stream], sinceMs)
     const behind = matcher.behindOf(entry.number, stream)
     if (from === undefined || from > matcher.cursor(stream)) continue
     if (behind > 0 && behind <= from) continue
@@ -216,19 +217,6 @@ async function recover(
   }
   catchUp.look(entry.number)
   return { ok: true, op: 'recover' }
-}
-
-const streamNames = { events: eventsStream, readings: readingsStream } as const
-
-/** @returns undefined where the stream holds nothing so young */
-async function firstSince(
-  nc: NatsConnection,
-  stream: SourceStream,
-  sinceMs: number,
-): Promise<number | undefined> {
-  const { direct } = await jetstreamManager(nc, { checkAPI: false })
-  const found = await direct.getMessage(streamNames[stream], { start_time: new Date(sinceMs) })
-  return found?.seq
 }
 
 async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promise<WebhookReply> {

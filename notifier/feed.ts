@@ -50,7 +50,7 @@ export type Feed = AsyncDisposable &
     readonly pending: number
   }
 
-const names = { events: eventsStream, readings: readingsStream } as const
+export const streamNames = { events: eventsStream, readings: readingsStream } as const
 /** Presence and rises; the anchor's own events concern no webhook. */
 const subjects = {
   events: ['air.events.rise.*', 'air.events.presence.*'],
@@ -65,7 +65,7 @@ export async function openFeed(
   start: FeedStart,
 ): Promise<Feed> {
   const open = async (from: FeedStart): Promise<Consumer> =>
-    await jetstream(nc).consumers.get(names[stream], {
+    await jetstream(nc).consumers.get(streamNames[stream], {
       filter_subjects: [...subjects[stream]],
       ...('sequence' in from
         ? {

@@ -1,8 +1,10 @@
 /** Keeps matching what the streams bring: events always, readings while somebody wants them. */
 import type { SourceStream } from '../core/delivery/ledger-record.ts'
+import { secondMs } from '../core/time.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'
+import type { Matched } from './resume.ts'
 
 export type Follower = {
   /** Begins or ends the reading of READINGS, as the webhooks now ask. */
@@ -15,6 +17,12 @@ export type Follower = {
 type Options = {
   readonly matcher: Matcher
   readonly openFeed: (stream: SourceStream, start: FeedStart) => Promise<Feed>
+  /** As in `resume.ts`. */
+  readonly resumeAfter: (stream: SourceStream, matched: Matched) => Promise<number>
+  /** All that is matched at the beginning was stored before; ms of the broker. */
+  readonly matchedByMs: number
+  /** The stream has come back older. */
+  readonly onOlder: (stream: SourceStream, cursor: number, resumedAfter: number) => void
   readonly wantsReadings: () => boolean
   /** Since when somebody may want readings. */
   readonly readersSinceMs: () => number
@@ -27,13 +35,23 @@ type Options = {
 }
 
 const retryMs = 250
+/** So often a stream is looked at that may say nothing because it has come back older. */
+const lookEveryMs = 10 * secondMs
 
 export function followStreams(options: Options): Follower {
-  const { matcher, openFeed, wantsReadings, readersSinceMs, onItem, room, stop, onFailure } =
-    options
+  const { matcher, openFeed, resumeAfter, matchedByMs, onOlder } = options
+  const { wantsReadings, readersSinceMs, onItem, room, stop, onFailure } = options
   const following: Promise<void>[] = []
   let readings: AbortController | undefined
   const last: { [Stream in SourceStream]?: FeedItem } = {}
+
+  /** How far the stream is matched, and after what to go on: the same, unless it has come back older. */
+  const placeOf = async (stream: SourceStream) => {
+    const cursor = matcher.cursor(stream)
+    if (cursor === 0) return { cursor, after: cursor }
+    const storedMs = last[stream]?.storedMs ?? matchedByMs
+    return { cursor, after: await resumeAfter(stream, { cursor, storedMs }) }
+  }
 
   const follow = async (
     stream: SourceStream,
@@ -43,16 +61,24 @@ export function followStreams(options: Options): Follower {
     await using feed = await openFeed(stream, start)
     const close = (): void => void feed[Symbol.asyncDispose]()
     until.addEventListener('abort', close, { once: true })
+    const looking = setInterval(() => {
+      placeOf(stream).then(({ cursor, after }) => {
+        if (after !== cursor) close()
+      }, onFailure)
+    }, lookEveryMs)
     try {
       if (until.aborted) return
       for await (const item of feed) {
         if (until.aborted) return
+        // it was opened after the cursor: the stream gives its sequences out again
+        if (item.sequence <= matcher.cursor(stream)) return
         onItem(item)
         matcher.take(item)
         last[stream] = item
         await room()
       }
     } finally {
+      clearInterval(looking)
       until.removeEventListener('abort', close)
     }
   }
@@ -62,12 +88,26 @@ export function followStreams(options: Options): Follower {
     start: FeedStart,
     until: AbortSignal,
   ): Promise<void> => {
-    for (let from = start; !until.aborted; ) {
-      await follow(stream, from, until).catch(onFailure)
-      const cursor = matcher.cursor(stream)
-      if (cursor > 0) from = { sequence: cursor + 1 }
+    while (!until.aborted) {
+      await goOn(stream, start, until).catch(onFailure)
       await pause(retryMs, until)
     }
+  }
+
+  /** @param start where nothing was matched yet */
+  const goOn = async (
+    stream: SourceStream,
+    start: FeedStart,
+    until: AbortSignal,
+  ): Promise<void> => {
+    const { cursor, after } = await placeOf(stream)
+    if (cursor === 0) return await follow(stream, start, until)
+    if (until.aborted) return
+    if (after !== cursor) {
+      onOlder(stream, cursor, after)
+      matcher.setCursor(stream, after)
+    }
+    await follow(stream, { sequence: after + 1 }, until)
   }
 
   const look = (): void => {
@@ -79,12 +119,11 @@ export function followStreams(options: Options): Follower {
       return
     }
     readings = new AbortController()
-    const cursor = matcher.cursor('readings')
-    const start = cursor > 0 ? { sequence: cursor + 1 } : { sinceMs: readersSinceMs() }
+    const start = { sinceMs: readersSinceMs() }
     following.push(keepFollowing('readings', start, AbortSignal.any([stop, readings.signal])))
   }
 
-  following.push(keepFollowing('events', { sequence: matcher.cursor('events') + 1 }, stop))
+  following.push(keepFollowing('events', { sequence: 1 }, stop))
   look()
   return {
     look,

@@ -166,6 +166,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
   metrics.gauge('airproof_webhooks', 'Webhooks known', book.size)
 
   const leases = openLeases({
+    nc,
     kv: leaseKeys,
     holder: instance.id,
     aliveAs: 'notifier.',

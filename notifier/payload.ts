@@ -2,8 +2,8 @@
  * The body of a delivery, from what the streams hold: made anew for each attempt, the same bytes
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
-import { categoryOf } from '../core/air/aqi.ts'
 import { fromHundredths } from '../core/air/hundredths.ts'
+import { usCategoryOf } from '../core/air/index/us-bands.ts'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
@@ -78,7 +78,7 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
     aqi,
     location: event.address,
     measurements: reading.measurements,
-    aqi_category: categoryOf(aqi),
+    aqi_category: usCategoryOf(aqi),
     threshold,
     previous_aqi: event.previous_aqi,
     hash: reading.hash,
@@ -97,7 +97,7 @@ export function happeningOfReading(
     sensor_id: reading.sensor,
     location: sensor === undefined ? '' : siteAt(sensor, reading.timeMs).address,
     aqi: reading.aqi,
-    aqi_category: reading.aqi === null ? null : categoryOf(reading.aqi),
+    aqi_category: reading.aqi === null ? null : usCategoryOf(reading.aqi),
     measurements: {
       pm25: inUnits(reading.pm25),
       pm10: inUnits(reading.pm10),

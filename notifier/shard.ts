@@ -33,12 +33,13 @@ import { answerRequests } from './answers.ts'
 import { createCatchUp } from './catch-up.ts'
 import { createDeliverer, type DelivererContext } from './deliverer.ts'
 import type { Endpoint } from './endpoint.ts'
-import { openFeed } from './feed.ts'
+import { openFeed, streamNames } from './feed.ts'
 import { followStreams } from './follow.ts'
 import type { Limits } from './limits.ts'
 import { createMatcher } from './matcher.ts'
 import { neededReadings } from './needed-readings.ts'
 import { recoverLedger } from './recover.ts'
+import { resumeAfter } from './resume.ts'
 import { createScheduler, type Receiver } from './scheduler.ts'
 import { ledgerSnapshotWriter } from './snapshot.ts'
 import { snapshotKeeper } from './snapshot-keeper.ts'
@@ -275,6 +276,13 @@ export async function startShard(context: ShardContext, shard: number): Promise<
   const follower = followStreams({
     matcher,
     openFeed: (stream, start) => openFeed(nc, stream, start),
+    resumeAfter: (stream, matched) => resumeAfter(nc, streamNames[stream], matched),
+    matchedByMs: recovered.lastTimeMs || Number.POSITIVE_INFINITY,
+    onOlder: (stream, cursor, resumedAfter) =>
+      logger.error(
+        { shard, stream: streamNames[stream], matched: cursor, resumedAfter },
+        'a stream has come back older: what came into it since is delivered, what it lost is not',
+      ),
     wantsReadings: index.wantsReadings,
     readersSinceMs: () => oldestReader(book, shard),
     onItem: (item) => {

@@ -5,6 +5,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
+import { isPlainName } from '../core/one-line.ts'
 import { dayMs } from '../core/time.ts'
 import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
 import { changeEntry, unlessOvertaken } from '../runtime/nats/cas.ts'
@@ -158,7 +159,8 @@ async function changeValue<T>(kv: KV, key: string, change: (value: T) => T): Pro
  * Gives an account another address: the new one is taken before the old one is free. Called again
  * after a crash it does the rest.
  * @param from what the account's address must be  @param to both normalised
- * @returns false where the new address is another account's, or the account's own is not `from`
+ * @returns false where the new address is another account's, the account's own is not `from`, or it
+ * was deleted
  */
 export async function moveAddress(
   { accounts, emails }: AccountBook,
@@ -167,10 +169,13 @@ export async function moveAddress(
 ): Promise<boolean> {
   const holder = await takeAddress(emails, to, id)
   if (holder !== id) return false
-  const moved = await changeValue<Account>(accounts, id, (account) =>
-    account.email === from ? { ...account, email: to } : account,
+  const moved = await unlessGone(
+    changeValue<Account>(accounts, id, (account) =>
+      account.email === from ? { ...account, email: to } : account,
+    ),
   )
-  if (moved.email !== to) {
+  // the address must not stay taken by an account that does not have it, or is deleted
+  if (moved?.email !== to) {
     await emails.delete(emailKey(to))
     return false
   }
@@ -178,6 +183,15 @@ export async function moveAddress(
   if (former !== null && jsonOf(former) === id && from !== to)
     await emails.delete(emailKey(from), { previousSeq: former.revision })
   return true
+}
+
+async function unlessGone<T>(change: Promise<T>): Promise<T | undefined> {
+  try {
+    return await change
+  } catch (error) {
+    if (error instanceof MustAct) return undefined
+    throw error
+  }
 }
 
 /** Frees its address; what else belongs to it is the caller's to remove. */
@@ -201,11 +215,17 @@ export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 
 export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
 
-/** The key is in the answer and nowhere else: what is kept is its hash. */
+const longestKeyName = 100
+export const keyNameExpected = `a text of 1 to ${longestKeyName} characters on one line that can be seen and turn no writing around`
+export const isKeyName = (name: string): boolean =>
+  name.length <= longestKeyName && isPlainName(name)
+
+/** The key is in the answer and nowhere else: what is kept is its hash. @throws WrongUsage */
 export async function createKey(
   { keys }: AccountBook,
   { account, name, nowMs }: NewKey,
 ): Promise<MadeKey> {
+  if (!isKeyName(name)) throw new WrongUsage(`the name of a key must be ${keyNameExpected}`)
   const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
   const record: KeyRecord = {
     id: `key_${randomBytes(8).toString('hex')}`,

@@ -23,17 +23,19 @@ export async function readPassword(kv: KV, account: string): Promise<KeptPasswor
   return { phc, revision: entry.revision }
 }
 
-/** @returns its revision */
-export const writePassword = (kv: KV, account: string, phc: string): Promise<number> =>
-  kv.put(account, JSON.stringify(phc))
-
-/** @returns its revision, or undefined if the account already has a password, which stays */
-export async function writeFirstPassword(
+/**
+ * @param former revision of the password whose place it takes; 0: there is none
+ * @returns its revision, or undefined if another password was set meanwhile, which stays
+ */
+export async function writePassword(
   kv: KV,
   account: string,
   phc: string,
+  former: number,
 ): Promise<number | undefined> {
-  const revision = await unlessOvertaken(kv.create(account, JSON.stringify(phc)))
+  const value = JSON.stringify(phc)
+  const write = former === 0 ? kv.create(account, value) : kv.update(account, value, former)
+  const revision = await unlessOvertaken(write)
   return revision === 'overtaken' ? undefined : revision
 }
 
@@ -46,5 +48,5 @@ export async function ensurePassword(
   const kv = await openPasswords(nc)
   const kept = await readPassword(kv, account)
   if (kept !== undefined && (await isPassword(password, kept.phc))) return
-  await writePassword(kv, account, await hashPassword(password))
+  await writePassword(kv, account, await hashPassword(password), kept?.revision ?? 0)
 }

@@ -73,11 +73,12 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
 export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMessage {
   const { seq, arrivedMs, sensor, isAgain } = raw
   const items = decodeRaw(raw.data)
-  if (isFault(items)) return { seq, arrivedMs, sensor, items: [items] }
+  if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
   return {
     seq,
     arrivedMs,
     sensor,
+    isAgain,
     items: items.map((item, i) =>
       judge(item, { rawSeq: seq, item: i, sensor, arrivedMs, isAgain }, options),
     ),

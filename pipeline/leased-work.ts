@@ -1,5 +1,6 @@
 /** What this process works on: partitions and the statistics job, as leases come and go. */
 import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
@@ -16,6 +17,7 @@ const partitionOfTask = (name: string): number => Number(name.slice('partition.'
 const tellPositionsMs = 2_000
 
 type Options = {
+  readonly nc: NatsConnection
   /** Bucket `leases`. */
   readonly leaseKeys: KV
   /** Bucket `system`. */
@@ -64,8 +66,9 @@ export class LeasedWork {
   }
 
   #openLeases(): Leases {
-    const { leaseKeys, holder, partitions, rollUps, life, logger } = this.#options
+    const { nc, leaseKeys, holder, partitions, rollUps, life, logger } = this.#options
     return openLeases({
+      nc,
       kv: leaseKeys,
       holder,
       shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),

@@ -86,7 +86,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     stop: stopping,
   })
   const held = { partitions, rollUps, writer, life, logger }
-  const work = new LeasedWork({ leaseKeys, system: system.kv, holder, ...held })
+  const work = new LeasedWork({ nc, leaseKeys, system: system.kv, holder, ...held })
   opened.use(
     await openAdmin({
       ...config.admin,

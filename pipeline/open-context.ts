@@ -81,13 +81,13 @@ async function untilCaughtUp(
 
 /** The thresholds that any webhook names, as they change. */
 function watchThresholds(webhooks: WatchedBucket<number>): () => readonly number[] {
-  const inUse = (): readonly number[] =>
-    thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold))
-  let thresholds = inUse()
+  let thresholds: readonly number[] | undefined
   webhooks.onChange(() => {
-    thresholds = inUse()
+    thresholds = undefined
   })
-  return () => thresholds
+  // when they are next needed: thousands of webhooks may change at once
+  return () =>
+    (thresholds ??= thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold)))
 }
 
 function watchClock({ logger, metrics }: Opened): ReturnType<typeof createClockWatch> {

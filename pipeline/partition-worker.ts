@@ -26,13 +26,21 @@ import {
 } from 'rxjs'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { warm } from '../core/state/warm.ts'
-import { hourMs, secondMs } from '../core/time.ts'
+import { dayMs, hourMs, secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { RefusedRow } from '../store/store.ts'
 import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './batches.ts'
 import { CommitLine, noRaws } from './commit-line.ts'
 import { eventCopier } from './copy-events.ts'
 import { rejectedCopier } from './copy-rejected.ts'
+import {
+  createDayBook,
+  createFreshBook,
+  mostFreshADay,
+  mostLateADay,
+  mostListedADay,
+} from './day-books.ts'
 import {
   type Decider,
   decideBatch,
@@ -42,7 +50,6 @@ import {
   type LateVerdict,
 } from './decide.ts'
 import type { Believed } from './judge.ts'
-import { createLateBook } from './late-book.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
 import { Listener, tickMs } from './listener.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -77,6 +84,9 @@ type Work =
 const batchesUnderWay = 3
 const heartbeatMs = hourMs
 const purgeEveryMs = 5 * secondMs
+/** A sensor that the operator lets send more often, such as a bridge, may do so all day. */
+const mostFreshOf = (sensor: RegisteredSensor | undefined): number =>
+  Math.max(mostFreshADay, (sensor?.flood?.perSecond ?? 0) * (dayMs / secondMs))
 
 const believedIn = (messages: readonly JudgedMessage[]): Believed[] =>
   messages.flatMap(({ items }) => items.filter((item): item is Believed => !('reason' in item)))
@@ -118,6 +128,7 @@ class WorkingPartition implements PartitionWorker {
   readonly #state: PartitionState
   readonly #source: RawSource
   readonly #listener: Listener
+  readonly #mayBeLate = createDayBook(mostLateADay)
   readonly #decider: Decider
   readonly #refused: RefusedKeys
   readonly #line: CommitLine
@@ -141,7 +152,16 @@ class WorkingPartition implements PartitionWorker {
     this.#refused = new RefusedKeys(recovered.refusedKeys)
     this.#listener = new Listener({ context, state, lastAtEndMs: source.lastAtEndMs })
     const { worker, thresholds } = context
-    this.#decider = { state, worker, thresholds, watch: this.#listener.watch }
+    this.#decider = {
+      state,
+      worker,
+      thresholds,
+      watch: this.#listener.watch,
+      mayBeFresh: createFreshBook((sensor) => mostFreshOf(context.sensorOf(sensor))),
+      mayBeLate: this.#mayBeLate,
+      mayList: createDayBook(mostListedADay),
+      onNotListed: context.metrics.notListed,
+    }
     this.#line = this.#openLine(recovered)
     this.#snapshots = this.#openSnapshots()
     const { lastSeq } = this.#line
@@ -231,7 +251,7 @@ class WorkingPartition implements PartitionWorker {
 
   /** Subscribes to all work. @returns when it has ended: after a stop, or with the first error */
   #startWork(): Promise<unknown> {
-    const context = { ...this.#context, partition: this.partition, mayBeLate: createLateBook() }
+    const context = { ...this.#context, partition: this.partition, mayBeLate: this.#mayBeLate }
     const judged = pulledBatches(this.#source, this.#credits).pipe(
       judgeBatches(context),
       map((batch): Work => ({ kind: 'batch', batch })),

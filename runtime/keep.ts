@@ -7,17 +7,23 @@ type Options = {
   readonly nowMs: () => number
 }
 
+/** What is kept, and every argument that it was made from: a key that leaves one out mixes answers. */
+export type KeepKey = {
+  readonly what: string
+  readonly [argument: string]: string | number | null | undefined
+}
+
 /**
  * The value under `key`, made by `make` unless one not older than `forMs` is here.
  * @param gone aborted when this caller needs it no longer; `make` is told when that is true of all
  */
 export type Keep = (<T>(
-  key: string,
+  key: KeepKey,
   make: (gone: AbortSignal) => Promise<T>,
   gone?: AbortSignal,
 ) => Promise<T>) & {
   /** What is here already, without waiting. */
-  readonly ready: <T>(key: string) => T | undefined
+  readonly ready: <T>(key: KeepKey) => T | undefined
 }
 
 type Kept = {
@@ -67,17 +73,19 @@ export function createKeep({ forMs, most, nowMs }: Options): Keep {
     return entry
   }
   const keep = <T>(
-    key: string,
+    asked: KeepKey,
     make: (gone: AbortSignal) => Promise<T>,
     gone?: AbortSignal,
   ): Promise<T> => {
+    const key = JSON.stringify(asked)
     const entry = fresh(key) ?? begin(key, make)
     join(key, entry, gone)
     // a key names what it keeps, so under one key there is only ever one type
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return entry.value as Promise<T>
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-  const ready = <T>(key: string): T | undefined => fresh(key)?.made?.value as T | undefined
+  const ready = <T>(asked: KeepKey): T | undefined =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    fresh(JSON.stringify(asked))?.made?.value as T | undefined
   return Object.assign(keep, { ready })
 }

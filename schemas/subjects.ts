@@ -15,8 +15,8 @@ export const againPrefix = 'air.again.'
 export const rawStream = (partition: number): string => `RAW_${partition}`
 
 export const readingsStream = 'READINGS'
-export const readingsSubject = (partition: number): string => `air.readings.${partition}`
-/** All that READINGS takes. */
+export const readingsSubject = (partition: number | '*'): string => `air.readings.${partition}`
+/** Of the partitions: a message of READINGS beside them is foreign. */
 export const readingsSubjects: readonly string[] = Array.from({ length: partitionCount }, (_, p) =>
   readingsSubject(p),
 )
@@ -55,7 +55,7 @@ export const ledgerSnapSubject = (shard: number, walSeq: number, chunk: number):
 /** The manifest names the snapshot that counts. */
 export const manifestSubject = (shard: number): string => `dw.${shard}.man`
 /** Where the owner of a shard is asked (`webhook-requests.ts`); no stream. */
-export const askSubject = (shard: number): string => `dw.${shard}.ask`
+export const askSubject = (shard: number | '*'): string => `notifier.ask.${shard}`
 
 export const attemptsStream = 'ATT'
 export const attemptSubject = (webhook: string): string => `att.${webhook}`
@@ -107,7 +107,7 @@ export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
 /** Where a gate is asked for a sensor's open connections (`schemas/devices/open-connection.ts`). */
 export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
 /** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
-export const deniedSubject = 'gate.denied'
+export const deniedSubject = (server: string): string => `gate.denied.${server}`
 
 /** Where gates tell one another what sensors sent over HTTP: JSON, sensor id → messages. */
 export const spentSubject = 'gate.spent'
@@ -135,6 +135,9 @@ export const rejectedHeaders = {
   length: 'Air-Length',
   sha256: 'Air-Sha256',
 } as const
+
+/** In bucket `leases`: each anchor process says there since when it runs, ISO, for as long as it does. */
+export const anchorAlive = 'anchor-alive.'
 
 /** KV buckets. */
 export const buckets = {

@@ -59,7 +59,7 @@ export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
     { fromMs, toMs }: Period,
   ): Promise<AreaStats | undefined> =>
     asked.keep(
-      `span ${fromMs} ${toMs} ${area}`,
+      { what: 'span', area, fromMs, toMs },
       (gone) => asked.store.within(gone).computeOverall(area, fromMs, toMs),
       asked.gone,
     )
@@ -71,7 +71,7 @@ export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
     size: BucketSize,
   ): Promise<readonly AreaStats[]> =>
     asked.keep(
-      `${size} ${fromMs} ${toMs} ${area}`,
+      { what: 'steps', area, fromMs, toMs, size },
       (gone) => asked.store.within(gone).computeBuckets(area, fromMs, toMs, size),
       asked.gone,
     )

@@ -1,5 +1,5 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
-import { formatIsoMs, parseIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import type { AttemptLog } from '../../operate/webhooks/attempt-log.ts'
 import type { DeliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
@@ -23,6 +23,7 @@ import {
 } from '../http/answer.ts'
 import { type FairLineBounds, fairLine } from '../http/fair-line.ts'
 import { nextLink } from '../http/next-link.ts'
+import { instantIn } from '../http/params.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { isArmed } from './armed-now.ts'
 import { attemptView, deliveryParams, listDeliveries, showDelivery } from './deliveries.ts'
@@ -325,8 +326,7 @@ function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): W
 
 /** @returns as UTC @throws ApiError 400 */
 function sinceOf(text: string, nowMs: number): string {
-  const verdict = parseIso(text)
-  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  const timeMs = instantIn(text)
   if (timeMs !== undefined && timeMs <= nowMs) return formatIsoMs(timeMs)
   const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
   throw invalidBody([wrongField('since', text, expected)])

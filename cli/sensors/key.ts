@@ -53,12 +53,12 @@ export async function keyOf(
 
 export function keyLines(id: string, key: string, device: Device | undefined): readonly string[] {
   const named = device?.options?.['client_id']
-  const clientId =
-    named === undefined ? 'An MQTT client id is the user, too.' : `Its MQTT client id is ${named}.`
+  const clientId = named ?? `${id}, the same as the user`
   return [
     `user      ${id}`,
     `password  ${key}`,
-    `It is shown this once: put it into the device now. ${clientId}`,
+    'It is shown this once: put it into the device now.',
+    `If the device speaks MQTT, its client id must be ${clientId}.`,
   ]
 }
 

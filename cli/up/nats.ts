@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { type NatsAccess, openNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
 import { certCopy } from '../../runtime/engines/nats-door.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import {
-  type Denied,
   endLeftNatsServer,
   type NatsServer,
   reachedAt,

@@ -3,6 +3,7 @@
  * `_b`), whole °F, a UTC time with slashes.
  */
 
+import type { Pollutant } from '../../core/air/index/air-index.ts'
 import { hardRanges } from '../../core/air/quality.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
@@ -31,7 +32,7 @@ export function mapPurpleair(body: unknown): Mapped {
  */
 const apart = { ugM3: 5, ofMean: 0.7 }
 
-function takeChannels(draft: Draft, body: Body, name: 'pm25' | 'pm10', key: string): void {
+function takeChannels(draft: Draft, body: Body, name: Pollutant, key: string): void {
   const keys = [key, `${key}_b`]
   const valid = keys.filter((one) => isBelievable(name, body[one]))
   for (const one of keys)
@@ -47,7 +48,7 @@ function takeChannels(draft: Draft, body: Body, name: 'pm25' | 'pm10', key: stri
   draft.take(name, key, mean)
 }
 
-function isBelievable(name: 'pm25' | 'pm10', value: unknown): boolean {
+function isBelievable(name: Pollutant, value: unknown): boolean {
   const number = numberOf(value)
   return number !== undefined && number >= 0 && number * 100 <= hardRanges[name].high
 }

@@ -48,6 +48,8 @@ export type PushOptions = {
   readonly guard: InputGuard
   readonly log: Logger
   readonly limits?: HttpLimits
+  /** Never goes back, in ms: floods are measured by it. */
+  readonly clockMs?: () => number
 }
 
 export type Push = AsyncDisposable & { readonly url: string }
@@ -68,6 +70,7 @@ export async function openPush({
   pausedForMs,
   guard,
   log,
+  clockMs = () => performance.now(),
   ...address
 }: PushOptions): Promise<Push> {
   await using opened = new AsyncDisposableStack()
@@ -100,13 +103,13 @@ export async function openPush({
       limitOf: (sensor) => sensors.get(sensor)?.flood,
       pausedForMs,
       onSpent: spent.note,
-      clockMs: () => performance.now(),
+      clockMs,
     }),
     applicationFlood: floodGuard({
       limitOf: () => ofApplication,
       pausedForMs: () => 0,
       onSpent: () => undefined,
-      clockMs: () => performance.now(),
+      clockMs,
     }),
     deliver: createDeliver({ publish, spool: spools.own, log }),
     observe: pushMetrics(registry, { spools: spools.all, nowMs }),

@@ -5,6 +5,11 @@ import { PushError } from './push-error.ts'
 
 const readText = bodyReader({ longestBytes: maxRawBytes, text: true })
 
+/** @throws PushError 413 it says itself that it is too long */
+export function refuseLong({ req }: Context): void {
+  if (Number(req.headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
+}
+
 /**
  * The JSON that was sent, whatever its type claims: firmware and scripts call JSON many things.
  * @throws PushError 400, 413, 415
@@ -38,13 +43,16 @@ function toPushError({ why, cause }: BodyFault): PushError {
         'send the body without a Content-Encoding',
       )
     case 'too_long':
-      return new PushError(413, 'body_too_large', `a body has at most ${maxRawBytes} bytes`, {
-        details: { longest_bytes: maxRawBytes },
-        // what was not read yet would be in front of the next request of the connection
-        headers: { connection: 'close' },
-      })
+      return tooLarge()
     case 'malformed':
     case 'broken_off':
       return new PushError(400, 'not_json', 'the body cannot be read', { cause })
   }
 }
+
+const tooLarge = (): PushError =>
+  new PushError(413, 'body_too_large', `a body has at most ${maxRawBytes} bytes`, {
+    details: { longest_bytes: maxRawBytes },
+    // what was not read yet would be in front of the next request of the connection
+    headers: { connection: 'close' },
+  })

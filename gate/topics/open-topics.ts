@@ -109,6 +109,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   }
 
   const leases = openLeases({
+    nc,
     kv: await new Kvm(nc).open(buckets.leases),
     holder,
     shared: [],

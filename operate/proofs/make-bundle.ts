@@ -26,7 +26,7 @@ export type MakeBundle = (reading: Reading, verdict: Verdict) => Promise<string 
 export function createMakeBundle({ index, chainProofOf, keccak, nowMs }: Options): MakeBundle {
   const keep = createKeep({ forMs: hourMs, most: 64, nowMs })
   const read = ({ index: batch, blockHash }: Anchored): Promise<ChainProof> =>
-    keep(`${batch}.${blockHash}`, async () => {
+    keep({ what: 'chain proof', batch, blockHash }, async () => {
       const chain = await chainProofOf(batch)
       if (chain === undefined || chain.blockHash !== blockHash)
         throw new Error(`bucket proofs does not hold what belongs to batch ${batch}`)

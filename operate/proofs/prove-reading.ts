@@ -71,7 +71,7 @@ export function createProveReading(options: Options): ProveReading {
   const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
 
   const openTop = (batch: number): Promise<OpenTop> =>
-    tops(String(batch), async () => {
+    tops({ what: 'top', batch }, async () => {
       const top = await blobs.top(batch)
       if (top === undefined) throw new RangeError(`batch ${batch} has no blob`)
       return { top, tree: merkleTree(top.roots, keccak) }

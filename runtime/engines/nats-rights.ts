@@ -7,6 +7,7 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import {
   ackSubject,
+  askSubject,
   attemptsStream,
   auditStream,
   blobsStream,
@@ -21,6 +22,7 @@ import {
   pauseSubject,
   rawStream,
   readingsStream,
+  readingsSubjects,
   rejectedStream,
   spentSubject,
   stateStream,
@@ -55,8 +57,7 @@ const each = (count: number, name: (n: number) => string): readonly string[] =>
   Array.from({ length: count }, (_, n) => name(n))
 const raws = each(partitionCount, rawStream)
 const ledgers = each(shardCount, ledgerStream)
-/** Of `askSubject`. */
-const anyShard = 'dw.*.ask'
+const anyShard = askSubject('*')
 
 export const bucketStream = (bucket: string): string => `KV_${bucket}`
 const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
@@ -71,7 +72,7 @@ const sealing = keys('system', 'secret-key')
 export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
   pipeline: {
     writes: [
-      'air.readings.*',
+      ...readingsSubjects,
       'air.state.*.*',
       'air.rejected.>',
       'air.events.rise.*',
@@ -197,7 +198,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
     ],
     acknowledges: [topicsStream],
-    answers: [connectionsSubject('*'), deniedSubject],
+    answers: [connectionsSubject('*'), deniedSubject('*')],
     shares: [pauseSubject('*'), spentSubject],
   },
 }

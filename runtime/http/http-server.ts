@@ -81,6 +81,10 @@ export async function startHttpServer({
   )
   boundConnections(server, connections)
   answerBeforeIdle(server, idleMs, brokenBody)
+  // Node would answer 417 by itself, without our headers and body; RFC 9110 lets it be passed over
+  server.on('checkExpectation', (request, response) => {
+    server.emit('request', request, response)
+  })
   server.on('clientError', (error, socket) => {
     answerBroken(error, socket, brokenBody, longestUrl)
   })

@@ -31,7 +31,7 @@ import {
   rawStream,
   rawSubject,
   readingsStream,
-  readingsSubjects,
+  readingsSubject,
   rejectedStream,
   stateStream,
   topicsStream,
@@ -78,6 +78,11 @@ const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
  */
 const bucketRollUp = { allow_rollup_hdrs: false } as const
 
+/**
+ * Each subject has a wildcard: a consumer may be told to deliver to any subject, by whoever reads its
+ * stream, and the server does so where somebody has subscribed to that very subject. A stream that
+ * has a subject without a wildcard would take what it is sent so.
+ */
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
     name: rawStream(partition),
@@ -89,7 +94,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   }))
   const ledgers = Array.from({ length: shardCount }, (_, shard) => ({
     name: ledgerStream(shard),
-    subjects: [`dw.${shard}.wal`, `dw.${shard}.snap.>`, `dw.${shard}.man`],
+    subjects: [`dw.${shard}.>`],
     allow_direct: true,
   }))
   return [
@@ -107,8 +112,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     },
     {
       name: readingsStream,
-      // these and no others: a message elsewhere would be foreign to every reader
-      subjects: [...readingsSubjects],
+      subjects: [readingsSubject('*')],
       discard: DiscardPolicy.New,
       deny_delete: true,
       allow_direct: true,

@@ -1,6 +1,6 @@
 /** The bodies that webhooks get, one schema an event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
-import { aqiBands } from '../../core/air/aqi.ts'
+import { usBands } from '../../core/air/index/us-bands.ts'
 import type { EventKind } from '../../core/delivery/delivery.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC', pattern: 'Z$' } as const
@@ -22,7 +22,7 @@ const measurements = {
   },
 } as const
 
-const category = { enum: aqiBands.map((band) => band.category) } as const
+const category = { enum: usBands.map((band) => band.category) } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$', description: 'leaf' } as const
 
 const rise = {

@@ -3,7 +3,15 @@ import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { readDashboardConfig } from '../../dashboard/config.ts'
 import { newToken } from '../../dashboard/server/cookies.ts'
-import { createKey, listAccounts, openAccountBook } from '../../operate/account-book.ts'
+import {
+  createAccount,
+  createKey,
+  listAccounts,
+  listKeys,
+  moveAddress,
+  openAccountBook,
+  removeAccount,
+} from '../../operate/account-book.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
@@ -336,6 +344,39 @@ test('everything that is kept of somebody can be had, and deleted; the address i
       'a new confirmation',
       () => smtp.mails.filter(({ text }) => /\/confirm\?/.test(text)).length === 2,
     )
+  }))
+
+test('an address that an account would have moved to is free once the account is deleted', () =>
+  withBoth(async ({ dashboard }) => {
+    const book = await openAccountBook(dashboard.nc)
+    const [from, to] = ['old@example.org', 'new@example.org']
+    const person = { name: 'Ada Obi', tier: 'free', nowMs: Date.now() } as const
+    const account = await createAccount(book, { email: from, ...person })
+    await removeAccount(book, account)
+    expect(await moveAddress(book, account.id, { from, to })).toBe(false)
+    const next = await createAccount(book, { email: to, ...person })
+    expect(next.id).not.toBe(account.id)
+  }))
+
+test('no key is left that was made while its account was deleted', () =>
+  withBoth(async ({ dashboard, smtp }) => {
+    const email = 'ada@example.org'
+    const browser = await newPerson(dashboard, smtp, { email })
+    const { id = '' } = (await accountOf(browser)) ?? {}
+    let isDeleted = false
+    const statuses = new Set<number>()
+    const make = async (): Promise<void> => {
+      while (!isDeleted)
+        statuses.add((await browser.ask('POST', '/data/keys', { name: 'x' })).status)
+    }
+    const making = [make(), make()]
+    const deleted = await browser.submit('/account/delete', { password: goodPassword })
+    isDeleted = true
+    await Promise.all(making)
+    expect(deleted.status).toBe(200)
+    expect(statuses).toContain(201)
+    const keys = await listKeys(await openAccountBook(dashboard.nc), id)
+    expect(keys).toEqual([])
   }))
 
 test('sessions are listed and ended, here and elsewhere, within a second', () =>

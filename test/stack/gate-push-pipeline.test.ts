@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { namesOf } from '../../core/air/quality.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
@@ -49,7 +49,7 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
     refused: [],
   })
   const [reading] = (await pipeline.outcomeOf(box.id)).accepted
-  expect(reading?.aqi).toBe(aqiOf(2_285, 4_130))
+  expect(reading?.aqi).toBe(usAqiOf(2_285, 4_130))
   expect(namesOf(reading?.flags ?? 0)).toEqual(['time_assigned'])
   expect(await pipeline.outcomeOf(purple.id)).toMatchObject({
     accepted: [{ pm25: 2_455, pm10: 3_125, temperature: 3_111, humidity: 5_200, flags: 0 }],

@@ -9,7 +9,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { run } from '../../api/main.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
@@ -294,7 +294,7 @@ function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
     temperature: 2_850,
     humidity: 7_000,
     flags: 0,
-    aqi: aqiOf(pm25, pm10),
+    aqi: usAqiOf(pm25, pm10),
     seq,
     ...told,
     sensor: sensor as SensorId,

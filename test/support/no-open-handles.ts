@@ -13,10 +13,13 @@ const openHandles = (): string[] =>
 const before = openHandles().length
 
 afterAll(async () => {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 10_000
   while (openHandles().length > before && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   const open = openHandles()
-  if (open.length > before) throw new Error(`left open by this file: ${open.join(', ')}`)
+  if (open.length <= before) return
+  const kinds = Map.groupBy(open, (kind) => kind)
+  const counts = [...kinds].map(([kind, all]) => `${all.length} ${kind}`)
+  throw new Error(`left open by this file: ${counts.join(', ')}`)
 })

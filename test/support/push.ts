@@ -64,7 +64,7 @@ export type TestPush = AsyncDisposable & {
   readonly logged: () => string
 }
 
-type Options = Partial<Pick<PushOptions, 'spoolMaxBytes' | 'limits' | 'seen'>> & {
+type Options = Partial<Pick<PushOptions, 'spoolMaxBytes' | 'limits' | 'seen' | 'clockMs'>> & {
   readonly streams?: StreamOptions
   readonly nats?: TestNats
   /** Another than its own. */

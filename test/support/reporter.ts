@@ -18,21 +18,12 @@ export class CountingReporter extends DefaultReporter {
       console.error(`left alive by the tests, ended now: ${pid} ${command}`)
       process.kill(pid, 'SIGKILL')
     }
-    for (const name of notAtFirst(modules)) console.error(`passed, but not at first: ${name}`)
     const counts = countTests(modules)
     counts.failed += errors.length + left.length
     if (counts.failed > 0) process.exitCode = 1
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
   }
 }
-
-/** A test that needs another try is told of: chance is a fault too. */
-const notAtFirst = (modules: readonly TestModule[]): readonly string[] =>
-  modules.flatMap(({ children }) =>
-    [...children.allTests()]
-      .filter((test) => test.diagnostic()?.flaky)
-      .map(({ fullName }) => fullName),
-  )
 
 /** A suite that broke outside its tests is one failure; what of it never ran counts as skipped. */
 export function countTests(modules: readonly TestModule[]): Counts {

@@ -4,6 +4,7 @@ import {
   allowed,
   filesImportedBy,
   importsOf,
+  openRooms,
   pastDoors,
   processFolders,
   roomOf,
@@ -39,6 +40,14 @@ test('no row of the rule lets a process import another one', () => {
     (allowed[folder] ?? []).filter((name) => processFolders.some((other) => name === `${other}/`)),
   )
   expect(meetings).toEqual([])
+})
+
+test('a room that is open by itself imports nothing, or a process would come along', () => {
+  for (const room of openRooms) {
+    const inside = sources(`${room}**/*.{ts,tsx,js}`)
+    expect(inside.length).toBeGreaterThan(0)
+    expect(inside.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')))).toEqual([])
+  }
 })
 
 test('nothing imports the tests, the benchmarks or the examples', () => {

@@ -39,7 +39,7 @@ function heardSensor() {
         slot,
         site,
         step: 0,
-        text: '',
+        texts: new Map(),
       },
     ],
   }

@@ -1,28 +1,36 @@
 import { assert, constantFrom, double, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  aqiBands,
-  aqiDetail,
-  aqiOf,
-  categoryOf,
-  indexOfConcentration,
-  type Pollutant,
-  subIndex,
-  truncateConcentration,
-} from '../../core/air/aqi.ts'
+import { type Pollutant, truncate } from '../../core/air/index/air-index.ts'
+import { usBands, usCategoryOf } from '../../core/air/index/us-bands.ts'
+import { usAqiOf, usIndex, usStepsPerUnit } from '../../core/air/index/us-epa.ts'
 import fixture from '../fixtures/aqi-vectors.json' with { type: 'json' }
+
+const subIndex = (pollutant: Pollutant, hundredths: number): number | null =>
+  pollutant === 'pm25' ? usAqiOf(hundredths, null) : usAqiOf(null, hundredths)
 
 describe.each(fixture.suites)('$source', ({ pollutant, vectors }) => {
   const which: Pollutant = pollutant === 'pm10' ? 'pm10' : 'pm25'
   test.each(vectors)(`${pollutant} of %d µg/m³ has index %d`, (ugM3 = Number.NaN, aqi) => {
     expect(subIndex(which, Math.round(ugM3 * 100))).toBe(aqi)
-    expect(indexOfConcentration(which, ugM3)).toBe(aqi)
+    expect(usIndex.ofConcentration(which, ugM3)).toBe(aqi)
   })
+})
+
+/** By the table, without the look-up that readings are given theirs by. */
+const tableOf = (reading: Readonly<Record<Pollutant, number | null>>): number | null =>
+  usIndex.worstOf((name) => {
+    const hundredths = reading[name]
+    return hundredths === null ? null : hundredths / 100
+  })?.value ?? null
+
+test('the index of a stored reading is the one that was stored, which its hash is made of', () => {
+  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: 42 })).toBe(42)
+  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: null })).toBeNull()
 })
 
 /** EPA's formula as it is written, in the units of the step; not rounded. */
 function interpolate(pollutant: Pollutant, step: number): number {
-  const band = aqiBands.find((candidate) => step <= candidate[pollutant].high)
+  const band = usBands.find((candidate) => step <= candidate[pollutant].high)
   if (band === undefined) return 500
   const { low, high } = band[pollutant]
   return ((band.aqi.high - band.aqi.low) / (high - low)) * (step - low) + band.aqi.low
@@ -44,13 +52,13 @@ test.each([
 )
 
 test('bands follow one another without a gap, from 0 to 500', () => {
-  aqiBands.forEach((band, i) => {
-    const before = aqiBands[i - 1]
+  usBands.forEach((band, i) => {
+    const before = usBands[i - 1]
     for (const key of ['aqi', 'pm25', 'pm10'] as const) {
       expect(band[key].low).toBe(before === undefined ? 0 : before[key].high + 1)
     }
   })
-  expect(aqiBands.at(-1)?.aqi.high).toBe(500)
+  expect(usBands.at(-1)?.aqi.high).toBe(500)
 })
 
 describe('a reading', () => {
@@ -99,19 +107,25 @@ describe('a reading', () => {
       detail: { aqi: 500, category: 'hazardous', dominant: 'pm10', beyondIndex: true },
     },
   ])('$what', ({ pm25, pm10, detail }) => {
-    expect(aqiDetail(pm25, pm10)).toEqual(detail)
-    expect(aqiOf(pm25, pm10)).toBe(detail?.aqi ?? null)
+    const aqi = usAqiOf(pm25, pm10)
+    const reading = { pm25, pm10, aqi }
+    expect(tableOf(reading)).toBe(aqi)
+    const dominant = usIndex.dominantOf(reading)
+    const category = aqi === null ? null : usIndex.categoryOf(aqi)
+    const none = { aqi: null, category: null, dominant: null, beyondIndex: false }
+    const beyondIndex = usIndex.isBeyond(reading)
+    expect({ aqi, category, dominant, beyondIndex }).toEqual(detail ?? none)
   })
 
   test('never has a lower index for more dust', () => {
     const value = option(integer({ min: 0, max: 100_000 }))
     assert(
       property(value, value, integer({ min: 0, max: 5_000 }), (pm25, pm10, more) => {
-        const aqi = aqiOf(pm25, pm10)
+        const aqi = usAqiOf(pm25, pm10)
         if (aqi === null) return
-        expect(aqiOf(pm25 === null ? null : pm25 + more, pm10)).toBeGreaterThanOrEqual(aqi)
-        expect(aqiOf(pm25, pm10 === null ? null : pm10 + more)).toBeGreaterThanOrEqual(aqi)
-        expect(aqiDetail(pm25, pm10)).toMatchObject({ aqi, category: categoryOf(aqi) })
+        expect(usAqiOf(pm25 === null ? null : pm25 + more, pm10)).toBeGreaterThanOrEqual(aqi)
+        expect(usAqiOf(pm25, pm10 === null ? null : pm10 + more)).toBeGreaterThanOrEqual(aqi)
+        expect(tableOf({ pm25, pm10 })).toBe(aqi)
       }),
     )
   })
@@ -132,7 +146,7 @@ test.each([
   [301, 'hazardous'],
   [500, 'hazardous'],
 ])('an index of %d is %s', (aqi, category) => {
-  expect(categoryOf(aqi)).toBe(category)
+  expect([usCategoryOf(aqi), usIndex.categoryOf(aqi)]).toEqual([category, category])
 })
 
 describe('a computed concentration', () => {
@@ -145,7 +159,7 @@ describe('a computed concentration', () => {
     ['pm10', 54.9999999999, 5_500],
     ['pm10', 54.99, 5_400],
   ] as const)('%s of %d µg/m³ counts as %d hundredths', (pollutant, ugM3, hundredths) => {
-    expect(truncateConcentration(pollutant, ugM3)).toBe(hundredths)
+    expect(truncate(ugM3, usStepsPerUnit[pollutant])).toBe(hundredths)
   })
 
   test('of whole hundredths has the index of the reading', () => {
@@ -155,7 +169,7 @@ describe('a computed concentration', () => {
         integer({ min: 0, max: 100_000 }),
         double({ min: -1e-10, max: 1e-10, noNaN: true }),
         (pollutant, hundredths, noise) => {
-          const index = indexOfConcentration(pollutant, hundredths / 100 + noise)
+          const index = usIndex.ofConcentration(pollutant, hundredths / 100 + noise)
           expect(index).toBe(subIndex(pollutant, hundredths))
         },
       ),
