@@ -11,9 +11,8 @@ import {
 } from '../../operate/webhooks/find-delivery.ts'
 import { type Attempt, attemptOutcomes } from '../../schemas/webhooks/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhooks/webhook-requests.ts'
-import { ApiError } from '../http/api-error.ts'
+import { ApiError, badParameter } from '../http/api-error.ts'
 import { type Params, readChoice, readLimit, readPeriod, readWord } from '../http/params.ts'
-import { atCursor, readAtCursor } from './cursor.ts'
 
 export const deliveryParams = [
   'state',
@@ -118,6 +117,19 @@ export async function listDeliveries(
     if (isWanted(logged.attempt)) found.push(logged)
   }
   return page(found, null)
+}
+
+/** Where a page of attempts ended, as an opaque word. @param seq of the last one looked at */
+export const atCursor = (seq: number): string => Buffer.from(`a:${seq}`).toString('base64url')
+
+/** @throws ApiError 400 */
+export function readAtCursor(params: Params): number | undefined {
+  const word = params.get('cursor')
+  if (word === undefined) return undefined
+  const place = word.length > 64 ? '' : Buffer.from(word, 'base64url').toString('latin1')
+  const [, seq = ''] = /^a:([1-9]\d{0,14})$/.exec(place) ?? []
+  if (seq === '') throw badParameter('cursor', word, 'a next_cursor of an earlier answer')
+  return Number(seq)
 }
 
 const page = (found: readonly LoggedAttempt[], next: string | null): AttemptPage => ({

@@ -10,6 +10,7 @@ import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects
 import { MustAct } from '../exit.ts'
 import {
   isPlace,
+  isSameStore,
   placeInWords,
   placeOf,
   type StorePlace,
@@ -102,13 +103,7 @@ export async function assertKeptStore(
 ): Promise<void> {
   const kept = await readKeptStore(nc)
   const place = placeOf(store)
-  const isSame =
-    kept === undefined ||
-    (kept.kind === 'sqlite' && place.kind === 'sqlite') ||
-    (kept.kind === 'influx' &&
-      place.kind === 'influx' &&
-      kept.org === place.org &&
-      kept.bucket === place.bucket)
+  const isSame = kept === undefined || isSameStore(kept, place)
   if (isSame || storeChanged) return
   throw new MustAct(
     `readings are kept in ${placeInWords(kept)}, and this process is set to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
