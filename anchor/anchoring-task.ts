@@ -4,7 +4,7 @@ import { formatIso } from '../core/iso-time.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { inTime, type Lifetime } from '../runtime/process/lifetime.ts'
-import { anchorAlive } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 import type { Anchoring } from './anchoring.ts'
 
 type Options = {
@@ -18,10 +18,7 @@ type Options = {
   readonly log: Logger
 }
 
-/** One process at a time; the others stand by. Two at once would do no harm. */
-const anchorTask = 'task.anchor'
-
-/** Anchors while this process holds the lease. */
+/** Anchors while this process holds the lease; the others stand by. Two at once would do no harm. */
 export class AnchoringTask {
   readonly #leases: Leases
   readonly #leasing: Promise<void>
@@ -33,9 +30,9 @@ export class AnchoringTask {
       kv: leaseKeys,
       holder,
       shared: [],
-      single: [anchorTask],
+      single: [tasks.anchor],
       // the pipelines count who is alive among themselves
-      aliveAs: anchorAlive,
+      aliveAs: alivePrefixes.anchor,
       aliveSays: formatIso(Date.now()),
       onHeld: () => {
         this.#anchoring = start()

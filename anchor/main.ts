@@ -5,9 +5,9 @@ import { secondMs } from '../core/time.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -30,8 +30,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'anchor', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'anchor')
+  opened.use(await joinInstance(nc, { ...config, name: 'anchor', id: instance.worker }))
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)
   const deployment = await findDeployment(journal, settings, { pause, stop, log })

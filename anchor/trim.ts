@@ -18,6 +18,7 @@ import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
 import { firstSince, lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
 import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { neededPrefix, systemKeys } from '../schemas/system-keys.ts'
 
 export type PartitionPosition = {
   /** Sequence of its last message of the log; undefined: it never had one. */
@@ -70,7 +71,7 @@ export async function trimLog(
   const from = keepFrom({
     finalLast,
     partitions,
-    rollUp: numberIn(await readEntry(system, 'rollup'), 'position') ?? 0,
+    rollUp: numberIn(await readEntry(system, systemKeys.rollup), 'position') ?? 0,
     needs: await readNeeds(nc, system),
     needsFrom: (await firstSince(nc, readingsStream, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
@@ -115,7 +116,7 @@ async function lastOfLog(
 
 async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
-  for (const key of (await lastValues(nc, buckets.system, ['needed.>'])).keys()) {
+  for (const key of (await lastValues(nc, buckets.system, [`${neededPrefix}>`])).keys()) {
     const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)

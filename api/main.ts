@@ -1,9 +1,9 @@
 import { secondMs } from '../core/time.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { failureLog } from '../runtime/process/failure-log.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { assertKeptStore } from '../runtime/process/kept-store.ts'
 import type { ProcessMain } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
@@ -27,7 +27,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
 
   const nc = await connectNats(config, { name: 'api', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
+  opened.use(await joinInstance(nc, { ...config, name: 'api' }))
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
   // lanes of their own: nothing that a visitor asks is before what an account asks

@@ -2,12 +2,16 @@
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type SensorIdRules, sensorIdRules } from '../core/air/sensor-id.ts'
-import type { RollupProgress } from '../operate/rollup-progress.ts'
-import { createRollupProgress, parseRollupRecord, rollupKey } from '../operate/rollup-progress.ts'
+import {
+  createRollupProgress,
+  parseRollupRecord,
+  type RollupProgress,
+} from '../operate/rollup-progress.ts'
 import type { Logger } from '../runtime/log.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { systemKeys } from '../schemas/system-keys.ts'
 import type { Store } from '../store/store.ts'
 import { type AreaDirectory, areaDirectory } from './live/area-directory.ts'
 import { type LivePicture, openLivePicture } from './live/live-picture.ts'
@@ -40,16 +44,16 @@ export async function openLive(
   const rules = sensorIdRules(idPrefix)
   const system = opened.use(
     await watchBucket(nc, buckets.system, (value, key) =>
-      key === rollupKey ? parseRollupRecord(value) : undefined,
+      key === systemKeys.rollup ? parseRollupRecord(value) : undefined,
     ),
   )
   const sensors = opened.use(
     await watchBucket(nc, buckets.sensors, (value) => parseAnySensor(value, rules)),
   )
   const progress = createRollupProgress()
-  progress.record(system.get(rollupKey))
+  progress.record(system.get(systemKeys.rollup))
   system.onChange(({ key, value }) => {
-    if (key === rollupKey) progress.record(value)
+    if (key === systemKeys.rollup) progress.record(value)
   })
   const newest = createNewestReadings()
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))

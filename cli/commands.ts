@@ -12,6 +12,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   access: async () => (await import('./access.ts')).command,
   influx: async () => (await import('./influx.ts')).command,
   streams: async () => (await import('./streams.ts')).command,
+  upgrade: async () => (await import('./upgrade.ts')).command,
   simulate: async () => (await import('./simulate/simulate.ts')).command,
   replay: async () => (await import('./replay/replay.ts')).command,
   rejected: async () => (await import('./rejected.ts')).command,

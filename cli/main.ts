@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { shownText } from '../core/shown-text.ts'
 import { codeOf, exitCodeOf, exitCodes, inWords, WrongUsage } from '../runtime/exit.ts'
 import { environment } from '../runtime/process/config.ts'
 import { stopSignal } from '../runtime/process/stop-signal.ts'
 import type { Flags } from '../runtime/settings.ts'
+import { ourVersion } from '../runtime/version.ts'
 import { commands } from './commands.ts'
 import type { Command } from './shell/command.ts'
 import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
@@ -26,7 +26,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     if (['--help', '-h', 'help'].includes(name)) return await printOverview()
     if (['--version', '-v', 'version'].includes(name)) {
-      print(version())
+      print(ourVersion())
       return exitCodes.done
     }
     const load = commands[name]
@@ -95,13 +95,6 @@ function unknownCommand(name: string): string {
   const meant = nearest(name, Object.keys(commands))
   const hint = meant === undefined ? 'see: airproof --help' : `did you mean "${meant}"?`
   return `there is no command "${name}": ${hint}`
-}
-
-/** As package.json says, which lies beside every installation. */
-function version(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-  return (JSON.parse(text) as { version: string }).version
 }
 
 async function printOverview(): Promise<number> {

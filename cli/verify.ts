@@ -7,6 +7,7 @@ import {
 } from '../anchor/verifier/airproof-verify.js'
 import { codeOf, exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { assertKnownFile } from '../schemas/formats.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
 import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { partWords } from './export/part-words.ts'
@@ -43,6 +44,7 @@ examples:
     const [file = ''] = exactWords(context.words, 'FILE')
     const options = optionsOf(context)
     const bytes = readBytes(file)
+    assertKnownFile(bytes.subarray(0, longestHead).toString())
     const manifest = bytes.length < largestManifest ? parseManifest(bytes.toString()) : undefined
     if (manifest !== undefined) return verifyExport(file, manifest, options, context)
     const bundles = linesOf(bytes)
@@ -52,6 +54,8 @@ examples:
   },
 }
 
+/** What names the format of a file is in it. */
+const longestHead = 200
 /** V8 makes no longer text of it. */
 const largestManifest = 2 ** 29
 

@@ -4,9 +4,9 @@ import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { indexByAccount } from '../runtime/nats/index-by-account.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket, watchChecked } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
@@ -39,7 +39,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
 
   const nc = await connectNats(config, { name: 'dashboard', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
+  opened.use(await joinInstance(nc, { ...config, name: 'dashboard' }))
   const book = await openAccountBook(nc)
   const accounts = opened.use(await watchChecked<Account>(nc, buckets.accounts))
   const sessions = opened.use(await openSessions({ nc, findAccount: accounts.get, nowMs }))

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../runtime/log.ts'
 import { type LeaseEvents, type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../schemas/system-keys.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -13,8 +14,6 @@ type Options = {
   /** Looks for floods until the signal is aborted. */
   readonly work: (stop: AbortSignal) => Promise<void>
 }
-
-const floodTask = 'gate.flood'
 
 /** Of several gates one looks for floods: the one that holds the lease. */
 export class FloodDuty implements AsyncDisposable {
@@ -36,9 +35,9 @@ export class FloodDuty implements AsyncDisposable {
         nc: options.nc,
         kv,
         holder,
-        aliveAs: 'gate.alive.',
+        aliveAs: alivePrefixes.gate,
         shared: [],
-        single: [floodTask],
+        single: [tasks.flood],
         onFailure: (error) => log.debug({ err: error }, 'leases: trying again'),
       }),
     )

@@ -2,10 +2,10 @@ import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openTlsFiles } from '../runtime/http/tls-files.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
@@ -24,7 +24,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
+  const { id: holder, worker } = openInstance(config.dataFolder, 'gate')
+  opened.use(await joinInstance(nc, { ...config, name: 'gate', id: worker }))
   const registry = openMetrics('gate')
   const metrics = gateMetrics(registry)
   const guard = inputGuard({ count: (loop) => metrics.failed.inc({ loop }), log })
@@ -40,7 +41,6 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   )
   metrics.gauge('airproof_gate_credentials', 'Credentials known', book.size)
   metrics.gauge('airproof_gate_sensors', 'Sensors known', sensors.size)
-  const { id: holder } = openInstance(config.dataFolder, 'gate')
   opened.use(await openTopics({ nc, sensors, holder, guard, log, metrics: registry }))
   let pausedForMs = (_id: string): number => 0
   if (callout === undefined) log.info('this NATS lets its sensors in itself: no sign-ins here')

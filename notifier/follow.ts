@@ -2,6 +2,7 @@
 import type { SourceStream } from '../core/delivery/ledger-record.ts'
 import { secondMs } from '../core/time.ts'
 import { pause } from '../runtime/pause.ts'
+import { NewerFormat } from '../schemas/formats.ts'
 import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'
 import type { Matched } from './resume.ts'
@@ -89,7 +90,11 @@ export function followStreams(options: Options): Follower {
     until: AbortSignal,
   ): Promise<void> => {
     while (!until.aborted) {
-      await goOn(stream, start, until).catch(onFailure)
+      await goOn(stream, start, until).catch((error: unknown) => {
+        // of a later version: to go on without it would lose its deliveries, so the process ends
+        if (error instanceof NewerFormat) throw error
+        onFailure(error)
+      })
       await pause(retryMs, until)
     }
   }

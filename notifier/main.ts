@@ -11,15 +11,16 @@ import { openMetrics } from '../runtime/metrics.ts'
 import { leaseRoundMs, openLeases, takenBySomeoneElse } from '../runtime/nats/leases.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { alivePrefixes, neededByShard, shardLease, shardPrefix } from '../schemas/system-keys.ts'
 import { parseWebhook, type Webhook } from '../schemas/webhooks/webhook.ts'
 import { attemptsLog } from './attempts-log.ts'
 import { steadyClock } from './clock.ts'
@@ -34,8 +35,7 @@ import { createShards } from './shards.ts'
 import { openSources } from './sources.ts'
 import { openWebhookBook, parsePremium } from './webhook-book.ts'
 
-const shardTask = (shard: number): string => `shard.${shard}`
-const shardOfTask = (name: string): number => Number(name.slice('shard.'.length))
+const shardOfTask = (name: string): number => Number(name.slice(shardPrefix.length))
 /** A process has 10 s to stop; connections are closed in what is left. */
 const orderlyMs = 8_000
 const tellNeededMs = 10_000
@@ -54,8 +54,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
 
   const nc = await connectNats(config, { name: 'notifier', log: logger, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'notifier')
+  opened.use(await joinInstance(nc, { ...config, name: 'notifier', id: instance.worker }))
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
   const registry = openMetrics('notifier')
   const metrics = notifierMetrics(registry)
@@ -100,7 +100,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
     metrics,
     clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
     onFatal: failed.reject,
-    isTaken: (shard) => isTaken(shardTask(shard)),
+    isTaken: (shard) => isTaken(shardLease(shard)),
     sender,
     book,
     signatureHeader,
@@ -169,8 +169,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
     nc,
     kv: leaseKeys,
     holder: instance.id,
-    aliveAs: 'notifier.',
-    shared: Array.from({ length: shardCount }, (_, shard) => shardTask(shard)),
+    aliveAs: alivePrefixes.notifier,
+    shared: Array.from({ length: shardCount }, (_, shard) => shardLease(shard)),
     single: [],
     onHeld: (name) => {
       // a round that was under way when we began to end may still bring one
@@ -188,7 +188,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, s
       const text = JSON.stringify({ readings: owner.neededReadings() ?? null })
       if (toldNeeds.get(owner) === text) continue
       try {
-        await system.put(`needed.notifier.${owner.shard}`, text)
+        await system.put(neededByShard(owner.shard), text)
         toldNeeds.set(owner, text)
       } catch (error) {
         logger.debug({ err: error }, 'positions were not told')

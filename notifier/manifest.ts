@@ -1,6 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { reportBroken } from '../runtime/broken.ts'
-import { MustAct } from '../runtime/exit.ts'
 import { readUpTo } from '../runtime/nats/read-up-to.ts'
 import { lastMessage, type Stored } from '../runtime/nats/stored-message.ts'
 import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
@@ -8,7 +7,7 @@ import { type Manifest, parseManifest } from '../schemas/webhooks/ledger-snapsho
 
 /**
  * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are
- * passed over. @throws MustAct where a newer version wrote it
+ * passed over. @throws NewerFormat
  */
 export async function lastManifest(
   nc: NatsConnection,
@@ -32,8 +31,6 @@ function read(
   { seq, subject, data }: Pick<Stored, 'seq' | 'subject' | 'data'>,
 ): Manifest | undefined {
   const manifest = parseManifest(data)
-  if (manifest === 'newer')
-    throw new MustAct(`message ${seq} of ${stream} was written by a newer version: use that one`)
   if (manifest === undefined) reportBroken({ stream, seq, subject, why: 'it is not a manifest' })
   return manifest
 }

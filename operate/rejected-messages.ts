@@ -17,6 +17,7 @@ import { reportBroken } from '../runtime/broken.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
 import { inParallel } from '../runtime/in-parallel.ts'
 import { lastMessage, messageAt } from '../runtime/nats/stored-message.ts'
+import { assertKnownHeader } from '../schemas/formats.ts'
 import {
   againSubject,
   isSensorToken,
@@ -57,8 +58,9 @@ const askedOnceNanos = 5_000_000_000
 /** Reason, sensor (0.1 named none), partition, raw sequence, item. */
 const rejectedPattern = /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/
 
-/** Why a message of REJECTED is not one that we kept there; undefined: it is. */
+/** Why a message of REJECTED is not one that we kept there; undefined: it is. @throws NewerFormat */
 export function rejectedFault(subject: string, headers: MsgHdrs | undefined): string | undefined {
+  assertKnownHeader('rejected', headers, subject)
   if (!rejectedPattern.test(subject)) return 'its subject is not one of ours'
   const length = headers?.get(rejectedHeaders.length) ?? ''
   const arrived = headers?.get(rejectedHeaders.arrived) || '0'

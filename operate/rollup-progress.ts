@@ -9,9 +9,6 @@ import type { Reading } from '../core/air/reading.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import type { BucketSize } from '../store/store.ts'
 
-/** Where in bucket `system` the job keeps its record. */
-export const rollupKey = 'rollup'
-
 export type RollupRecord = {
   readonly position: number
   readonly dirty: readonly AreaStep[]

@@ -15,6 +15,7 @@ import {
   walHeaders,
   walSubject,
 } from '../schemas/subjects.ts'
+import { systemKeys } from '../schemas/system-keys.ts'
 
 export type StageLags = {
   /** Messages of READINGS that the area statistics have not looked at; null: they never ran. */
@@ -48,7 +49,7 @@ export async function readStageLags(nc: NatsConnection): Promise<StageLags> {
 
 async function readStatisticsPosition(nc: NatsConnection): Promise<number | undefined> {
   const kv = await new Kvm(nc).open(buckets.system)
-  const record = await readEntry(kv, 'rollup')
+  const record = await readEntry(kv, systemKeys.rollup)
   if (typeof record !== 'object' || record === null || !('position' in record)) return undefined
   return typeof record.position === 'number' ? record.position : undefined
 }

@@ -20,6 +20,7 @@ import {
   readingsSubject,
   rejectedStream,
 } from '../schemas/subjects.ts'
+import { partitionLease, storedPrefix } from '../schemas/system-keys.ts'
 import { type AnchorStatus, readAnchorStatus } from './anchor-status.ts'
 import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
@@ -150,7 +151,7 @@ async function readWorkers(nc: NatsConnection): Promise<readonly (string | null)
   const kv = await new Kvm(nc).open(buckets.leases)
   return await Promise.all(
     Array.from({ length: partitionCount }, async (_, partition) => {
-      const entry = await kv.get(`partition.${partition}`)
+      const entry = await kv.get(partitionLease(partition))
       return entry?.operation === 'PUT' ? entry.string() : null
     }),
   )
@@ -160,7 +161,7 @@ async function readWorkers(nc: NatsConnection): Promise<readonly (string | null)
 async function readStored(nc: NatsConnection): Promise<ReadonlyMap<number, number>> {
   const stored = new Map<number, number>()
   await using told = await watchBucket(nc, buckets.system, (value, key) =>
-    key.startsWith('stored.') && typeof value === 'object' && value !== null ? value : undefined,
+    key.startsWith(storedPrefix) && typeof value === 'object' && value !== null ? value : undefined,
   )
   for (const [, positions] of told.entries())
     for (const [partition, position] of Object.entries(positions))

@@ -7,6 +7,7 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../core/state/log-message.ts'
 import { TryAgain } from '../runtime/exit.ts'
+import type { LevelNow } from '../runtime/nats/format-level.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { lookAfter } from '../runtime/nats/look-after.ts'
 import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
@@ -19,6 +20,8 @@ export class Fenced extends TryAgain {}
 export type Log = {
   readonly nc: NatsConnection
   readonly js: JetStreamClient
+  /** Which formats are written. */
+  readonly level: LevelNow
   /** Resolves after `ms`, or at once when the process stops. */
   readonly pause: (ms: number) => Promise<void>
   readonly stop: AbortSignal

@@ -6,14 +6,13 @@ import { TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
+import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.ts'
 import type { Partitions } from './partitions.ts'
 import type { RollUpTask } from './roll-up-task.ts'
 import type { StoreWriter } from './store-writer.ts'
 import { positionTeller } from './stored-positions.ts'
 
-const rollUpTask = 'task.rollup'
-export const partitionTask = (partition: number): string => `partition.${partition}`
-const partitionOfTask = (name: string): number => Number(name.slice('partition.'.length))
+const partitionOfTask = (name: string): number => Number(name.slice(partitionPrefix.length))
 const tellPositionsMs = 2_000
 
 type Options = {
@@ -71,16 +70,16 @@ export class LeasedWork {
       nc,
       kv: leaseKeys,
       holder,
-      shared: Array.from({ length: partitionCount }, (_, partition) => partitionTask(partition)),
-      single: [rollUpTask],
+      shared: Array.from({ length: partitionCount }, (_, partition) => partitionLease(partition)),
+      single: [tasks.rollUp],
       onHeld: (name) => {
-        if (name === rollUpTask) rollUps.start()
+        if (name === tasks.rollUp) rollUps.start()
         else partitions.take(partitionOfTask(name))
       },
       onRelease: (name) =>
-        name === rollUpTask ? rollUps.stop() : partitions.give(partitionOfTask(name)),
+        name === tasks.rollUp ? rollUps.stop() : partitions.give(partitionOfTask(name)),
       onLost: (name) => {
-        if (name === rollUpTask) void rollUps.stop()
+        if (name === tasks.rollUp) void rollUps.stop()
         else life.fail(new TryAgain(`${name} is somebody else's now: starting anew`))
       },
       onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),

@@ -3,10 +3,10 @@ import { Kvm } from '@nats-io/kv'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
-import { needStreams } from '../runtime/nats/streams.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
+import { joinInstance } from '../runtime/process/join-instance.ts'
 import { claimStore } from '../runtime/process/kept-store.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
 import { tryAgainWhereAway } from '../runtime/process/process.ts'
@@ -33,8 +33,10 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   const { pause, stopping } = life
   const nc = await connectNats(config, { name: 'pipeline', log: logger, stop })
   opened.defer(() => nc.close())
-  await needStreams(nc, config)
   const instance = openInstance(config.dataFolder, 'pipeline')
+  const level = opened.use(
+    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker }),
+  )
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)
   const store = opened.use(await openStore(config.store))
@@ -51,6 +53,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
     nc,
     // one in flight when the server dies waits for it to the end
     js: jetstream(nc, { timeout: publishTimeoutMs }),
+    level,
     pause,
     stop: stopping,
     onRetry: (error) => {

@@ -6,10 +6,10 @@ import { takenBySomeoneElse } from '../runtime/nats/leases.ts'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import { partitionLease } from '../schemas/system-keys.ts'
 import type { Store } from '../store/store.ts'
 import { createClockWatch } from './clock-watch.ts'
 import type { Log } from './commit.ts'
-import { partitionTask } from './leased-work.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import type { PartitionContext } from './partition-context.ts'
 import { watchReceipts } from './receipts.ts'
@@ -37,7 +37,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
   const clock = watchClock(opened)
   const isTaken = takenBySomeoneElse(opened.leaseKeys, opened.holder)
   return {
-    isTaken: (partition) => isTaken(partitionTask(partition)),
+    isTaken: (partition) => isTaken(partitionLease(partition)),
     log,
     logger,
     worker,

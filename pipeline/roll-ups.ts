@@ -12,6 +12,7 @@ import type { KV } from '@nats-io/kv'
 import { wholeNetwork } from '../core/air/area.ts'
 import { dayMs, floorTo, hourMs } from '../core/time.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
+import { systemKeys } from '../schemas/system-keys.ts'
 import type { BucketSize, Store } from '../store/store.ts'
 import type { ReadEntries } from './store-writer.ts'
 
@@ -26,8 +27,6 @@ export type RollUpRecord = {
   readonly dirty: readonly Pair[]
   readonly dirtyDays: readonly Pair[]
 }
-
-export const rollUpKey = 'rollup'
 
 type RollUpStore = Pick<Store, 'computeBuckets' | 'writeAreaHours' | 'writeAreaDays'>
 
@@ -115,7 +114,7 @@ const isRecord = (value: unknown): value is RollUpRecord =>
 
 async function readRecord(kv: KV): Promise<RollUpRecord> {
   // deleted to have all statistics made anew: what then stands there is a mark without a value
-  const value = await readEntry(kv, rollUpKey)
+  const value = await readEntry(kv, systemKeys.rollup)
   return isRecord(value) ? value : { position: 0, dirty: [], dirtyDays: [] }
 }
 
@@ -161,7 +160,7 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
     await compute(closedDays, dayMs, 'day')
     const next = JSON.stringify({ position: at, ...left } satisfies RollUpRecord)
     if (next === written) return
-    await kv.put(rollUpKey, next)
+    await kv.put(systemKeys.rollup, next)
     written = next
   }
 

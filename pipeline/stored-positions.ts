@@ -4,13 +4,12 @@
  */
 import type { KV } from '@nats-io/kv'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
-
-const prefix = 'stored.'
+import { storedKey, storedPrefix } from '../schemas/system-keys.ts'
 
 export type Positions = Readonly<Record<string, number>>
 
 export const parsePositions = (value: unknown, key: string): Positions | undefined =>
-  key.startsWith(prefix) && isPositions(value) ? value : undefined
+  key.startsWith(storedPrefix) && isPositions(value) ? value : undefined
 
 const isPositions = (value: unknown): value is Positions =>
   typeof value === 'object' &&
@@ -23,7 +22,7 @@ export function positionTeller(kv: KV, holder: string): (positions: Positions) =
   return async (positions) => {
     const text = JSON.stringify(positions)
     if (text === told) return
-    await kv.put(`${prefix}${holder}`, text)
+    await kv.put(storedKey(holder), text)
     told = text
   }
 }

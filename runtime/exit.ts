@@ -1,3 +1,5 @@
+import { NewerFormat } from '../schemas/formats.ts'
+
 /**
  * How a process ends, as whoever started it may rely on: 0 it did what it was asked, 1 a person
  * must act, 2 it was called wrongly, 75 the same call may succeed later.
@@ -38,7 +40,10 @@ export function inWords(error: unknown): string {
   if (code === 'ENOTDIR')
     return `a file is where a folder is needed: move it away, or choose another folder (${error.message})`
   const foreseen =
-    error instanceof MustAct || error instanceof TryAgain || error instanceof WrongUsage
+    error instanceof NewerFormat ||
+    error instanceof MustAct ||
+    error instanceof TryAgain ||
+    error instanceof WrongUsage
   return foreseen ? error.message : `${error.name}: ${error.message}`
 }
 

@@ -14,9 +14,11 @@ import { applicationFault } from './devices/application.ts'
 import { credentialSchema } from './devices/credential.ts'
 import { entryFault } from './devices/registered-sensor.ts'
 import { seenSchema } from './devices/seen.ts'
+import { asVersion1, NewerFormat } from './formats.ts'
 import { accountSchema, keySchema } from './people/account.ts'
 import { quotaSchema } from './people/quota.ts'
 import { buckets } from './subjects.ts'
+import { neededPrefix, storedPrefix, systemKeys } from './system-keys.ts'
 import { webhookSchema } from './webhooks/webhook.ts'
 
 /** What is wrong, in words; undefined: nothing. */
@@ -111,15 +113,19 @@ const checks: Readonly<Record<string, Check>> = {
   }),
 }
 
+/** The other keys of `system` hold plain text, or are checked where they are read. */
+const isJsonKey = (key: string): boolean =>
+  key === systemKeys.rollup || key.startsWith(storedPrefix) || key.startsWith(neededPrefix)
+
 /** An entry as the server holds it. @returns why it cannot be used; undefined: it can */
 export function faultOfEntry(bucket: string, key: string, body: string): string | undefined {
   const check = checks[bucket]
   if (check === undefined) return undefined
-  const isPlain = bucket === buckets.system && !/^(rollup$|stored\.|needed\.)/.test(key)
+  const isPlain = bucket === buckets.system && !isJsonKey(key)
   if (isPlain) return undefined
   try {
-    return check(JSON.parse(body), key)
-  } catch {
-    return 'it is not JSON'
+    return check(asVersion1('entry', JSON.parse(body)), key)
+  } catch (error) {
+    return error instanceof NewerFormat ? error.message : 'it is not JSON'
   }
 }

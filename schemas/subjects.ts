@@ -136,9 +136,6 @@ export const rejectedHeaders = {
   sha256: 'Air-Sha256',
 } as const
 
-/** In bucket `leases`: each anchor process says there since when it runs, ISO, for as long as it does. */
-export const anchorAlive = 'anchor-alive.'
-
 /** KV buckets. */
 export const buckets = {
   /** sensor id → `sensor` schema */
@@ -175,10 +172,6 @@ export const buckets = {
   anchoring: 'anchoring',
   /** partition or task → holder, with a TTL */
   leases: 'leases',
-  /**
-   * `partitions` → 16; `rollup` → position of the statistics job; `stored.<process>` → what the
-   * store holds; `needed.<who>` → `{"readings": n}`, the oldest READINGS sequence somebody still
-   * reads, null: none; once-only settings
-   */
+  /** what holds for the whole instance; its keys and those of `leases` are in `system-keys.ts` */
   system: 'system',
 } as const

@@ -16,6 +16,7 @@ import type { KV } from '@nats-io/kv'
 import type { Hex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { asVersion1 } from '../../schemas/formats.ts'
 import type { Entry, Pair, Stopped } from './journal-entry.ts'
 import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
 
@@ -57,7 +58,7 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
     const entry = await kv.get(key)
     if (entry === null) return { value: undefined, revision: 0 }
     if (entry.operation !== 'PUT') return { value: undefined, revision: entry.revision }
-    const value = parse(entry.string())
+    const value = parse(key, entry.string())
     return { value: is(value) ? value : undefined, revision: entry.revision }
   }
   const write = async (key: string, value: unknown, revision: number): Promise<number> => {
@@ -86,10 +87,13 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
   }
 }
 
-function parse(text: string): unknown {
+/** @throws NewerFormat a later version signed: what it wrote must not be signed again */
+function parse(key: string, text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
+  return asVersion1('journal', value, `key ${key}`)
 }

@@ -8,6 +8,7 @@ import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
 import { changeEntry } from '../../runtime/nats/cas.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { webhooksKey } from '../../schemas/system-keys.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
 
 /** Id → when it was claimed, ms since the epoch. */
@@ -37,15 +38,13 @@ const claimsIn = (value: unknown): Claims =>
     ? Object.fromEntries(Object.entries(value).filter(([, atMs]) => Number.isFinite(atMs)))
     : {}
 
-const keyOf = (account: string): string => `webhooks.${account}`
-
 export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaims {
   /** @param change gives undefined where there is nothing to write */
   const update = async (
     account: string,
     change: (claims: Claims) => Promise<Claims | undefined>,
   ): Promise<void> => {
-    await changeEntry(kv, keyOf(account), (read) => change(claimsIn(jsonOf(read))), {
+    await changeEntry(kv, webhooksKey(account), (read) => change(claimsIn(jsonOf(read))), {
       mostTries,
       busy: changing,
     })

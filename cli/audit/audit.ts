@@ -13,7 +13,8 @@ import { lastValues } from '../../runtime/nats/last-values.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { type Flags, readSettings } from '../../runtime/settings.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
-import { anchorAlive, buckets } from '../../schemas/subjects.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { needDeployment, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
 import { allRows, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
@@ -137,7 +138,7 @@ async function auditInstance(
 
 /** Since when the anchor process runs that has run longest; undefined: none runs. */
 async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
-  const said = await lastValues(nc, buckets.leases, [`${anchorAlive}*`])
+  const said = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
   const times = [...said.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
   return times.length === 0 ? undefined : Math.min(...times)
 }

@@ -12,15 +12,12 @@ import type { Reading } from '../../core/air/reading.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
-import {
-  createRollupProgress,
-  parseRollupRecord,
-  rollupKey,
-} from '../../operate/rollup-progress.ts'
+import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { storedLog } from './stored-log.ts'
 
@@ -144,7 +141,7 @@ async function unwrittenSteps(
 ): Promise<((area: string, size: BucketSize, startMs: number) => boolean) | undefined> {
   const nowMs = Date.now()
   const progress = createRollupProgress()
-  const entry = await (await new Kvm(nc).open(buckets.system)).get(rollupKey)
+  const entry = await (await new Kvm(nc).open(buckets.system)).get(systemKeys.rollup)
   progress.record(entry?.operation === 'PUT' ? parseRollupRecord(entry.json()) : undefined)
   for await (const { seq, message } of storedLog(nc, progress.position() + 1))
     progress.note(seq, message.readings)

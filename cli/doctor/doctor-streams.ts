@@ -7,6 +7,7 @@ import { reportBroken } from '../../runtime/broken.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readWal } from '../../runtime/nats/wal-message.ts'
 import { cutLeaves, decodeBlobTop } from '../../schemas/anchoring/batch-blob.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { parseEvent } from '../../schemas/log/event.ts'
 import { readPrefix } from '../../schemas/log/snapshot-chunks.ts'
 import {
@@ -121,6 +122,15 @@ const looking = (nc: NatsConnection): readonly Looking[] => {
 export const lookAtStreams = (nc: NatsConnection, stop: AbortSignal): Promise<readonly Looked[]> =>
   Promise.all(looking(nc).map((one) => lookAt(nc, one, stop)))
 
+async function whatIsWrong(check: Check, message: JsMsg): Promise<string | undefined> {
+  try {
+    return await check(message)
+  } catch (error) {
+    if (error instanceof NewerFormat) return error.message
+    throw error
+  }
+}
+
 async function lookAt(
   nc: NatsConnection,
   { stream, check }: Looking,
@@ -142,7 +152,7 @@ async function lookAt(
   try {
     for await (const message of messages) {
       stop.throwIfAborted()
-      const why = await check(message)
+      const why = await whatIsWrong(check, message)
       const { seq, subject } = message
       if (why !== undefined) reportBroken({ stream, seq, subject, why })
       looked++

@@ -9,13 +9,14 @@ import {
   shownUrl,
 } from '../../runtime/nats/nats-trouble.ts'
 import { readSharedConfig, type SharedConfig } from '../../runtime/process/config.ts'
+import { assertKnownLevel } from '../../runtime/process/join-instance.ts'
 import type { CommandContext } from './command.ts'
 import { supervisorLines } from './status-local.ts'
 
 /**
  * Does something with the NATS of the running instance, and closes the connection after it. What the
  * server denies ends the command at once: an answer to it never comes.
- * @throws MustAct nothing runs, it holds no data of ours, or it refuses us
+ * @throws MustAct nothing runs, it holds no data of ours or newer formats, or it refuses us
  * @throws TryAgain it does not answer
  */
 export async function withInstance<T>(
@@ -25,7 +26,8 @@ export async function withInstance<T>(
   const config = readSharedConfig({ env, flags })
   const nc = await connectBounded(config, stop)
   try {
-    return await Promise.race([use(nc, config), untilDenied(nc)])
+    const used = assertKnownLevel(nc).then(() => use(nc, config))
+    return await Promise.race([used, untilDenied(nc)])
   } catch (cause) {
     const denied = denialInWords(cause, config.natsLogin?.user)
     if (denied !== undefined) throw new MustAct(`${denied}: ${asOperator}`, { cause })

@@ -86,6 +86,8 @@ export type CityOptions = {
 
 export type City = AsyncDisposable & {
   readonly instance: RunningInstance
+  /** Signed in as the operator. */
+  readonly nats: NatsConnection
   readonly kept: readonly Kept[]
   /** Resolves when asked to stop. @throws MustAct when something cannot be kept alive */
   readonly untilStop: () => Promise<void>
@@ -210,6 +212,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   const closing = opened.move()
   return {
     instance: instance(),
+    nats,
     kept,
     untilStop: () => Promise.race([stopped(stop), failed.promise]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

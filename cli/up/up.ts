@@ -15,6 +15,7 @@ import { openCity } from './city.ts'
 import { ensureDemoAccount } from './demo-account.ts'
 import { openUpOutput } from './output.ts'
 import { ourProcess, type ProcessSpec } from './process.ts'
+import { raiseWhenAllKnow } from './raise-level.ts'
 import { restartOnChange } from './watch.ts'
 import { near, printWelcome } from './welcome.ts'
 
@@ -112,6 +113,7 @@ async function run(context: CommandContext): Promise<number> {
     output.isUp(dataFolder)
     printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
+    void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()
     note('stopping')
     output.isStopping()

@@ -14,6 +14,7 @@ import { checkedEntry } from '../../runtime/nats/read-entry.ts'
 import { endsPull } from '../../runtime/nats/until-silent.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
+import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import { isMail, laneOf, type Mail, type MailKind } from '../../schemas/people/mail.ts'
 import { laneSubject, type MailLane, mailLanes, mailStream } from '../../schemas/subjects.ts'
@@ -171,9 +172,11 @@ const isOfLane = ({ kind }: Mail, subject: string): boolean =>
 
 function openMail(message: JsMsg, box: SecretBox): Mail | undefined {
   try {
-    const mail: unknown = JSON.parse(box.open(message.string(), sealedMail))
+    const mail = asVersion1('mail', JSON.parse(box.open(message.string(), sealedMail)))
     return isMail(mail) && isOfLane(mail, message.subject) ? mail : undefined
-  } catch {
+  } catch (error) {
+    // it waits for a dashboard that knows it
+    if (error instanceof NewerFormat) throw error
     return undefined
   }
 }

@@ -1,4 +1,5 @@
 import { crc32 } from '../../core/crc32.ts'
+import { assertKnown } from '../../schemas/formats.ts'
 
 /** What waits for NATS: one raw message of one sensor, its time already stamped. */
 export type Waiting = { readonly sensor: string; readonly body: string }
@@ -12,8 +13,13 @@ export function spoolLine({ sensor, body }: Waiting): string {
   return `${checkOf(text)} ${text}\n`
 }
 
-/** @returns undefined for a line that was cut short or is damaged */
+/**
+ * A later version would begin its lines with `v2 `, which no check is.
+ * @returns undefined for a line that was cut short or is damaged @throws NewerFormat
+ */
 export function parseSpoolLine(line: string): Waiting | undefined {
+  const [, version] = /^v(\d+) /.exec(line) ?? []
+  if (version !== undefined) assertKnown('spool', Number(version))
   const text = line.slice(9)
   const space = text.indexOf(' ')
   if (line[8] !== ' ' || space < 1 || line.slice(0, 8) !== checkOf(text)) return undefined

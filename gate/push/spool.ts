@@ -7,7 +7,7 @@
  * - between NATS's acknowledgement and the deletion: the segment is sent again, and since each line
  *   holds its reading's time, what came before is a duplicate that changes nothing.
  */
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { type FileHandle, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -46,7 +46,7 @@ type Options = {
 type Wish = PromiseWithResolvers<boolean> & { readonly line: string }
 type Active = { readonly name: string; readonly file: FileHandle; bytes: number }
 
-/** @returns undefined where another process has the folder */
+/** @returns undefined where another process has the folder @throws NewerFormat */
 export async function openSpool({
   folder,
   maxBytes,
@@ -62,6 +62,7 @@ export async function openSpool({
       .toSorted()
       .map((name) => [name, statSync(join(folder, name)).size]),
   )
+  for (const name of sizes.keys()) assertKnownSegment(join(folder, name))
   const listeners: (() => void)[] = []
   let wishes: Wish[] = []
   let wishedBytes = 0
@@ -168,6 +169,17 @@ async function readSegment(folder: string, name: string): Promise<Segment> {
   const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)
   const waiting = lines.flatMap((line) => parseSpoolLine(line) ?? [])
   return { name, waiting, damaged: lines.length - waiting.length }
+}
+
+/** By its first line. @throws NewerFormat before anything is written */
+function assertKnownSegment(file: string): void {
+  const descriptor = openSync(file, 'r')
+  try {
+    const head = Buffer.alloc(16)
+    parseSpoolLine(head.toString('utf8', 0, readSync(descriptor, head)))
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** A new file is there after a power failure only when its folder was synced too. */

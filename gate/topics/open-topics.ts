@@ -26,6 +26,7 @@ import { pause } from '../../runtime/pause.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { buckets, topicsStream } from '../../schemas/subjects.ts'
+import { alivePrefixes, tasks } from '../../schemas/system-keys.ts'
 import { indexDevices } from '../device-index.ts'
 import type { InputGuard } from '../input-guard.ts'
 import { openRawPublisher } from '../push/publish-raw.ts'
@@ -41,7 +42,7 @@ export type TopicsOptions = {
   readonly metrics: Registry
 }
 
-const task = 'task.topics'
+const task = tasks.topics
 const consumerName = 'gate'
 /** Longer than a window of numbers that belong together, which is acknowledged at its end. */
 const ackWaitMs = 30 * secondMs
@@ -113,7 +114,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
     holder,
     shared: [],
     single: [task],
-    aliveAs: 'alive-gate.',
+    aliveAs: alivePrefixes.topics,
     onHeld: start,
     onRelease: stop,
     onLost: () => void stop(),

@@ -5,6 +5,7 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
+import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import { attemptSubject, attemptsStream } from '../../schemas/subjects.ts'
 import { type Attempt, isAttempt } from '../../schemas/webhooks/attempt.ts'
 import { AttemptsAway } from './delivery-errors.ts'
@@ -117,9 +118,10 @@ async function findWindow(
 
 function parse(text: string): Attempt | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = asVersion1('attempt', JSON.parse(text))
     return isAttempt(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerFormat) throw error
     return undefined
   }
 }

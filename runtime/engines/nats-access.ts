@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createAccount, fromSeed } from '@nats-io/nkeys'
+import { asVersion1 } from '../../schemas/formats.ts'
 import { codeOf, MustAct } from '../exit.ts'
 import { writePrivateFile } from '../private-file.ts'
 import { type OwnUser, ownUsers, type UsersFile } from './nats-users.ts'
@@ -48,7 +49,7 @@ export function openNatsAccess(file: string): NatsAccess {
 
 function readAccess(file: string): NatsAccess | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    const found = asVersion1('access', JSON.parse(readFileSync(file, 'utf8')))
     if (isAccess(found)) return found
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined

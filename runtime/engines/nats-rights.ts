@@ -28,7 +28,19 @@ import {
   stateStream,
   topicsStream,
 } from '../../schemas/subjects.ts'
+import {
+  alivePrefixes,
+  levelKey,
+  neededByShard,
+  partitionLease,
+  shardLease,
+  storedPrefix,
+  systemKeys,
+  tasks,
+  webhooksKey,
+} from '../../schemas/system-keys.ts'
 import { inboxPrefixOf } from '../nats/own-inbox.ts'
+import { bucketStream } from '../nats/stream-table.ts'
 
 /** Each is alone in an account of its own; only `operator`, the command line's user, is in AIR. */
 export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const
@@ -59,7 +71,6 @@ const raws = each(partitionCount, rawStream)
 const ledgers = each(shardCount, ledgerStream)
 const anyShard = askSubject('*')
 
-export const bucketStream = (bucket: string): string => `KV_${bucket}`
 const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
   names.map((name) => bucketStream(buckets[name]))
 /** Subjects of a bucket's keys. */
@@ -67,7 +78,10 @@ const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly str
   (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
 const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
 /** Whoever comes first writes the fingerprint of the key that seals webhooks and mails. */
-const sealing = keys('system', 'secret-key')
+const sealing = keys('system', systemKeys.secretKey)
+/** What a process says of itself: that it is alive, and what it knows. */
+const alive = (work: keyof typeof alivePrefixes): string => `${alivePrefixes[work]}*`
+const level = (process: string): string => levelKey(process, '*')
 
 export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
   pipeline: {
@@ -78,8 +92,8 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       'air.events.rise.*',
       'air.events.presence.*',
       ackSubject('*'),
-      ...keys('system', 'rollup', 'stored.>', 'store'),
-      ...leases('partition.*', 'task.rollup', 'alive.*'),
+      ...keys('system', systemKeys.rollup, `${storedPrefix}>`, systemKeys.store),
+      ...leases(partitionLease('*'), tasks.rollUp, alive('pipeline'), level('pipeline')),
     ],
     reads: [
       ...raws,
@@ -98,7 +112,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('batches'),
       ...keys('proofs'),
       ...keys('anchoring'),
-      ...leases('task.anchor', 'anchor-alive.*'),
+      ...leases(tasks.anchor, alive('anchor'), level('anchor')),
     ],
     reads: [
       readingsStream,
@@ -117,9 +131,9 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       'att.*',
       laneSubject('alert'),
       ...keys('webhooks'),
-      ...keys('system', 'needed.notifier.*'),
+      ...keys('system', neededByShard('*')),
       ...sealing,
-      ...leases('shard.*', 'notifier.*'),
+      ...leases(shardLease('*'), alive('notifier'), level('notifier')),
     ],
     reads: [
       ...ledgers,
@@ -136,8 +150,9 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('webhooks'),
       ...keys('quota'),
       ...keys('used'),
-      ...keys('system', 'webhooks.*'),
+      ...keys('system', webhooksKey('*')),
       ...sealing,
+      ...leases(level('api')),
     ],
     reads: [
       readingsStream,
@@ -168,6 +183,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       // it removes a sensor's credential and cannot read it
       ...keys('credentials', '*'),
       ...sealing,
+      ...leases(level('dashboard')),
     ],
     reads: [
       ...raws,
@@ -191,7 +207,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     writes: [
       'air.raw.*.*',
       ...keys('seen'),
-      ...leases('gate.flood', 'gate.alive.*', 'task.topics', 'alive-gate.*'),
+      ...leases(tasks.flood, alive('gate'), tasks.topics, alive('topics'), level('gate')),
     ],
     reads: [
       topicsStream,

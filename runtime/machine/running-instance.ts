@@ -4,6 +4,7 @@
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { asVersion1 } from '../../schemas/formats.ts'
 import { codeOf } from '../exit.ts'
 import { writePrivateFile } from '../private-file.ts'
 import type { StorePlace } from './store-place.ts'
@@ -34,10 +35,10 @@ export type RunningInstance = {
 
 const fileIn = (dataFolder: string): string => join(dataFolder, 'ready.json')
 
-/** What runs on this data folder, or undefined where nothing does. */
+/** What runs on this data folder, or undefined where nothing does. @throws NewerFormat */
 export function readRunningInstance(dataFolder: string): RunningInstance | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(fileIn(dataFolder), 'utf8'))
+    const found = asVersion1('ready', JSON.parse(readFileSync(fileIn(dataFolder), 'utf8')))
     return isRunningInstance(found) ? found : undefined
   } catch (error) {
     // Half a file cannot be: it is written aside and renamed. Anything else that is no JSON

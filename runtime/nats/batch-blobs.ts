@@ -2,10 +2,11 @@
 import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type BlobTop, cutLeaves, decodeBlobTop } from '../../schemas/anchoring/batch-blob.ts'
+import { assertKnownHeader } from '../../schemas/formats.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 
 export type BatchBlobs = {
-  /** undefined where the batch is not sealed. @throws RangeError where the bytes are no blob */
+  /** undefined where the batch is not sealed. @throws RangeError, NewerFormat the bytes are not a blob that we know */
   readonly top: (index: number) => Promise<BlobTop | undefined>
   /** The leaves of one tile. undefined where there is none. @throws RangeError */
   readonly tile: (index: number, tile: number) => Promise<Uint8Array[] | undefined>
@@ -20,7 +21,9 @@ export async function openBatchBlobs(nc: NatsConnection): Promise<BatchBlobs> {
   const read = async (subject: string): Promise<Uint8Array | undefined> => {
     try {
       const found = await manager.direct.getMessage(blobsStream, { last_by_subj: subject })
-      return found?.data
+      if (found === null) return undefined
+      assertKnownHeader('blob', found.header, subject)
+      return found.data
     } catch (error) {
       const isMissing =
         error instanceof JetStreamApiError &&

@@ -10,6 +10,7 @@
  */
 import type { KV, KvEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { lastValues } from './last-values.ts'
 
 export type LeaseEvents = {
@@ -60,7 +61,7 @@ export const takenBySomeoneElse =
 
 export function openLeases(options: LeaseOptions): Leases {
   const { nc, kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
-  const { aliveAs: alivePrefix = 'alive.', aliveSays = holder } = options
+  const { aliveAs: alivePrefix = alivePrefixes.pipeline, aliveSays = holder } = options
   const revisions = new Map<string, number>()
   // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
   let hasLostShare = false

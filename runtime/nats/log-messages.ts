@@ -18,6 +18,7 @@ import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { decodeReadings, type LogHeader } from '../../schemas/log/readings-message.ts'
 import {
   logHeaders,
@@ -35,7 +36,7 @@ export type StoredLogMessage = {
   readonly data: Uint8Array
 }
 
-/** undefined: foreign, and reported. Rejects where the server does not answer. */
+/** undefined: foreign, and reported. Rejects if the server does not answer. @throws NewerFormat */
 export type LogReader = (stored: StoredLogMessage) => Promise<LogMessage | undefined>
 
 /** The numbers in a message's headers as they stand there; `readHeader` is for those of the log. */
@@ -79,7 +80,8 @@ function goesOnFrom(
   try {
     const { readings, nLast } = decodeReadings(header, data)
     return nLast - readings.length === former.n
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerFormat) throw error
     return false
   }
 }

@@ -1,11 +1,13 @@
 import type { KV, KvEntry } from '@nats-io/kv'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
+import { asVersion1 } from '../../schemas/formats.ts'
 import { reportBroken } from '../broken.ts'
 
 /**
  * The JSON of an entry; undefined where there is none. What is not as its bucket wants it is
  * reported; the caller decides what it stands for, and never takes it for a permission.
  * @param broken what stands for an entry that is not JSON
+ * @throws NewerFormat a later version wrote it: going on without it could lose what it says
  */
 export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {
   if (entry?.operation !== 'PUT') return undefined
@@ -13,11 +15,13 @@ export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {
   const text = entry.string()
   const why = faultOfEntry(bucket, key, text)
   if (why !== undefined) reportBroken({ stream: `KV_${bucket}`, seq: revision, subject: key, why })
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return broken
   }
+  return asVersion1('entry', value, `KV ${bucket}, key ${key}`)
 }
 
 /** The same, asked of the bucket. */

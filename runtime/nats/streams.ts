@@ -1,272 +1,155 @@
-/** Creates, or finds as they should be, the streams and buckets every process meets on. */
-import { createHash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
+/** Makes the streams and buckets that every process meets on, and brings those there are up to date. */
 import {
-  DiscardPolicy,
+  JetStreamApiError,
   type JetStreamManager,
   jetstream,
   jetstreamManager,
-  PersistMode,
-  RetentionPolicy,
-  StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import { type NatsConnection, PermissionViolationError } from '@nats-io/transport-node'
 import { partitionCount } from '../../core/air/sensor-id.ts'
-import { shardCount } from '../../core/delivery/webhook-id.ts'
-import { longestTopicMessage, readingTopics } from '../../core/device-topics.ts'
-import { dayMs } from '../../core/time.ts'
-import { longestRawMessage } from '../../schemas/log/raw-reading.ts'
-import {
-  againSubject,
-  attemptsStream,
-  auditStream,
-  blobsStream,
-  buckets,
-  eventsStream,
-  ledgerStream,
-  mailStream,
-  mailSubject,
-  rawStream,
-  rawSubject,
-  readingsStream,
-  readingsSubject,
-  rejectedStream,
-  stateStream,
-  topicsStream,
-} from '../../schemas/subjects.ts'
+import type { FormatLevel } from '../../schemas/format-level.ts'
+import { buckets, readingsStream } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct, TryAgain } from '../exit.ts'
-import { mqttStreams } from './mqtt-streams.ts'
-
-const kibibyte = 1024
-const mebibyte = 1024 * kibibyte
-const toNanos = (ms: number): number => ms * 1_000_000
-
-export type StreamOptions = {
-  /** 1 for a single server, 3 for a cluster that survives the loss of one. */
-  readonly replicas?: number
-  /** The bound of each RAW stream; when it is full the sensor is told and keeps its reading. */
-  readonly rawMaxBytes?: number
-}
+import { asMade, changesOf, type Difference, differencesOf } from './compare-streams.ts'
+import { settleFormatLevel } from './format-level.ts'
+import {
+  type NamedStream,
+  type StreamOptions,
+  streamTable,
+  tableHash,
+  tableNumber,
+} from './stream-table.ts'
 
 /** Each is a folder and a sync on the server's disk, which may be busy. */
 const createTimeoutMs = 10_000
 
-/** How long a lease outlives its last renewal. */
-export const leaseTtlMs = 10_000
-
-/** Buckets whose entries go by themselves so long after they were written. */
-const bucketTtlMs: Readonly<Record<string, number>> = {
-  [buckets.leases]: leaseTtlMs,
-  [buckets.sessions]: 30 * dayMs,
-  [buckets.tokens]: dayMs,
-  [buckets.quota]: 40 * dayMs,
-}
-
-/**
- * Bounds of buckets that strangers fill. A link is an entry of some 400 bytes: when
- * some 150,000 wait, the oldest go, and the one that was asked for just now stays.
- */
-const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
-  [buckets.tokens]: { max_bytes: 64 * mebibyte, discard: DiscardPolicy.Old },
-}
-
-/**
- * A header of a message can empty the whole stream (`Nats-Rollup: all`), whatever the subjects are
- * that its sender may write: a process that has some keys of a bucket would take out all others.
- */
-const bucketRollUp = { allow_rollup_hdrs: false } as const
-
-/**
- * Each subject has a wildcard: a consumer may be told to deliver to any subject, by whoever reads its
- * stream, and the server does so where somebody has subscribed to that very subject. A stream that
- * has a subject without a wildcard would take what it is sent so.
- */
-function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
-  const raws = Array.from({ length: partitionCount }, (_, partition) => ({
-    name: rawStream(partition),
-    subjects: [rawSubject(partition, '*'), againSubject(partition, '*')],
-    max_bytes: rawMaxBytes,
-    max_msg_size: longestRawMessage,
-    discard: DiscardPolicy.New,
-    allow_direct: true,
-  }))
-  const ledgers = Array.from({ length: shardCount }, (_, shard) => ({
-    name: ledgerStream(shard),
-    subjects: [`dw.${shard}.>`],
-    allow_direct: true,
-  }))
-  return [
-    ...raws,
-    ...ledgers,
-    ...mqttStreams,
-    {
-      name: attemptsStream,
-      subjects: ['att.*'],
-      max_age: toNanos(30 * dayMs),
-      max_msgs_per_subject: 5_000,
-      // a sync for each would limit how many deliveries a second there can be; replicas have none
-      ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
-      allow_direct: true,
-    },
-    {
-      name: readingsStream,
-      subjects: [readingsSubject('*')],
-      discard: DiscardPolicy.New,
-      deny_delete: true,
-      allow_direct: true,
-    },
-    {
-      name: eventsStream,
-      subjects: ['air.events.>'],
-      max_age: toNanos(30 * dayMs),
-      allow_direct: true,
-    },
-    {
-      // proofs are made from it for ever: what was written once is neither replaced nor taken out
-      name: blobsStream,
-      subjects: ['air.blob.>'],
-      max_msgs_per_subject: 1,
-      discard: DiscardPolicy.New,
-      discard_new_per_subject: true,
-      deny_delete: true,
-      deny_purge: true,
-      allow_direct: true,
-    },
-    {
-      name: rejectedStream,
-      subjects: ['air.rejected.>'],
-      max_bytes: 1024 * mebibyte,
-      max_msgs_per_subject: 1,
-      allow_direct: true,
-    },
-    {
-      // What waits is never pushed out: who asks for one mail more hears that there is no room. A mail
-      // has some 4 KiB at most, so one lane that is full takes up half of the bytes at most.
-      // A mail for the same fact is found out by several processes: it is queued once.
-      name: mailStream,
-      subjects: [mailSubject],
-      retention: RetentionPolicy.Workqueue,
-      discard: DiscardPolicy.New,
-      max_msgs_per_subject: 8_192,
-      discard_new_per_subject: true,
-      max_age: toNanos(7 * dayMs),
-      max_bytes: 64 * mebibyte,
-      duplicate_window: toNanos(2 * dayMs),
-    },
-    {
-      name: auditStream,
-      subjects: ['audit.*'],
-      max_age: toNanos(90 * dayMs),
-      max_msgs_per_subject: 1_000,
-      allow_direct: true,
-    },
-    {
-      name: stateStream,
-      subjects: ['air.state.>'],
-      // the one before it, too: a foreign message must not be all that is there at a start
-      max_msgs_per_subject: 2,
-      allow_atomic: true,
-      allow_direct: true,
-    },
-    {
-      // such firmware keeps nothing itself: the newest matter most when the gate stays away
-      name: topicsStream,
-      subjects: [...readingTopics],
-      retention: RetentionPolicy.Workqueue,
-      max_age: toNanos(dayMs),
-      max_bytes: 256 * mebibyte,
-      max_msg_size: longestTopicMessage + kibibyte,
-      // what they say is not acknowledged to them, and is durable as a reading a moment later
-      ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
-    },
-  ]
-}
-
-type NamedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
-
-/** What bounds a stream; −1 and 0: it has no such bound. */
-const bounds = ['max_bytes', 'max_msgs', 'max_msg_size', 'max_age'] as const
-/** What it does when it is full. */
-const whenFull = ['discard', 'max_msgs_per_subject', 'discard_new_per_subject'] as const
-
-/** What a stream of an older version lacks. A bound that it has may be an operator's own: it stays. */
-function changesOf(found: StreamConfig, config: NamedStream): Partial<StreamConfig> {
-  const missing = bounds.filter((name) => (config[name] ?? 0) > 0 && (found[name] ?? 0) <= 0)
-  const other = whenFull.filter((name) => (config[name] ?? found[name]) !== found[name])
-  const isSame = isDeepStrictEqual(new Set(found.subjects), new Set(config.subjects))
-  return {
-    ...Object.fromEntries([...missing, ...other].map((name) => [name, config[name]])),
-    ...(isSame ? {} : { subjects: [...config.subjects] }),
-  }
-}
-
-async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<void> {
-  try {
-    const { config: found } = await manager.streams.info(config.name)
-    const changes = changesOf(found, config)
-    if (Object.keys(changes).length > 0) await manager.streams.update(config.name, changes)
-  } catch (error) {
-    if (!(error instanceof Error) || !/stream not found/.test(error.message)) throw error
-    // two processes may start at once: the second `add` with the same settings is a no-op
-    await manager.streams.add(config)
-  }
+/** What was done, or would be. */
+export type StreamWork = {
+  /** Streams that were not there; a bucket is the stream `KV_<bucket>`. */
+  readonly made: readonly string[]
+  readonly differences: readonly Difference[]
 }
 
 /**
  * Idempotent; safe when several processes start at once.
- * @throws MustAct when the data were made with another number of partitions
+ * @throws MustAct the data were made with another number of partitions, or by a later version
  */
 export async function ensureStreams(
   nc: NatsConnection,
-  { replicas = 1, rawMaxBytes = 512 * mebibyte }: StreamOptions = {},
-): Promise<void> {
+  options: StreamOptions = {},
+): Promise<StreamWork> {
   const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
-  const shared = {
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    num_replicas: replicas,
-  }
-  await Promise.all(
-    streamConfigs(rawMaxBytes, replicas).map((config) =>
-      ensureStream(manager, { ...shared, ...config }),
-    ),
-  )
-  const kvm = new Kvm(jetstream(nc, { timeout: createTimeoutMs }))
-  await Promise.all(
-    Object.values(buckets).map(async (name) => {
-      const bucket = await kvm.create(name, {
-        replicas,
-        history: 1,
-        storage: StorageType.File,
-        ...(bucketTtlMs[name] === undefined ? {} : { ttl: bucketTtlMs[name] }),
-      })
-      const { config } = (await bucket.status()).streamInfo
-      if (config.allow_rollup_hdrs !== bucketRollUp.allow_rollup_hdrs)
-        await manager.streams.update(config.name, bucketRollUp)
-    }),
-  )
-  for (const [name, bounded] of Object.entries(bucketBounds))
-    await ensureStream(manager, { name: `KV_${name}`, subjects: [`$KV.${name}.>`], ...bounded })
-  const system = await kvm.open(buckets.system)
-  await pinPartitions(system)
-  if ((await system.get(layoutKey))?.string() !== layout) await system.put(layoutKey, layout)
+  const table = streamTable(options)
+  const system = await new Kvm(jetstream(nc, { timeout: createTimeoutMs })).open(buckets.system)
+  // first of all: what this version does not know it must not touch
+  const isNew = (await configOf(manager, readingsStream)) === undefined
+  const [first] = table
+  const work = first === undefined ? [] : [await ensureStream(manager, first)]
+  await pinPartitions(system, await settleFormatLevel(system, isNew))
+  await refuseLaterTable(system)
+  work.push(...(await Promise.all(table.slice(1).map((config) => ensureStream(manager, config)))))
+  if ((await system.get(systemKeys.layout))?.string() !== layoutText())
+    await system.put(systemKeys.layout, layoutText())
+  return joined(work)
 }
 
-/** KV `system`: which streams and buckets there are, of all that this version needs. */
-const layoutKey = 'layout'
-const layout = createHash('sha256')
-  .update(JSON.stringify([streamConfigs(0, 1), buckets, bucketTtlMs, bucketBounds, bucketRollUp]))
-  .digest('hex')
+/** What `ensureStreams` would do. */
+export async function compareStreams(
+  nc: NatsConnection,
+  options: StreamOptions = {},
+): Promise<StreamWork> {
+  const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
+  const work = await Promise.all(
+    streamTable(options).map(async (config): Promise<StreamWork> => {
+      const found = await configOf(manager, config.name)
+      return found === undefined
+        ? { made: [config.name], differences: [] }
+        : { made: [], differences: differencesOf(found, config) }
+    }),
+  )
+  return joined(work)
+}
+
+const joined = (work: readonly StreamWork[]): StreamWork => ({
+  made: work.flatMap(({ made }) => made),
+  differences: work.flatMap(({ differences }) => differences),
+})
+
+async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<StreamWork> {
+  const found = await configOf(manager, config.name)
+  if (found === undefined) {
+    // two processes may start at once: the second `add` with the same settings is a no-op
+    await manager.streams.add(asMade(config))
+    return { made: [config.name], differences: [] }
+  }
+  const changes = changesOf(found, config)
+  if (changes !== undefined) await update(manager, config.name, changes)
+  return { made: [], differences: differencesOf(found, config) }
+}
+
+/** @throws MustAct the server does not take the change */
+async function update(
+  manager: JetStreamManager,
+  name: string,
+  changes: Partial<StreamConfig>,
+): Promise<void> {
+  try {
+    await manager.streams.update(name, changes)
+  } catch (cause) {
+    if (!(cause instanceof JetStreamApiError)) throw cause
+    const fields = Object.keys(changes).filter((field) => field !== 'metadata')
+    throw new MustAct(
+      `the server does not change ${fields.join(', ')} of stream ${name} (${cause.message}): \`airproof streams --dry-run\` shows from what to what`,
+      { cause },
+    )
+  }
+}
+
+/** undefined: there is no such stream. */
+async function configOf(
+  manager: JetStreamManager,
+  name: string,
+): Promise<StreamConfig | undefined> {
+  try {
+    return (await manager.streams.info(name)).config
+  } catch (error) {
+    if (!isNotThere(error)) throw error
+    return undefined
+  }
+}
+
+const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && /stream not found/.test(error.message)
+
+/** KV `system`, key `layout`: the number of the table that the streams were made by, and its hash. */
+const layoutText = (): string => `${tableNumber} ${tableHash()}`
+
+/** 0.1 wrote no such entry. */
+async function readLayout(system: KV): Promise<{ readonly text: string; readonly number: number }> {
+  const entry = await system.get(systemKeys.layout)
+  const text = entry?.operation === 'PUT' ? entry.string() : ''
+  return { text, number: /^\d+ /.test(text) ? Number.parseInt(text, 10) : 0 }
+}
+
+async function refuseLaterTable(system: KV): Promise<void> {
+  const { number } = await readLayout(system)
+  if (number > tableNumber)
+    throw new MustAct(
+      `the streams were made by a later version of airproof (table ${number}, and this one has ${tableNumber}), so this one does not change them: run \`airproof streams\` of that version`,
+    )
+}
 
 /**
- * What a process does at its start: streams and buckets are made by whoever may (`airproof up`, or
- * `airproof streams` as operator), on an open server by the first process to come.
+ * What a process does at its start: streams and buckets are made, and brought up to date, by the
+ * operator (`airproof up`, `airproof streams`), on an open server by the first process to come.
+ * Those of a later version are used as they are: it only adds to what this one needs.
  * @throws TryAgain they are not there, and this user may not make them
  */
 export async function needStreams(nc: NatsConnection, options: StreamOptions = {}): Promise<void> {
-  if (await isMade(nc)) return
+  if (await areMade(nc)) return
   try {
     await ensureStreams(nc, options)
   } catch (error) {
@@ -278,12 +161,12 @@ export async function needStreams(nc: NatsConnection, options: StreamOptions = {
   }
 }
 
-async function isMade(nc: NatsConnection): Promise<boolean> {
+async function areMade(nc: NatsConnection): Promise<boolean> {
   try {
-    const system = await new Kvm(nc).open(buckets.system)
-    return (await system.get(layoutKey))?.string() === layout
+    const { text, number } = await readLayout(await new Kvm(nc).open(buckets.system))
+    return text === layoutText() || number > tableNumber
   } catch (error) {
-    if (error instanceof Error && /stream not found/.test(error.message)) return false
+    if (isNotThere(error)) return false
     throw error
   }
 }
@@ -292,17 +175,25 @@ const isRefused = (error: unknown): boolean =>
   error instanceof PermissionViolationError ||
   (error instanceof Error && error.cause !== undefined && isRefused(error.cause))
 
-/** The number of partitions is part of every `seq`, so it can never change under existing data. */
-async function pinPartitions(system: KV): Promise<void> {
-  const expected = String(partitionCount)
-  const found = (await system.get('partitions'))?.string()
-  if (found === expected) return
-  if (found === undefined) {
-    await system.create('partitions', expected).catch(() => undefined)
-    const settled = (await system.get('partitions'))?.string()
-    if (settled === expected) return
-  }
-  throw new MustAct(
-    `this data was made with ${found} partitions and this version has ${expected}: use the version that made it, or another AIRPROOF_DATA / NATS_URL`,
-  )
+/**
+ * The number of partitions is part of every `seq`, so it can never change under existing data.
+ * From level 2 on the entry says more than the number: 0.1, which knows no levels, then refuses to
+ * start with the words that it has for another number.
+ */
+async function pinPartitions(system: KV, level: FormatLevel): Promise<void> {
+  const entry = await system.get(systemKeys.partitions)
+  const pinned = entry?.operation === 'PUT' ? entry.string() : undefined
+  const count = pinned?.split(' ')[0]
+  if (count !== undefined && count !== String(partitionCount))
+    throw new MustAct(
+      `this data was made with ${count} partitions and this version has ${partitionCount}: use the version that made it, or another AIRPROOF_DATA / NATS_URL`,
+    )
+  const text = partitionsText(level)
+  if (pinned !== text && (pinned === undefined || level > 1))
+    await system.put(systemKeys.partitions, text)
 }
+
+export const partitionsText = (level: FormatLevel): string =>
+  level === 1
+    ? String(partitionCount)
+    : `${partitionCount} (formats of level ${level}: a later version of airproof)`

@@ -1,5 +1,6 @@
 /** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
 import type { SourceStream } from '../../core/delivery/ledger-record.ts'
+import { assertKnownHeader } from '../../schemas/formats.ts'
 import { walHeaders } from '../../schemas/subjects.ts'
 import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
 import { reportBroken } from '../broken.ts'
@@ -15,11 +16,12 @@ export type WalMessage = Pick<Stored, 'seq' | 'data'> & {
   readonly cursors: Cursors
 }
 
-/** undefined: foreign, and reported. */
+/** undefined: foreign, and reported. @throws NewerFormat */
 export function readWal(
   stream: string,
   { seq, subject, headers, data }: Omit<Stored, 'timeMs'>,
 ): WalMessage | undefined {
+  assertKnownHeader('ledger', headers, `${stream}, message ${seq}`)
   const number = (name: string): number => Number(headers?.get(name) || Number.NaN)
   const worker = headers?.get(walHeaders.worker) ?? ''
   const numbers = [walHeaders.write, walHeaders.events, walHeaders.readings].map(number)

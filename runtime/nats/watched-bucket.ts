@@ -5,6 +5,7 @@
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { reportBroken, whyOf } from '../broken.ts'
 import { jsonOf } from './read-entry.ts'
 
@@ -34,11 +35,14 @@ export type WatchedBucket<T> = AsyncDisposable & {
  * Resolves when the whole bucket is in memory.
  * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. What is
  * not as the bucket's schema says is reported, once.
+ * @param isOnlyLooking nothing is decided by what is missing: an entry of a later version is left out
+ * @throws NewerFormat there is such an entry; if it comes later, it ends the process
  */
 export async function watchBucket<T>(
   nc: NatsConnection,
   bucket: string,
   parse: (value: unknown, key: string) => T | undefined,
+  { isOnlyLooking = false }: { readonly isOnlyLooking?: boolean } = {},
 ): Promise<WatchedBucket<T>> {
   const kv = await new Kvm(nc).open(bucket)
   const values = new Map<string, T>()
@@ -47,8 +51,17 @@ export async function watchBucket<T>(
   const waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
   let revision = 0
 
+  const parsed = (entry: KvWatchEntry): T | undefined => {
+    try {
+      return parseEntry(entry, parse)
+    } catch (error) {
+      if (!(error instanceof NewerFormat)) throw error
+      if (!isOnlyLooking) onNewer(error)
+      return undefined
+    }
+  }
   const take = (entry: KvWatchEntry): void => {
-    const value = entry.operation === 'PUT' ? parseEntry(entry, parse) : undefined
+    const value = entry.operation === 'PUT' ? parsed(entry) : undefined
     if (value === undefined) values.delete(entry.key)
     else values.set(entry.key, value)
     if (value === undefined && entry.operation === 'PUT') broken.add(entry.key)
@@ -69,11 +82,20 @@ export async function watchBucket<T>(
     await new Promise<void>((resolve) => waiting.add({ revision: target, resolve }))
   }
 
+  const newer = Promise.withResolvers<never>()
+  newer.promise.catch(() => undefined)
+  let isOpen = false
+  const onNewer = (error: NewerFormat): void => {
+    newer.reject(error)
+    // nothing waits for it any more: as a stray error it ends the process (`stray-error.ts`)
+    if (isOpen) void Promise.reject(error)
+  }
   const entries = await kv.watch()
   const pump = (async () => {
     for await (const entry of entries) take(entry)
   })()
-  await barrier()
+  await Promise.race([barrier(), newer.promise])
+  isOpen = true
 
   return {
     get: (key) => values.get(key),

@@ -6,7 +6,9 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../../core/air/sensor-id.ts'
+import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import { buckets, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct } from '../exit.ts'
 import {
   isPlace,
@@ -20,19 +22,18 @@ import { readHeader } from '../nats/log-messages.ts'
 import { lastMessage } from '../nats/stored-message.ts'
 import type { SharedConfig } from './config.ts'
 
-export const storeKey = 'store'
-
 /** undefined: no pipeline of a version that writes it down has run. */
 export async function readKeptStore(nc: NatsConnection): Promise<StorePlace | undefined> {
-  const entry = await (await new Kvm(nc).open(buckets.system)).get(storeKey)
+  const entry = await (await new Kvm(nc).open(buckets.system)).get(systemKeys.store)
   return entry?.operation === 'PUT' ? parsePlace(entry.string()) : undefined
 }
 
 function parsePlace(text: string): StorePlace | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = asVersion1('entry', JSON.parse(text), 'KV system, key store')
     return isPlace(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof NewerFormat) throw error
     return undefined
   }
 }
@@ -61,7 +62,7 @@ export async function claimStore(
     )
   const text = JSON.stringify(place)
   if (text !== JSON.stringify(kept))
-    await (await new Kvm(nc).open(buckets.system)).put(storeKey, text)
+    await (await new Kvm(nc).open(buckets.system)).put(systemKeys.store, text)
   return isLost ? former : undefined
 }
 

@@ -11,7 +11,11 @@ import { watchStrayErrors } from './stray-error.ts'
 
 /** The door is open already; `openAdmin` and `connectNats` take what they need from here. */
 type ProcessConfig = SharedConfig &
-  Pick<NatsSettings, 'onTrouble'> & { readonly admin: { readonly door?: Door } }
+  Pick<NatsSettings, 'onTrouble'> & {
+    readonly admin: { readonly door?: Door }
+    /** Ends the process with this error, whatever its main is doing. */
+    readonly onFatal?: (error: unknown) => void
+  }
 
 /** What a process of ours is given: nothing of it is read or opened by the process itself. */
 export type ProcessContext = {
@@ -57,8 +61,12 @@ export async function runProcess({ name, main, source, stop }: Run): Promise<num
   try {
     await using door = await openProcessDoor({ name, config, log, stop })
     const { waitsFor: onTrouble } = door
-    const withDoor = { ...config, admin: { ...config.admin, door }, onTrouble }
-    await Promise.race([main({ config: withDoor, ...source, log, stop }), strays.first])
+    const fatal = Promise.withResolvers<never>()
+    fatal.promise.catch(() => undefined)
+    const { reject: onFatal } = fatal
+    const withDoor = { ...config, admin: { ...config.admin, door }, onTrouble, onFatal }
+    const ended = main({ config: withDoor, ...source, log, stop })
+    await Promise.race([ended, strays.first, fatal.promise])
     log.info(stop.aborted ? { on: stop.reason } : {}, 'stopped')
     return exitCodes.done
   } catch (error) {

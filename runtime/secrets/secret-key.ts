@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { codeOf, MustAct } from '../exit.ts'
 import { newSecretKey, type SecretBox, secretBox } from './seal-secret.ts'
 import { readSettings, type SettingsSource } from '../settings.ts'
-
-const nameInBucket = 'secret-key'
 
 /**
  * The box that seals webhook secrets: AIRPROOF_SECRET_FILE names its key; where nothing is said it
@@ -38,11 +37,11 @@ function ownKey(dataFolder: string): string {
 
 async function agreeOn(system: KV, fingerprint: string): Promise<void> {
   const text = JSON.stringify(fingerprint)
-  const found = (await system.get(nameInBucket))?.string()
+  const found = (await system.get(systemKeys.secretKey))?.string()
   if (found === text) return
   if (found === undefined) {
-    await system.create(nameInBucket, text).catch(() => undefined)
-    if ((await system.get(nameInBucket))?.string() === text) return
+    await system.create(systemKeys.secretKey, text).catch(() => undefined)
+    if ((await system.get(systemKeys.secretKey))?.string() === text) return
   }
   throw new MustAct(
     'webhook secrets were sealed with another key: give every process the same AIRPROOF_SECRET_FILE',

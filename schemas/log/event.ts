@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { asVersion1 } from '../formats.ts'
 
 const valueOrNull = { type: ['number', 'null'] } as const
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
@@ -92,14 +93,16 @@ export type AirEvent = FromSchema<typeof eventSchema>
 const isEvent = new Ajv({ strict: true, allowUnionTypes: true }).compile<AirEvent>(eventSchema)
 const decoder = new TextDecoder()
 
-/** The event, or in words why the bytes are not one. */
+/** The event, or in words why the bytes are not one. @throws NewerFormat */
 export function parseEvent(data: Uint8Array): AirEvent | string {
+  let json: unknown
   try {
-    const value: unknown = JSON.parse(decoder.decode(data))
-    if (isEvent(value)) return value
-    const [first] = isEvent.errors ?? []
-    return `it is not an event: ${first?.instancePath ?? ''} ${first?.message ?? ''}`
+    json = JSON.parse(decoder.decode(data))
   } catch {
     return 'it is not JSON'
   }
+  const value = asVersion1('event', json)
+  if (isEvent(value)) return value
+  const [first] = isEvent.errors ?? []
+  return `it is not an event: ${first?.instancePath ?? ''} ${first?.message ?? ''}`
 }

@@ -1,6 +1,7 @@
 /** Buckets `quota` and `used`: what is charged to an account, and when a key was last used. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { type Count, noCount } from '../../core/access/quota.ts'
+import { asVersion1 } from '../formats.ts'
 
 /** Bucket `quota`, key = `<UTC day>.<account id>`; gone after 40 days. */
 export const quotaSchema = {
@@ -24,10 +25,10 @@ export const quotaKey = (day: string, account: string): string => `${day}.${acco
 export const encodeCount = ({ used, minute, inMinute }: Count): string =>
   JSON.stringify({ used, minute, in_minute: inMinute } satisfies StoredCount)
 
-/** What lies under a key: no count where it was deleted. @throws Error where it is none */
+/** What lies under a key: no count where it was deleted. @throws Error if it is not one, NewerFormat */
 export function decodeCount(text: string): Count {
   if (text === '') return noCount
-  const value: unknown = JSON.parse(text)
+  const value = asVersion1('entry', JSON.parse(text))
   if (!isStored(value)) throw new Error(`bucket quota holds what is no count: ${text}`)
   return { used: value.used, minute: value.minute, inMinute: value.in_minute }
 }

@@ -5,6 +5,7 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { hookRecordsOf, type Ledger, slotStates, stateOf } from '../../core/delivery/ledger.ts'
+import { asVersion1 } from '../formats.ts'
 import { encodeRecords, recordBytes, writeSlot } from './ledger-records.ts'
 
 const integer = { type: 'integer', minimum: 0 } as const
@@ -31,22 +32,18 @@ export type Manifest = FromSchema<typeof manifestSchema>
 
 const isManifest = new Ajv({ strict: true }).compile<Manifest>(manifestSchema)
 
-/** @returns undefined where the bytes are not a manifest, `newer` where a later version wrote them */
-export function parseManifest(bytes: Uint8Array): Manifest | 'newer' | undefined {
+/** @returns undefined if the bytes are not a manifest @throws NewerFormat */
+export function parseManifest(bytes: Uint8Array): Manifest | undefined {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return isManifest(value) ? value : isNewer(value) ? 'newer' : undefined
+    value = JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     return undefined
   }
+  if (isManifest(value)) return value
+  asVersion1('manifest', value)
+  return undefined
 }
-
-const isNewer = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  'v' in value &&
-  typeof value.v === 'number' &&
-  value.v > manifestSchema.properties.v.const
 
 /** 480 KB. */
 const recordsAChunk = 20_000

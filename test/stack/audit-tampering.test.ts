@@ -25,10 +25,10 @@ import { beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { encodeHeader, headerHash, headOf } from '../../core/proof/header.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
-import { rollupKey } from '../../operate/rollup-progress.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { type Deployment, deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { anvilAccount, anvilChainId } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
@@ -194,7 +194,7 @@ test('areas that were moved and statistics that were rewritten are found by --de
     await api.store.writeAreaDays(await computed('day'))
   }
   await api.system.put(
-    rollupKey,
+    systemKeys.rollup,
     JSON.stringify({ position: api.lastSeq(), dirty: [], dirtyDays: [] }),
   )
   const before = await deep()
@@ -210,11 +210,14 @@ test('areas that were moved and statistics that were rewritten are found by --de
   expect(rewritten.kinds).toEqual(['statistics', 'statistics'])
   expect(rewritten.findings.at(-1)?.words).toContain(`hour of ${formatIso(hour)}`)
   const dirty = [['Ikeja', hour]]
-  await api.system.put(rollupKey, JSON.stringify({ position: api.lastSeq(), dirty, dirtyDays: [] }))
+  await api.system.put(
+    systemKeys.rollup,
+    JSON.stringify({ position: api.lastSeq(), dirty, dirtyDays: [] }),
+  )
   // an hour that is to be computed again is not held against anything
   expect((await deep()).kinds).toEqual([])
   await api.system.put(
-    rollupKey,
+    systemKeys.rollup,
     JSON.stringify({ position: api.lastSeq(), dirty: [], dirtyDays: [] }),
   )
   sql('update area_hour set pm25_mean = pm25_mean + 1 where t = ?', [hour])

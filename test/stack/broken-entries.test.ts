@@ -6,12 +6,12 @@ import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
 import { openSessions } from '../../dashboard/server/sessions.ts'
 import { openCredentialBook } from '../../gate/credential-book.ts'
 import { createAccount, listAccounts, openAccountBook } from '../../operate/account-book.ts'
-import { rollUpKey } from '../../pipeline/roll-ups.ts'
 import { type Broken, onBroken } from '../../runtime/broken.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseCredential } from '../../schemas/devices/credential.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 import { entryOf, testPipeline } from '../support/pipeline.ts'
@@ -113,13 +113,13 @@ test('statistics whose record cannot be read are computed again', async () => {
   await pipeline.register(entryOf('NGR-LOS-IKJ-017'))
   await pipeline.stop()
   const system = await new Kvm(pipeline.nc).open(buckets.system)
-  await system.put(rollUpKey, '{"position":')
+  await system.put(systemKeys.rollup, '{"position":')
   await pipeline.start()
   await pipeline.publish('NGR-LOS-IKJ-017', { timestamp: new Date().toISOString(), pm25: 12 })
   const log = await pipeline.judged()
   expect(log).toHaveLength(1)
   await eventually('they have read to the end', async () => {
-    const text = (await system.get(rollUpKey))?.string() ?? ''
+    const text = (await system.get(systemKeys.rollup))?.string() ?? ''
     return text.startsWith('{"position":1,')
   })
 })

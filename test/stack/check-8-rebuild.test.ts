@@ -17,9 +17,10 @@ import { evolve } from '../../core/state/evolve.ts'
 import { createState, plainState } from '../../core/state/partition-state.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
 import { recover } from '../../pipeline/recover.ts'
-import { type RollUpRecord, rollUpKey } from '../../pipeline/roll-ups.ts'
+import { type RollUpRecord } from '../../pipeline/roll-ups.ts'
 import { readSnapshot } from '../../runtime/nats/read-snapshot.ts'
 import { buckets, stateStream } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, Store } from '../../store/store.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
 import { printFigures } from '../support/chaos/figures.ts'
@@ -59,7 +60,7 @@ async function untilRolledUp(nc: NatsConnection, lastSeq: number, nowMs: number)
   await eventually(
     'every closed hour has its statistics',
     async () => {
-      const entry = await system.get(rollUpKey)
+      const entry = await system.get(systemKeys.rollup)
       if (entry?.operation !== 'PUT') return false
       const record = entry.json<RollUpRecord>()
       if (record.position < lastSeq) return false
@@ -139,7 +140,7 @@ test(
     }
     const manager = await jetstreamManager(nc)
     await manager.streams.purge(stateStream)
-    await (await new Kvm(nc).open(buckets.system)).delete(rollUpKey)
+    await (await new Kvm(nc).open(buckets.system)).delete(systemKeys.rollup)
     expect(comparable(await recoveredStates(nc))).toEqual(comparable(whole))
 
     const rebuildMs = performance.now()

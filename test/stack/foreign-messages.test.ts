@@ -8,7 +8,6 @@ import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { minuteMs } from '../../core/time.ts'
-import { rollUpKey } from '../../pipeline/roll-ups.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { lastMessage, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
@@ -25,6 +24,7 @@ import {
   stateSubject,
   walSubject,
 } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { anchoredApi } from '../support/anchored-api.ts'
 import { testApi } from '../support/api.ts'
 import { faultsOf, readLog } from '../support/chaos/read-log.ts'
@@ -175,7 +175,7 @@ test.each(kinds)(
     const last = await lastMessage(nc, readingsStream, subject)
     const system = await new Kvm(nc).open(buckets.system)
     await eventually('the statistics have read to the end', async () => {
-      const record = (await system.get(rollUpKey))?.json<{ position: number }>()
+      const record = (await system.get(systemKeys.rollup))?.json<{ position: number }>()
       return (record?.position ?? 0) >= (last?.seq ?? Infinity)
     })
     const broken = await pipeline.metric('airproof_broken_messages_total', 'stream="READINGS"')

@@ -13,14 +13,10 @@ import { openLog } from '../../runtime/log.ts'
 import type { StorePlace } from '../../runtime/machine/store-place.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
-import {
-  assertKeptStore,
-  claimStore,
-  readKeptStore,
-  storeKey,
-} from '../../runtime/process/kept-store.ts'
+import { assertKeptStore, claimStore, readKeptStore } from '../../runtime/process/kept-store.ts'
 import type { ProcessMain } from '../../runtime/process/process.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
@@ -64,7 +60,7 @@ describe('a start with a store', () => {
     await nats[Symbol.asyncDispose]()
   })
   beforeEach(async () => {
-    await (await new Kvm(nc).open(buckets.system)).delete(storeKey)
+    await (await new Kvm(nc).open(buckets.system)).delete(systemKeys.store)
   })
 
   const configOf = (folder: string, env: Readonly<Record<string, string>> = {}) =>
@@ -155,7 +151,7 @@ describe('a command reads the store of the running instance', () => {
     runCommand(auditCommand, {
       env: { ...api.anchorEnv, AIRPROOF_DATA: newFolder(), ...env },
     })
-  const keep = (place: StorePlace) => api.system.put(storeKey, JSON.stringify(place))
+  const keep = (place: StorePlace) => api.system.put(systemKeys.store, JSON.stringify(place))
 
   test('wherever it runs, and says which one it is', async () => {
     await keep({ kind: 'sqlite', file: api.storeFile })

@@ -1,8 +1,9 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
-import { commit } from '../../pipeline/commit.ts'
+import { commit, type Log } from '../../pipeline/commit.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
 const empty = {
@@ -34,11 +35,12 @@ export async function commitMessage(
   const message: LogMessage = { ...empty, ...content }
   const subject = readingsSubject(message.partition)
   const former = lastSeq ?? (await lastMessage(nc, readingsStream, subject))?.seq ?? 0
-  const log = {
+  const log: Log = {
     nc,
     js: jetstream(nc, { timeout: 2_000 }),
     pause: () => Promise.resolve(),
     stop: AbortSignal.abort(),
+    level: { current: () => newestLevel },
     onRetry: () => undefined,
   }
   return await commit(log, message, former)

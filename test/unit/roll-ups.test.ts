@@ -4,8 +4,9 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../../core/time.ts'
-import { rollUpKey, runRollUps, spansOf } from '../../pipeline/roll-ups.ts'
+import { runRollUps, spansOf } from '../../pipeline/roll-ups.ts'
 import type { ReadEntries, StoreEntry } from '../../pipeline/store-writer.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize } from '../../store/store.ts'
 import { plainStats } from '../contract/store-statistics.ts'
 import { eventually } from '../support/eventually.ts'
@@ -122,7 +123,7 @@ function openJob() {
       log.push({ partition: 0, seq: log.length + 1, rows })
     },
     position: (): number => {
-      const text = kept.get(rollUpKey)
+      const text = kept.get(systemKeys.rollup)
       return text === undefined ? 0 : (JSON.parse(text) as { position: number }).position
     },
     end: () => log.length,
@@ -209,7 +210,7 @@ test('a record that cannot be understood is begun anew, from the start of the lo
   const job = openJob()
   job.state.nowMs = startMs + dayMs
   job.commit(row(startMs, 1_000))
-  job.kept.set(rollUpKey, '{"position":"far"}')
+  job.kept.set(systemKeys.rollup, '{"position":"far"}')
   const stop = job.start()
   await settled(job)
   expect(job.hours.size).toBe(2)

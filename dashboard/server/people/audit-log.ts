@@ -1,6 +1,7 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../../../core/time.ts'
 import { reportBroken, whyOf } from '../../../runtime/broken.ts'
+import { asVersion1 } from '../../../schemas/formats.ts'
 import { auditStream, auditSubject } from '../../../schemas/subjects.ts'
 import { away } from '../refusal.ts'
 
@@ -48,7 +49,7 @@ async function readPage(
 
 function readEvent(message: Msg, seq: number): unknown {
   try {
-    return message.json()
+    return asVersion1('audit', message.json())
   } catch (error) {
     const subject = message.headers?.get('Nats-Subject') ?? ''
     reportBroken({ stream: auditStream, seq, subject, why: whyOf(error) })

@@ -1,10 +1,12 @@
 /** Everything that belongs to an account: to hand it out, and to remove it. */
+
 import { jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type AccountBook, removeAccount } from '../../../operate/account-book.ts'
 import { lastValues } from '../../../runtime/nats/last-values.ts'
 import { type WatchedBucket, watchChecked } from '../../../runtime/nats/watched-bucket.ts'
+import { asVersion1 } from '../../../schemas/formats.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { quotaKey } from '../../../schemas/people/quota.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
@@ -36,7 +38,10 @@ type Sources = {
 
 export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sources): Holdings {
   const read = async (bucket: string, names: Iterable<string>): Promise<[string, unknown][]> =>
-    [...(await lastValues(nc, bucket, [...names]))].map(([name, text]) => [name, JSON.parse(text)])
+    [...(await lastValues(nc, bucket, [...names]))].map(([name, text]) => [
+      name,
+      asVersion1('entry', JSON.parse(text)),
+    ])
   return {
     keys: async (account) => {
       await keys.barrier()

@@ -1,0 +1,162 @@
+/**
+ * The format level of an instance (`schemas/format-level.ts`): KV `system`, key `format`; absent: 1.
+ * It only rises. Each process watches it and reports in KV `leases` the newest level that it knows,
+ * so that it is raised only when every process that runs can read what is written from then on.
+ */
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { levelKey, systemKeys } from '../../schemas/system-keys.ts'
+import { MustAct } from '../exit.ts'
+import { ourVersion } from '../version.ts'
+import { leaseRoundMs } from './leases.ts'
+
+/** What a writer needs to know: it asks for each message, as the level may rise at any time. */
+export type LevelNow = { readonly current: () => FormatLevel }
+
+/** What a live process reports; its key in KV `leases` names it and ends with it. */
+export type LevelReport = {
+  /** The newest level that it knows. */
+  readonly level: number
+  readonly version: string
+  readonly host: string
+  readonly pid: number
+  /** How often it was renewed: one that does not go on is what a killed process left. */
+  readonly renewed: number
+}
+
+type Watching = {
+  /** `pipeline`, `api`, … */
+  readonly name: string
+  /** No other process has it. */
+  readonly id: string
+  /** The level was raised above what this process knows: it must end. */
+  readonly onTooNew: (error: unknown) => void
+}
+
+/**
+ * Reports what this process knows, then watches the level.
+ * @throws MustAct the level is higher than this version knows
+ */
+export async function watchFormatLevel(
+  nc: NatsConnection,
+  { name, id, onTooNew }: Watching,
+): Promise<LevelNow & AsyncDisposable> {
+  const kvm = new Kvm(nc)
+  const system = await kvm.open(buckets.system)
+  // before the level is read: whoever raises it after that finds the report
+  const reports = await startReporting(await kvm.open(buckets.leases), levelKey(name, id))
+  let level: FormatLevel = 1
+  const take = (entry: KvEntry | null): void => {
+    const written = knownLevel(levelOf(entry))
+    if (written > level) level = written
+  }
+  const entries = await system.watch({ key: systemKeys.format })
+  const watching = (async () => {
+    for await (const entry of entries) {
+      try {
+        take(entry)
+      } catch (error) {
+        onTooNew(error)
+      }
+    }
+  })()
+  const close = async (): Promise<void> => {
+    entries.stop()
+    await Promise.all([watching, reports[Symbol.asyncDispose]()])
+  }
+  try {
+    take(await system.get(systemKeys.format))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { current: () => level, [Symbol.asyncDispose]: close }
+}
+
+async function startReporting(leases: KV, key: string): Promise<AsyncDisposable> {
+  const known = {
+    level: newestLevel,
+    version: ourVersion(),
+    host: hostname(),
+    pid: process.pid,
+  }
+  let renewed = 0
+  const put = async (): Promise<void> => {
+    const report: LevelReport = { ...known, renewed: renewed++ }
+    await leases.put(key, JSON.stringify(report))
+  }
+  const ending = new AbortController()
+  await put()
+  const renewing = (async () => {
+    for (;;) {
+      await sleep(leaseRoundMs, undefined, { signal: ending.signal })
+      // while the server is away nobody can raise the level
+      await put().catch(() => undefined)
+    }
+  })().catch(() => undefined)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ending.abort()
+      await renewing
+      await leases.delete(key).catch(() => undefined)
+    },
+  }
+}
+
+/** The level that is written now. @throws MustAct the entry is damaged */
+export function levelOf(entry: KvEntry | null): number {
+  if (entry?.operation !== 'PUT') return 1
+  const level = parseLevel(entry.string())
+  if (level === undefined)
+    throw new MustAct(
+      'key `format` of KV `system` does not hold a format level like {"level":1}: restore it from a backup',
+    )
+  return level
+}
+
+function parseLevel(text: string): number | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isLevel =
+      typeof value === 'object' &&
+      value !== null &&
+      'level' in value &&
+      typeof value.level === 'number' &&
+      Number.isSafeInteger(value.level) &&
+      value.level >= 1
+    return isLevel ? Number(value.level) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws MustAct this version does not know the level */
+export function knownLevel(written: number): FormatLevel {
+  if (isKnown(written)) return written
+  throw new MustAct(
+    `this instance writes formats of level ${written}, and airproof ${ourVersion()} knows them up to level ${newestLevel}: use the version that raised the level, or a later one (docs/upgrading.md)`,
+  )
+}
+
+const isKnown = (level: number): level is FormatLevel => level >= 1 && level <= newestLevel
+
+/** The text of the entry. */
+export const levelText = (level: FormatLevel): string => JSON.stringify({ level })
+
+/**
+ * Makes it certain which level is written: a new instance begins with the newest. What 0.1 made has
+ * no entry, and its level is 1 until it is raised.
+ * @param isNew no stream of the instance was there a moment ago
+ * @throws MustAct the instance writes newer formats than this version knows
+ */
+export async function settleFormatLevel(system: KV, isNew: boolean): Promise<FormatLevel> {
+  const entry = await system.get(systemKeys.format)
+  if (entry?.operation === 'PUT' || !isNew) return knownLevel(levelOf(entry))
+  // another process may do the same; whichever is first decides
+  await system.create(systemKeys.format, levelText(newestLevel)).catch(() => undefined)
+  return knownLevel(levelOf(await system.get(systemKeys.format)))
+}

@@ -1,0 +1,219 @@
+/**
+ * Each format that outlives a process: version 1 is read with and without saying so, and one that is
+ * newer than known is refused in words that name both versions and the way out.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { headers as makeHeaders } from '@nats-io/transport-node'
+import { describe, expect, test } from 'vitest'
+import { openJournal } from '../../anchor/send/journal.ts'
+import { openSpool } from '../../gate/push/spool.ts'
+import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
+import { rejectedFault } from '../../operate/rejected-messages.ts'
+import { openNatsAccess } from '../../runtime/engines/nats-access.ts'
+import { exitCodeOf, inWords } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
+import { knownLevel } from '../../runtime/nats/format-level.ts'
+import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { readWal } from '../../runtime/nats/wal-message.ts'
+import { faultOfEntry } from '../../schemas/bucket-entries.ts'
+import {
+  assertKnown,
+  assertKnownFile,
+  assertKnownHeader,
+  asVersion1,
+  type Format,
+  formats,
+  NewerFormat,
+  versionHeader,
+} from '../../schemas/formats.ts'
+import { parseEvent } from '../../schemas/log/event.ts'
+import { decodeCount } from '../../schemas/people/quota.ts'
+import { buckets, rejectedHeaders, walHeaders } from '../../schemas/subjects.ts'
+import { parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
+const headersOf = (values: Readonly<Record<string, string>>) => {
+  const headers = makeHeaders()
+  for (const [name, value] of Object.entries(values)) headers.set(name, value)
+  return headers
+}
+
+/** What a KV answers with, as far as the readers look. */
+const entryOf = (bucket: string, key: string, value: unknown) =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that are read
+  ({
+    bucket,
+    key,
+    revision: 1,
+    operation: 'PUT',
+    string: () => JSON.stringify(value),
+  }) as unknown as Parameters<typeof jsonOf>[0] & object
+
+const event = {
+  id: '1-0',
+  kind: 'offline',
+  sensor_id: 'NGR-LOS-IKJ-001',
+  timestamp: '2026-01-01T00:00:00Z',
+  area: 'Ikeja',
+  address: '',
+  last_reading: '2026-01-01T00:00:00Z',
+  offline_since: '2026-01-01T00:00:00Z',
+  silence_seconds: 900,
+}
+const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 0 }
+const wal = {
+  [walHeaders.worker]: 'w',
+  [walHeaders.write]: '1',
+  [walHeaders.events]: '0',
+  [walHeaders.readings]: '0',
+  'Nats-Expected-Last-Subject-Sequence': '0',
+}
+const rejected = { [rejectedHeaders.length]: '3', [rejectedHeaders.arrived]: '1' }
+
+type Reader = {
+  /** Reads it; throws or returns undefined if it cannot. @param version undefined: it says none */
+  readonly read: (version: number | undefined) => unknown
+}
+const withV = (value: object, v: number | undefined) => (v === undefined ? value : { ...value, v })
+const withHeader = (values: Readonly<Record<string, string>>, version: number | undefined) =>
+  headersOf(version === undefined ? values : { ...values, [versionHeader]: String(version) })
+
+const readers: Readonly<Partial<Record<Format, Reader>>> = {
+  event: { read: (v) => parseEvent(bytes(withV(event, v))) },
+  manifest: { read: (v) => parseManifest(bytes({ ...manifest, v: v ?? 1 })) },
+  ledger: {
+    read: (v) =>
+      readWal('DW_0', {
+        seq: 1,
+        subject: 'dw.0.wal',
+        headers: withHeader(wal, v),
+        data: new Uint8Array(),
+      }),
+  },
+  rejected: {
+    read: (v) => rejectedFault('air.rejected.future.0.1.0', withHeader(rejected, v)) ?? 'read',
+  },
+  entry: { read: (v) => jsonOf(entryOf(buckets.tokens, 'a', withV({ use: {}, until: '' }, v))) },
+  spool: {
+    read: (v) => {
+      const line = spoolLine({ sensor: 'a', body: '{}' }).trimEnd()
+      return parseSpoolLine(v === undefined || v === 1 ? line : `v${v} ${line}`)
+    },
+  },
+  ready: {
+    read: (v) => {
+      using folder = temporaryFolder()
+      writeFileSync(
+        join(folder.path, 'ready.json'),
+        JSON.stringify(withV({ nats: 'nats://a', api: 'http://b' }, v)),
+      )
+      return readRunningInstance(folder.path)
+    },
+  },
+  access: {
+    read: (v) => {
+      using folder = temporaryFolder()
+      const file = join(folder.path, 'nats-access.json')
+      const made = openNatsAccess(file)
+      writeFileSync(file, JSON.stringify(withV(made, v)))
+      expect(openNatsAccess(file)).toEqual(made)
+      return 'read'
+    },
+  },
+  proof: { read: (v) => assertKnownFile(`{"format":"airproof.proof.v${v ?? 1}"`) ?? 'read' },
+  export: { read: (v) => assertKnownFile(`{"format":"airproof.export.v${v ?? 1}"`) ?? 'read' },
+  // their readers ask a server for them
+  attempt: { read: (v) => asVersion1('attempt', withV({ delivery: 'a' }, v)) },
+  audit: { read: (v) => asVersion1('audit', withV({ kind: 'a' }, v)) },
+  mail: { read: (v) => asVersion1('mail', withV({ kind: 'a' }, v)) },
+  blob: { read: (v) => assertKnownHeader('blob', withHeader({}, v)) ?? 'read' },
+}
+
+const wordsOf = (read: () => unknown): string => {
+  try {
+    return `read: ${JSON.stringify(read())}`
+  } catch (error) {
+    expect(error).toBeInstanceOf(NewerFormat)
+    expect(exitCodeOf(error)).toBe(1)
+    return inWords(error)
+  }
+}
+
+describe.each(Object.keys(readers) as Format[])('%s', (format) => {
+  const { read } = readers[format] ?? { read: () => undefined }
+  const { newest, is } = formats[format]
+
+  test('version 1 is read, said or not', () => {
+    const unsaid = read(undefined)
+    expect(unsaid).toBeDefined()
+    expect(typeof unsaid === 'string' ? unsaid : 'read').toBe('read')
+    expect(read(1)).toEqual(unsaid)
+  })
+
+  test('one that is newer than known is refused in words', () => {
+    const words = wordsOf(() => read(newest + 1))
+    expect(words).toContain(is)
+    expect(words).toContain(
+      `is of version ${newest + 1}, and this airproof reads it up to version ${newest}: use the airproof that wrote it, or a later one`,
+    )
+  })
+})
+
+test('formats that are read elsewhere are in the table too', () => {
+  const elsewhere = ['readings', 'snapshot', 'journal']
+  expect(Object.keys(formats).toSorted()).toEqual(
+    [...Object.keys(readers), ...elsewhere].toSorted(),
+  )
+  for (const format of ['readings', 'snapshot'] as const) {
+    assertKnown(format, 1)
+    assertKnown(format, formats[format].newest)
+    expect(() => assertKnown(format, formats[format].newest + 1)).toThrow(NewerFormat)
+  }
+})
+
+test('the journal of anchors does not take a newer entry for a lost one', async () => {
+  const keccak = await createKeccak()
+  const kvOf = (value: unknown) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one call that is made
+    ({ get: async () => entryOf(buckets.anchoring, 'final', value) }) as unknown as Parameters<
+      typeof openJournal
+    >[0]
+  const final = (value: unknown) => openJournal(kvOf(value), keccak).final()
+  expect((await final({ index: 7 })).value).toBe(7)
+  expect((await final({ v: 1, index: 7 })).value).toBe(7)
+  await expect(final({ v: 2, index: 7 })).rejects.toThrow(
+    /entry of the journal of anchors \(key final\) is of version 2/,
+  )
+})
+
+test('every bucket has the rule, and its list of faults says the same', () => {
+  for (const bucket of [buckets.sensors, buckets.webhooks, buckets.accounts, buckets.batches]) {
+    const read = () => jsonOf(entryOf(bucket, 'header.1', { v: 2 }))
+    expect(read).toThrow(`an entry (KV ${bucket}, key header.1) is of version 2`)
+    expect(faultOfEntry(bucket, 'header.1', '{"v":2}')).toContain('is of version 2')
+  }
+  expect(() => decodeCount('{"v":2,"used":1,"minute":1,"in_minute":1}')).toThrow(NewerFormat)
+})
+
+test('a spool of a later version is not opened', async () => {
+  using folder = temporaryFolder()
+  const spool = join(folder.path, 'spool')
+  mkdirSync(spool)
+  writeFileSync(join(spool, `${'1'.padStart(15, '0')}.log`), 'v2 whatever\n')
+  await expect(openSpool({ folder: spool, maxBytes: 1_000 })).rejects.toThrow(NewerFormat)
+})
+
+test('a version that is not a number is damage, not a later version', () => {
+  for (const v of ['2', null, {}, 1.5, -1])
+    expect(asVersion1('event', { v, a: 1 })).toEqual({ v, a: 1 })
+})
+
+test('a level that is higher than known is refused in words', () => {
+  expect(() => knownLevel(3)).toThrow(
+    /writes formats of level 3, and airproof .* knows them up to level 2: use the version that raised/,
+  )
+  expect([knownLevel(1), knownLevel(2)]).toEqual([1, 2])
+})
