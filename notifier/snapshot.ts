@@ -4,7 +4,8 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Cursors } from '../core/delivery/delivery.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
@@ -36,15 +37,10 @@ export function ledgerSnapshotWriter(
     const last = await lastMessage(nc, stream, manifestSubject(shard))
     const found = await lastManifest(nc, shard)
     if (found !== undefined && found.walSeq > manifest.walSeq) return false
-    try {
-      await js.publish(manifestSubject(shard), encodeManifest(manifest), {
-        expect: { lastSubjectSequence: last?.seq ?? 0 },
-      })
-      return true
-    } catch (error) {
-      if (isWrongLastSequence(error)) return false
-      throw error
-    }
+    const write = js.publish(manifestSubject(shard), encodeManifest(manifest), {
+      expect: { lastSubjectSequence: last?.seq ?? 0 },
+    })
+    return (await unlessOvertaken(write)) !== 'overtaken'
   }
 
   const purge = async (walSeq: number): Promise<void> => {

@@ -2,9 +2,11 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { deliveryOwner } from '../../api/webhooks/delivery-owner.ts'
 import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+
 import { eventsSource } from '../../notifier/sources/events.ts'
+import { deliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
+
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'

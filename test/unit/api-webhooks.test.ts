@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { areaDirectory } from '../../api/live/area-directory.ts'
 import { candidateIds } from '../../api/webhooks/candidate-ids.ts'
-import { atCursor, readAtCursor } from '../../api/webhooks/cursor.ts'
+import { atCursor, readAtCursor } from '../../api/webhooks/deliveries.ts'
 import { creationOf, isRepeat } from '../../api/webhooks/idempotency.ts'
 import { patched, resumed } from '../../api/webhooks/patch.ts'
 import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks/secrets.ts'

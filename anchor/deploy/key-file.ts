@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Hex, PrivateKeyAccount } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { codeOf, MustAct } from '../runtime/exit.ts'
+import { codeOf, MustAct } from '../../runtime/exit.ts'
 
 /**
  * @returns the account; the key itself stays inside it

@@ -8,12 +8,12 @@ import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { asVersion1, NewerFormat } from '../../schemas/formats.ts'
 import { attemptSubject, attemptsStream } from '../../schemas/subjects.ts'
 import { type Attempt, isAttempt } from '../../schemas/webhooks/attempt.ts'
-import { unavailable } from '../http/api-error.ts'
+import { AttemptsAway } from './delivery-errors.ts'
 
 export type LoggedAttempt = { readonly seq: number; readonly attempt: Attempt }
 
 export type AttemptLog = {
-  /** Newest first; reads on only as far as it is asked for more. @throws ApiError 503 */
+  /** Newest first; reads on only as far as it is asked for more. @throws AttemptsAway */
   readonly read: (webhook: string, asked?: ReadAsked) => AsyncGenerator<LoggedAttempt>
 }
 
@@ -78,13 +78,10 @@ async function readFrom(
       found.push({ seq: number('Nats-Sequence'), pending: number('Nats-Num-Pending'), text })
     }
   } catch (cause) {
-    throw logAway(cause)
+    throw new AttemptsAway(cause)
   }
-  throw logAway(new Error(`${attemptsStream} stopped in the middle of an answer`))
+  throw new AttemptsAway(new Error(`${attemptsStream} stopped in the middle of an answer`))
 }
-
-const logAway = (cause: unknown): Error =>
-  unavailable('deliveries_unavailable', 'the log of deliveries cannot be read right now', cause)
 
 async function countFrom(nc: NatsConnection, subject: string, seq: number): Promise<number> {
   const [first] = await readFrom(nc, subject, { seq, batch: 1 })

@@ -1,17 +1,16 @@
 /** Webhooks as the operator sees them: everybody's, and never a secret. */
 
-import { type KV, Kvm } from '@nats-io/kv'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { webhookNumberOf } from '../core/delivery/webhook-id.ts'
-import { formatIso } from '../core/iso-time.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
-import { watchBucket } from '../runtime/nats/watched-bucket.ts'
-import { buckets } from '../schemas/subjects.ts'
-import { parseWebhook, type Webhook } from '../schemas/webhooks/webhook.ts'
+import { webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { changeEntry } from '../../runtime/nats/cas.ts'
+import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
 
-const mostTries = 10
 const longestDetail = 300
 
 export type WebhookState = 'active' | 'paused' | 'disabled'
@@ -35,15 +34,15 @@ const openBucket = (nc: NatsConnection): Promise<KV> => new Kvm(nc).open(buckets
 
 /** @throws MustAct */
 export async function needWebhook(nc: NatsConnection, id: string): Promise<Webhook> {
-  return (await read(await openBucket(nc), id)).webhook
+  const kv = await openBucket(nc)
+  return parsed(id, webhookNumberOf(id) === undefined ? null : await kv.get(id))
 }
 
-async function read(kv: KV, id: string): Promise<{ webhook: Webhook; revision: number }> {
-  const entry = webhookNumberOf(id) === undefined ? null : await kv.get(id)
-  const webhook = parseWebhook(jsonOf(entry))
-  if (entry === null || webhook === undefined)
-    throw new MustAct(`there is no webhook ${id}: \`airproof webhooks list\` shows them`)
-  return { webhook, revision: entry.revision }
+/** @throws MustAct */
+function parsed(id: string, read: KvEntry | null): Webhook {
+  const webhook = parseWebhook(jsonOf(read))
+  if (webhook !== undefined) return webhook
+  throw new MustAct(`there is no webhook ${id}: \`airproof webhooks list\` shows them`)
 }
 
 async function change(
@@ -51,18 +50,9 @@ async function change(
   id: string,
   to: (webhook: Webhook) => Webhook,
 ): Promise<Webhook> {
+  const webhook = await needWebhook(nc, id)
   const kv = await openBucket(nc)
-  for (let tries = 0; tries < mostTries; tries++) {
-    const { webhook, revision } = await read(kv, id)
-    const changed = to(webhook)
-    try {
-      await kv.update(id, JSON.stringify(changed), revision)
-      return changed
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
-  }
-  throw new TryAgain(`${id} is being changed by somebody else all the time`)
+  return (await changeEntry(kv, id, (read) => to(parsed(id, read)))) ?? webhook
 }
 
 type Disabling = { readonly detail: string | undefined; readonly nowMs: number }

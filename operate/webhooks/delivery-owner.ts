@@ -5,12 +5,13 @@ import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { askSubject } from '../../schemas/subjects.ts'
 import type { Attempt } from '../../schemas/webhooks/attempt.ts'
 import {
+  type AskRefusal,
   askTimeoutMs,
   type WaitingDelivery,
   type WebhookReply,
   type WebhookRequest,
 } from '../../schemas/webhooks/webhook-requests.ts'
-import { ownerAway, refusedByOwner } from './webhook-error.ts'
+import { NoDelivery, OwnerAway, WebhookDisabled } from './delivery-errors.ts'
 
 export type Waiting = {
   /** All there are, of which `deliveries` are the first. */
@@ -19,7 +20,8 @@ export type Waiting = {
   readonly is_behind: boolean
 }
 
-/** What changes anything is answered when it is durable. All throw ApiError 404, 409 or 503. */
+/** What changes anything is answered when it is durable. All throw
+ * OwnerAway, `replay` NoDelivery and WebhookDisabled too. */
 export type DeliveryOwner = {
   readonly list: (
     webhook: string,
@@ -36,7 +38,7 @@ export function deliveryOwner(nc: NatsConnection): DeliveryOwner {
   const ask = async (request: WebhookRequest): Promise<WebhookReply & { ok: true }> => {
     const reply = await send(nc, request)
     if (reply.ok) return reply
-    throw refusedByOwner(reply.code, reply.message, request.op === 'replay' ? request.key : '')
+    throw refused(reply.code, reply.message, request.op === 'replay' ? request.key : '')
   }
   return {
     list: async (webhook, { state, limit }) => {
@@ -58,8 +60,24 @@ export function deliveryOwner(nc: NatsConnection): DeliveryOwner {
   }
 }
 
+function refused(code: AskRefusal, message: string, asked: string): Error {
+  switch (code) {
+    case 'unknown_delivery':
+      return new NoDelivery(asked, 'not_kept')
+    case 'disabled':
+      return new WebhookDisabled()
+    case 'unknown_webhook':
+    case 'busy':
+      return new OwnerAway(new Error(message))
+    case 'bad_request':
+      return new Error(
+        `the owner of the webhook's deliveries takes the question for wrong: ${message}`,
+      )
+  }
+}
+
 function misunderstood(reply: WebhookReply & { ok: true }): never {
-  throw ownerAway(new Error(`the owner answered something else: ${reply.op}`))
+  throw new OwnerAway(new Error(`the owner answered something else: ${reply.op}`))
 }
 
 async function send(nc: NatsConnection, request: WebhookRequest): Promise<WebhookReply> {
@@ -69,6 +87,6 @@ async function send(nc: NatsConnection, request: WebhookRequest): Promise<Webhoo
     const message = await nc.request(subject, JSON.stringify(request), { timeout })
     return message.json<WebhookReply>()
   } catch (cause) {
-    throw ownerAway(cause)
+    throw new OwnerAway(cause)
   }
 }

@@ -1,9 +1,9 @@
 /** Bucket `passwords`: account → how its password is checked. */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
-import { buckets } from '../../schemas/subjects.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
+import { buckets } from '../schemas/subjects.ts'
 import { hashPassword, isPassword } from './password-hash.ts'
 
 export type KeptPassword = {
@@ -34,12 +34,9 @@ export async function writePassword(
   former: number,
 ): Promise<number | undefined> {
   const value = JSON.stringify(phc)
-  try {
-    return former === 0 ? await kv.create(account, value) : await kv.update(account, value, former)
-  } catch (error) {
-    if (isWrongLastSequence(error)) return undefined
-    throw error
-  }
+  const write = former === 0 ? kv.create(account, value) : kv.update(account, value, former)
+  const revision = await unlessOvertaken(write)
+  return revision === 'overtaken' ? undefined : revision
 }
 
 /** For an account that is made by a command: its password is this one from now on. */

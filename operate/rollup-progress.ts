@@ -4,10 +4,10 @@
  * that, we saw ourselves.
  */
 
-import { wholeNetwork } from '../../core/air/area.ts'
-import type { Reading } from '../../core/air/reading.ts'
-import { dayMs, floorTo, hourMs } from '../../core/time.ts'
-import type { BucketSize } from '../../store/store.ts'
+import { wholeNetwork } from '../core/air/area.ts'
+import type { Reading } from '../core/air/reading.ts'
+import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import type { BucketSize } from '../store/store.ts'
 
 export type RollupRecord = {
   readonly position: number

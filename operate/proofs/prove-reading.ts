@@ -12,10 +12,10 @@ import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.t
 import { pathIn } from '../../core/proof/path-in.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
+import { createKeep } from '../../runtime/keep.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
-import { createKeep } from '../keep.ts'
 import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
 
 export type MismatchWhy =
