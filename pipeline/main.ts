@@ -28,7 +28,7 @@ import { runRollUps } from './roll-ups.ts'
 import { startStoreWriter } from './store-writer.ts'
 import { farthest, parsePositions, positionTeller } from './stored-positions.ts'
 import { createStormWatch } from './storm-watch.ts'
-import { thresholdOf, thresholdsInUse } from './thresholds.ts'
+import { thresholdOf, thresholdsOf } from './thresholds.ts'
 
 const rollUpTask = 'task.rollup'
 const partitionTask = (partition: number): string => `partition.${partition}`
@@ -64,10 +64,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, thresholdOf))
   const system = opened.use(await watchBucket(nc, buckets.system, parsePositions))
 
-  let thresholds: readonly number[] | undefined
-  webhooks.onChange(() => {
-    thresholds = undefined
-  })
+  const thresholds = thresholdsOf(webhooks)
 
   const log: Log = {
     nc,
@@ -137,9 +134,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
           }
         }
       },
-      // when they are next needed: thousands of webhooks may change at once
-      thresholds: () =>
-        (thresholds ??= thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold))),
+      thresholds,
       keccak: await createKeccak(),
       store,
       writer,

@@ -121,6 +121,16 @@ export function webhookRoutes(options: Options): readonly Route[] {
     status: 'success',
     webhook: { ...viewNow(webhook), ...more },
   })
+  /** The account may be deleted, or the key revoked, while DNS was asked: judged at each write. */
+  const change = (
+    { account, caller }: Asked,
+    { id }: Webhook,
+    wanted: (webhook: Webhook) => Webhook,
+  ): Promise<Webhook> =>
+    book.change(account, id, (one) => {
+      caller?.again()
+      return wanted(one)
+    })
   const inTurn = fairLine(logBounds)
   /** What is read of the log of attempts, in the account's turn. */
   const fromLog = <T>(
@@ -145,10 +155,11 @@ export function webhookRoutes(options: Options): readonly Route[] {
     ),
     route('POST', '', (asked) => create(options, asked, view)),
     own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook)), forAll),
-    own('PATCH', '', async ({ account, webhook, readBody }) => {
+    own('PATCH', '', async (asked) => {
+      const { webhook, readBody } = asked
       const body = await judgedForm('patch', await readBody(), options.judge)
-      const change = await patched(body, webhook, options.judge)
-      return jsonAnswer(view(await book.change(account, webhook.id, change)))
+      const wanted = await patched(body, webhook, options.judge)
+      return jsonAnswer(view(await change(asked, webhook, wanted)))
     }),
     own(
       'DELETE',
@@ -160,16 +171,17 @@ export function webhookRoutes(options: Options): readonly Route[] {
       },
       forAll,
     ),
-    own('POST', '/pause', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
+    own('POST', '/pause', async (asked) => {
+      checked('nothing', await asked.readBody())
       const pause = (one: Webhook): Webhook => ({ ...one, paused: true })
-      return jsonAnswer(view(await book.change(account, webhook.id, pause)))
+      return jsonAnswer(view(await change(asked, asked.webhook, pause)))
     }),
-    own('POST', '/resume', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
-      return jsonAnswer(view(await book.change(account, webhook.id, resumed)))
+    own('POST', '/resume', async (asked) => {
+      checked('nothing', await asked.readBody())
+      return jsonAnswer(view(await change(asked, asked.webhook, resumed)))
     }),
-    own('POST', '/rotate', async ({ account, webhook, readBody }) => {
+    own('POST', '/rotate', async (asked) => {
+      const { webhook, readBody } = asked
       const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
       const rotation = {
         secret: newSecret(),
@@ -177,8 +189,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
         nowMs: nowMs(),
       }
       const box = await options.box()
-      const change = (one: Webhook): Webhook => rotated(one, box, rotation)
-      const changed = await book.change(account, webhook.id, change)
+      const changed = await change(asked, webhook, (one) => rotated(one, box, rotation))
       return jsonAnswer(view(changed, { secret: rotation.secret }))
     }),
     own('POST', '/test', async ({ webhook, readBody }) => {
@@ -231,7 +242,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
 
 async function create(
   { book, box, judge, board }: Options,
-  { account, header, readBody }: Asked,
+  { account, caller, header, readBody }: Asked,
   view: (webhook: Webhook, more: object) => object,
 ): Promise<Answer> {
   const key = readIdempotencyKey(header('idempotency-key'))
@@ -258,15 +269,19 @@ async function create(
   const secret = newSecret()
   const created = await book.create(
     account,
-    (id) => ({
-      url,
-      ...(description === undefined ? {} : { description }),
-      events,
-      filters,
-      active: true,
-      paused: false,
-      secrets: { current: seal(secret, id) },
-    }),
+    (id) => {
+      // what is deleted with the account meanwhile would not take this one with it
+      caller?.again()
+      return {
+        url,
+        ...(description === undefined ? {} : { description }),
+        events,
+        filters,
+        active: true,
+        paused: false,
+        secrets: { current: seal(secret, id) },
+      }
+    },
     repeat,
   )
   return answer(created.webhook, created.isRepeat)
