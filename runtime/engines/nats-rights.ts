@@ -66,8 +66,6 @@ const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
 const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly string[] =>
   (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
 const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
-/** Whoever comes first writes the fingerprint of the key that seals webhooks and mails. */
-const sealing = keys('system', 'secret-key')
 
 export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
   pipeline: {
@@ -118,7 +116,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       laneSubject('alert'),
       ...keys('webhooks'),
       ...keys('system', 'needed.notifier.*'),
-      ...sealing,
       ...leases('shard.*', 'notifier.*'),
     ],
     reads: [
@@ -137,7 +134,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('quota'),
       ...keys('used'),
       ...keys('system', 'webhooks.*'),
-      ...sealing,
     ],
     reads: [
       readingsStream,
@@ -167,7 +163,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('sensors'),
       // it removes a sensor's credential and cannot read it
       ...keys('credentials', '*'),
-      ...sealing,
     ],
     reads: [
       ...raws,
