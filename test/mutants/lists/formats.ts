@@ -43,13 +43,6 @@ export const formatMutants: readonly (Mutant | RowMutants)[] = [
     tests,
   },
   {
-    name: 'a message without a version is of none',
-    file: table,
-    text: 'headers?.get(versionHeader) || 1',
-    becomes: 'headers?.get(versionHeader)',
-    tests,
-  },
-  {
     name: 'the level of a later version is known',
     file: 'schemas/format-level.ts',
     rows: /(?<=newestLevel: FormatLevel = )\d/g,
