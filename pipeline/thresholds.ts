@@ -1,5 +1,7 @@
+import { criticalAqi, defaultAqiThreshold } from '../core/air/thresholds.ts'
+
 /** The thresholds in use: those of `aqi.high` by default and `aqi.critical`, and every webhook's. */
-export const standingThresholds = [150, 300] as const
+export const standingThresholds = [defaultAqiThreshold, criticalAqi] as const
 
 /** @returns the threshold a webhook names, floored since aqi is whole; undefined where it names none */
 export function thresholdOf(webhook: unknown): number | undefined {

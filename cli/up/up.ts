@@ -47,7 +47,7 @@ data. Everything listens on this machine alone, unless --listen says otherwise.
                       NATS, MQTT and the HTTP push speak TLS; read again when they change
   --store-changed     readings may go into another store than at the last start: their history
                       stays in the old one
-  --watch             start the processes again when a source file changes
+  --watch             build the pages and start the processes again when a source file changes
 
 examples:
   npx airproof up --demo 40
@@ -86,7 +86,8 @@ async function run(context: CommandContext): Promise<number> {
   const logOf = (name: string): Logger => openLog({ name, level: logLevel, to: output.log })
   const log = logOf('up')
   try {
-    await ensureBuiltPages({ env, note })
+    const buildPages = (): Promise<void> => ensureBuiltPages({ env, note })
+    await buildPages()
     using tls = openTlsFiles({ env, flags })
     await using city = await openCity({
       dataFolder,
@@ -111,7 +112,7 @@ async function run(context: CommandContext): Promise<number> {
     })
     output.isUp(dataFolder)
     printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
-    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
+    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
     void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()
     note('stopping')

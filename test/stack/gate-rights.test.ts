@@ -446,7 +446,7 @@ test('a sensor is removed whole or not at all by a user who may not', async () =
   const registry = await openRegistry(await nats.as('notifier'), sensorIdRules())
   await expect(removeSensor(registry, id, Date.now())).rejects.toThrow(/Permissions Violation/)
   const asOperator = await openRegistry(nats.nc, sensorIdRules())
-  expect((await findSensor(asOperator, id))?.entry.id).toBe(id)
+  expect((await findSensor(asOperator, id))?.id).toBe(id)
 })
 
 test('a process that may not make what is missing says who does', async () => {

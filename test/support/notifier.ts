@@ -10,6 +10,7 @@ import { shardCount, webhookIdOf } from '../../core/delivery/webhook-id.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
+import { setWalHeaders } from '../../runtime/nats/wal-message.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
@@ -19,10 +20,10 @@ import {
   ledgerStream,
   presenceSubject,
   riseSubject,
-  walHeaders,
   walSubject,
 } from '../../schemas/subjects.ts'
 import { encodeRecords } from '../../schemas/webhooks/ledger-records.ts'
+import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import { eventually } from './eventually.ts'
 import { signInAs } from './nats.ts'
@@ -157,8 +158,7 @@ export async function publishWal(
 ): Promise<void> {
   const subject = walSubject(shard)
   const header = headers()
-  for (const name of Object.values(walHeaders)) header.set(name, '0')
-  header.set(walHeaders.worker, worker)
+  setWalHeaders(header, { worker, write: 0, cursors: noCursors }, 1)
   const last = await lastMessage(nc, ledgerStream(shard), subject)
   await jetstream(nc).publish(subject, encodeRecords(records), {
     headers: header,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { areaDirectory } from '../../api/live/area-directory.ts'
 import { candidateIds } from '../../api/webhooks/candidate-ids.ts'
-import { atCursor, readAtCursor } from '../../api/webhooks/cursor.ts'
+import { atCursor, readAtCursor } from '../../api/webhooks/deliveries.ts'
 import { creationOf, isRepeat } from '../../api/webhooks/idempotency.ts'
 import { patched, resumed } from '../../api/webhooks/patch.ts'
 import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks/secrets.ts'
@@ -12,6 +12,7 @@ import type { PublicResolver, Resolution } from '../../runtime/http/public-resol
 import { indexByAccount } from '../../runtime/nats/index-by-account.ts'
 import type { Change } from '../../runtime/nats/watched-bucket.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
+import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)
@@ -29,7 +30,11 @@ const webhook: Webhook = {
   updated_at: '2026-01-31T12:00:00Z',
 }
 
-const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): JudgeWanted => {
+const judgeWith = (
+  resolution: Promise<Resolution>,
+  allowInsecure = false,
+  level: FormatLevel = newestLevel,
+): JudgeWanted => {
   const resolver: PublicResolver = { resolve: () => resolution, mayDial: () => true }
   const sensors = [
     {
@@ -40,6 +45,7 @@ const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): Judg
   ] as const
   const directory = areaDirectory(sensors, { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
   return createJudgeWanted({
+    level: { current: () => level },
     resolver,
     allowInsecure,
     rules: sensorIdRules(),
@@ -49,6 +55,20 @@ const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): Judg
 }
 const anywhere: Resolution = { addresses: ['93.184.216.34'] }
 const judge = judgeWith(Promise.resolve(anywhere))
+
+test('a kind that not every process knows yet is refused, and the others are named', async () => {
+  const url = 'https://example.org/'
+  const former = judgeWith(Promise.resolve(anywhere), false, 1)
+  await expect(former({ url, events: ['aqi.high', 'reading.anchored'] })).rejects.toMatchObject({
+    status: 400,
+    code: 'invalid_body',
+  })
+  expect(await former({ url, events: ['aqi.high', 'reading.new'] })).toEqual({ url })
+  expect(await judge({ url, events: ['reading.anchored'] })).toEqual({ url })
+  await expect(patched({ events: ['reading.anchored'] }, webhook, former)).rejects.toMatchObject({
+    code: 'invalid_body',
+  })
+})
 
 describe('the address of a webhook', () => {
   const wrong: readonly string[] = [

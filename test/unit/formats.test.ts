@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { headers as makeHeaders } from '@nats-io/transport-node'
 import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../anchor/send/journal.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { openSpool } from '../../gate/push/spool.ts'
 import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
-import { readWal } from '../../notifier/wal-message.ts'
 import { rejectedFault } from '../../operate/rejected-messages.ts'
 import { openNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
@@ -17,6 +17,7 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { knownLevel } from '../../runtime/nats/format-level.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { readWal } from '../../runtime/nats/wal-message.ts'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
 import {
   assertKnown,
@@ -67,8 +68,8 @@ const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 
 const wal = {
   [walHeaders.worker]: 'w',
   [walHeaders.write]: '1',
-  [walHeaders.events]: '0',
-  [walHeaders.readings]: '0',
+  [sourceRows.events.header]: '0',
+  [sourceRows.readings.header]: '0',
   'Nats-Expected-Last-Subject-Sequence': '0',
 }
 const rejected = { [rejectedHeaders.length]: '3', [rejectedHeaders.arrived]: '1' }
