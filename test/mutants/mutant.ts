@@ -51,7 +51,7 @@ export function mutantsOf(
     return matches.map((match) => {
       const [row, ...groups] = match
       const line = source.slice(0, match.index).split('\n').length
-      const label = groups[0] ?? `line ${line}`
+      const label = groups.find((group) => /^.+$/.test(group ?? '')) ?? `line ${line}`
       const change = { text: row, at: match.index, becomes: becomes(row, groups) }
       return { ...rest, ...change, name: `${name}: ${label}` }
     })

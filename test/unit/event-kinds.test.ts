@@ -33,6 +33,30 @@ test('what was written once keeps its number: append, never change', () => {
   expect(new Set([1, 4, ...written.map(([, op]) => op)]).size).toBe(2 + sourceNames.length)
 })
 
+test('each kind comes from its source, and kinds and sources are known from their level on', () => {
+  const kinds = eventKinds.map((kind) => {
+    const { source, level } = eventKindRows[kind]
+    return [kind, source, level]
+  })
+  expect(kinds).toEqual([
+    ['aqi.high', 'events', 1],
+    ['aqi.critical', 'events', 1],
+    ['sensor.offline', 'events', 1],
+    ['sensor.online', 'events', 1],
+    ['reading.new', 'readings', 1],
+    ['reading.anchored', 'anchored', 2],
+  ])
+  const sources = sourceNames.map((source) => {
+    const { holdsReadings, isAlwaysFollowed, level } = sourceRows[source]
+    return [source, holdsReadings, isAlwaysFollowed, level]
+  })
+  expect(sources).toEqual([
+    ['events', false, true, 1],
+    ['readings', true, false, 1],
+    ['anchored', true, false, 2],
+  ])
+})
+
 test('what is urgent overtakes the rest, and no other kind does', () => {
   const urgent = eventKinds.filter((kind) => eventKindRows[kind].isUrgent)
   expect(urgent).toEqual(['aqi.critical', 'sensor.offline', 'sensor.online'])

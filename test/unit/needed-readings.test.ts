@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type EventKind, sourceNames } from '../../core/delivery/delivery.ts'
+import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
@@ -30,6 +30,15 @@ test('a delivery that waits needs its reading; one that is dead or done, or of a
   // asked for again, a dead one waits
   applyRecord(ledger, delivery(0, 10, 'wait'))
   expect(neededReadings(ledger, noCursors)).toBe(10)
+})
+
+test('a delivery that waits needs its reading, whichever source brought it', () => {
+  for (const kind of eventKinds) {
+    const ledger = createLedger()
+    applyRecord(ledger, delivery(0, 10, 'wait', kind))
+    const isNeeded = sourceRows[sourceOf(kind)].holdsReadings
+    expect([kind, neededReadings(ledger, noCursors)]).toEqual([kind, isNeeded ? 10 : undefined])
+  }
 })
 
 test.each(sourceNames.filter((source) => sourceRows[source].holdsReadings))(

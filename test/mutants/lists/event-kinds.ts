@@ -128,7 +128,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
     rows: /(?<=index\.match\()'(?:sensor|aqi)\.(\w+)'/g,
     becomes: (_row, [kind]) => (kind === 'online' ? "'sensor.offline'" : "'sensor.online'"),
     least: 3,
-    tests,
+    tests: ['webhook-match'],
   },
   {
     name: 'a delivery of one kind has the body of another',
