@@ -56,6 +56,36 @@ export function keepFrom({ finalLast, partitions, rollUp, needs, needsFrom }: Tr
   return Math.min(finalLast + 1, rollUp + 1, ...needed, ...perPartition)
 }
 
+type TrimmerOptions = {
+  readonly nc: NatsConnection
+  /** Bucket `system`. */
+  readonly system: KV
+  /** The last sequence that a final anchor holds now; 0: none does. */
+  readonly finalLast: () => number
+  readonly nowMs: () => number
+}
+
+/**
+ * Trims once each time it is called, up to what was final the time before. So whoever begins to
+ * read when a batch is final (source `anchored` of the notifier) has the time between two rounds to
+ * say that it does.
+ * @returns the oldest sequence that is kept now; undefined: nothing was trimmed
+ */
+export function createTrimmer({
+  nc,
+  system,
+  finalLast,
+  nowMs,
+}: TrimmerOptions): () => Promise<number | undefined> {
+  let before = 0
+  return async () => {
+    const trimmable = before
+    before = finalLast()
+    if (trimmable === 0) return undefined
+    return await trimLog(nc, system, { finalLast: trimmable, nowMs: nowMs() })
+  }
+}
+
 /** @returns the oldest sequence that is kept now */
 export async function trimLog(
   nc: NatsConnection,

@@ -49,6 +49,12 @@ examples:
     overlap: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    add: ['kind', 'field', 'devices', 'json'],
+    list: ['json'],
+    key: ['overlap', 'json'],
+    remove: ['json'],
+  },
   run: async (context) => {
     const [verb, words] = subcommand('applications', context.words, { add, list, key, remove })
     return await withInstance(context, async (nc) =>

@@ -8,15 +8,14 @@ import { formatIso } from '../core/iso-time.ts'
 import { isPlainName } from '../core/one-line.ts'
 import { dayMs } from '../core/time.ts'
 import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { changeEntry, unlessOvertaken } from '../runtime/nats/cas.ts'
 import { checkedEntry, jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { watchChecked } from '../runtime/nats/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8
-const mostAttempts = 10
 
 export type AccountBook = {
   readonly nc: NatsConnection
@@ -109,15 +108,8 @@ async function takeAddress(emails: KV, email: string, id: string): Promise<strin
   throw new MustAct(`the entry of ${email} in bucket emails cannot be read: \`airproof doctor\``)
 }
 
-async function tryCreate(kv: KV, key: string, value: unknown): Promise<boolean> {
-  try {
-    await kv.create(key, JSON.stringify(value))
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
-}
+const tryCreate = async (kv: KV, key: string, value: unknown): Promise<boolean> =>
+  (await unlessOvertaken(kv.create(key, JSON.stringify(value)))) !== 'overtaken'
 
 /** @param idOrEmail of the account, undefined where there is none */
 export async function findAccount(
@@ -147,25 +139,20 @@ export const changeAccount = async (
   idOrEmail: string,
   change: Partial<Pick<Account, 'tier' | 'role'>>,
 ): Promise<Account> =>
-  await changeByCas<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
+  await changeValue<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
     ...account,
     ...change,
   }))
 
-async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const found = await kv.get(key)
-    const value = checkedEntry<T>(found)
-    if (found === null || value === undefined) throw new MustAct(`${key} is gone`)
-    const changed = change(value)
-    try {
-      await kv.update(key, JSON.stringify(changed), found.revision)
-      return changed
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
-  }
-  throw new TryAgain(`${key} is being changed by somebody else all the time`)
+async function changeValue<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
+  const gone = new MustAct(`${key} is gone`)
+  const changed = await changeEntry<T>(kv, key, (read) => {
+    const value = checkedEntry<T>(read)
+    if (value === undefined) throw gone
+    return change(value)
+  })
+  if (changed === undefined) throw gone
+  return changed
 }
 
 /**
@@ -183,7 +170,7 @@ export async function moveAddress(
   const holder = await takeAddress(emails, to, id)
   if (holder !== id) return false
   const moved = await unlessGone(
-    changeByCas<Account>(accounts, id, (account) =>
+    changeValue<Account>(accounts, id, (account) =>
       account.email === from ? { ...account, email: to } : account,
     ),
   )
@@ -289,7 +276,7 @@ export const revokeKeyOfHash = (
   hash: string,
   nowMs: number,
 ): Promise<KeyRecord> =>
-  changeByCas<KeyRecord>(keys, hash, (record) => ({
+  changeValue<KeyRecord>(keys, hash, (record) => ({
     ...record,
     revoked_at: record.revoked_at ?? formatIso(nowMs),
   }))

@@ -9,11 +9,10 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
 import { lastValues } from '../runtime/nats/last-values.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
-import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { partitionsText } from '../runtime/nats/streams.ts'
 import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -81,13 +80,9 @@ const isOutdated = ({ level }: LiveProcess): boolean => level === undefined || l
 async function write(system: KV, from: FormatLevel): Promise<boolean> {
   const entry = await system.get(systemKeys.format)
   if (levelOf(entry) !== from) return false
-  try {
-    await putUnlessChanged(system, systemKeys.format, levelText(newestLevel), entry)
-    return true
-  } catch (error) {
-    if (!isWrongLastSequence(error)) throw error
-    return false
-  }
+  const previousSeq = entry?.revision ?? 0
+  const write = system.put(systemKeys.format, levelText(newestLevel), { previousSeq })
+  return (await unlessOvertaken(write)) !== 'overtaken'
 }
 
 type Report = { readonly process: LiveProcess; readonly id: string; readonly isRenewed: boolean }

@@ -2,9 +2,10 @@
 import { concatMap, from, map, type Observable } from 'rxjs'
 import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
 import type { JudgedMessage } from './decide.ts'
+import type { RawBatch } from './held-raws.ts'
 import { type JudgeOptions, judge } from './judge.ts'
 import { type RawMessage, type RawsAtHand, rawsAtHand } from './raw-message.ts'
-import type { RawBatch, RawSource } from './raw-source.ts'
+import type { RawSource } from './raw-source.ts'
 
 export type JudgedBatch = {
   readonly messages: readonly JudgedMessage[]

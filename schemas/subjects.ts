@@ -60,15 +60,11 @@ export const askSubject = (shard: number | '*'): string => `notifier.ask.${shard
 export const attemptsStream = 'ATT'
 export const attemptSubject = (webhook: string): string => `att.${webhook}`
 
-/** Headers of a message of `wal`. */
+/** Headers of a message of `wal`; those of the cursors are in `core/delivery/event-kinds.ts`. */
 export const walHeaders = {
   worker: 'Dw-Worker',
   /** Which message of its worker's this is: tells a publish that timed out and landed. */
   write: 'Dw-Write',
-  /** All events up to this sequence of EVENTS have their records in the log. */
-  events: 'Dw-Events',
-  /** The same of READINGS. */
-  readings: 'Dw-Readings',
 } as const
 
 /** What was anchored, for good: the leaves of each batch (`batch-blob.ts`), written once. */
@@ -81,6 +77,7 @@ export const blobTileSubject = (index: number, tile: number): string =>
 
 /** One message a batch, when its anchor is final (`batch-record.ts`). */
 export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
+export const anchoredSubjects = 'air.events.anchored.*'
 
 /** Mails to be sent (`mail.ts`), gone when they are. */
 export const mailStream = 'MAIL'

@@ -3,9 +3,9 @@
  * computed from the readings and kept for a while.
  */
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import type { RollupProgress } from '../../operate/rollup-progress.ts'
+import type { Keep } from '../../runtime/keep.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
-import type { Keep } from '../keep.ts'
-import type { RollupProgress } from '../live/rollup-progress.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
 

@@ -32,7 +32,7 @@ export async function keyOf(
 ): Promise<number> {
   const [text = ''] = exactWords(words, 'ID')
   const registry = await openRegistry(nc, sensorIdRules(idPrefix))
-  const { entry } = await needSensor(registry, checkedId(text, registry.rules))
+  const entry = await needSensor(registry, checkedId(text, registry.rules))
   const credentials = await new Kvm(nc).open(buckets.credentials)
   const asJson = flags['json'] === true
   const { id } = entry

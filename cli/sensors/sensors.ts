@@ -24,6 +24,7 @@ import {
   type SensorEntry,
 } from '../../schemas/devices/sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { placedFormatNames } from '../replay/archive-formats.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { tableLines } from '../shell/table.ts'
@@ -67,7 +68,7 @@ that had none to a file that only you can read, and prints its name.
   --cadence 5m        how often it measures; silent for three times as long, it is offline
   --from TIME         since when it is there, such as 2026-01-31T00:00:00Z (default: now)
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
-                      sensors-africa, sensor-community; then folders and .gz are fine too
+                      ${placedFormatNames.join(', ')}; then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
   --area AREA         the area's name; archives: default Archive
   --device KIND:SERIAL  firmware with topics or bodies of its own (docs/sensors.md), as its
@@ -115,6 +116,28 @@ examples:
     revoke: { type: 'boolean' },
     keys: { type: 'string' },
     json: { type: 'boolean' },
+  },
+  flagsOf: {
+    add: [
+      'id',
+      'area',
+      'lat',
+      'lon',
+      'address',
+      'cadence',
+      'from',
+      'device',
+      'device-option',
+      'receipts',
+      'json',
+    ],
+    import: ['format', 'area', 'code', 'cadence', 'keys', 'json'],
+    list: ['area', 'json'],
+    show: ['json'],
+    move: ['lat', 'lon', 'area', 'address', 'from', 'json'],
+    set: ['cadence', 'device', 'device-option', 'receipts', 'no-receipts', 'json'],
+    key: ['overlap', 'revoke', 'json'],
+    remove: ['json'],
   },
   run: async (context) => {
     const [verb, words] = subcommand('sensors', context.words, verbs)
@@ -238,7 +261,7 @@ async function show(
 ): Promise<number> {
   const [id = ''] = exactWords(words, 'ID')
   const registry = await registryOf(nc, config)
-  const { entry } = await needSensor(registry, checkedId(id, registry.rules))
+  const entry = await needSensor(registry, checkedId(id, registry.rules))
   const state = await readSensorState(nc, entry.id)
   if (flags['json'] === true) print(JSON.stringify({ ...entry, state }))
   else for (const line of [...showLines(entry), '', ...stateLines(state)]) print(line)

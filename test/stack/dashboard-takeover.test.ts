@@ -2,8 +2,8 @@
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
-import { hashPassword } from '../../dashboard/server/password-hash.ts'
 import { listAccounts, openAccountBook } from '../../operate/account-book.ts'
+import { hashPassword } from '../../operate/password-hash.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { type Browser, type Page, type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import {

@@ -7,7 +7,6 @@ import { aqiScale } from '../../api/areas/aqi-scale.ts'
 import { showArea } from '../../api/areas/areas.ts'
 import type { Asker, Request, Route } from '../../api/http/answer.ts'
 import { parseParams } from '../../api/http/params.ts'
-import { createKeep } from '../../api/keep.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
 import { createNewestReadings } from '../../api/live/newest-readings.ts'
 import { createReadingTexts } from '../../api/live/reading-texts.ts'
@@ -26,13 +25,14 @@ import {
 } from '../../core/air/index/air-index.ts'
 import { europeanIndex } from '../../core/air/index/european.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
-import { usAqiOf } from '../../core/air/index/us-epa.ts'
+import { usAqiOf, usIndex } from '../../core/air/index/us-epa.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
@@ -116,6 +116,10 @@ test('the European index takes the mean of the running hour, else of the one bef
   expect(europeanIndex.nowOf([null, 60, 3])).toBe(60)
   expect(europeanIndex.nowOf([null, null, 3])).toBeNull()
   expect(europeanIndex.nowOf([])).toBeNull()
+})
+
+test('the US index takes the NowCast, in which the hours before count too', () => {
+  expect(usIndex.nowOf([10, 20])).toBeCloseTo(13.333, 3)
 })
 
 test('every index that a file makes is in the list', async () => {

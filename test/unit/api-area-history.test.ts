@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { type AreaStatistics, createAreaHistory } from '../../api/areas/area-history.ts'
 import { composeStats } from '../../api/areas/compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from '../../api/areas/cut-period.ts'
-import { createKeep } from '../../api/keep.ts'
-import { createRollupProgress, parseRollupRecord } from '../../api/live/rollup-progress.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
+import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
+import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {

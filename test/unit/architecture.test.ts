@@ -5,6 +5,7 @@ import {
   filesImportedBy,
   importsOf,
   openRooms,
+  pastDoors,
   processFolders,
   roomOf,
   rooms,
@@ -82,6 +83,15 @@ test('a room imports only the rooms of its folder that its row names', () => {
     }),
   )
   expect(between).toEqual([])
+})
+
+test('a command takes only what starts a process, or belongs to none that runs', () => {
+  const taken = [...graph].flatMap(([file, imported]) =>
+    file.startsWith('cli/') ? pastDoors(imported).map((target) => `${file} imports ${target}`) : [],
+  )
+  expect(taken).toEqual([])
+  const seen = ['api/main.ts', 'api/keep.ts', 'anchor/audit/audit.ts', 'anchor/send/sender.ts']
+  expect(pastDoors(seen)).toEqual(['api/keep.ts', 'anchor/send/sender.ts'])
 })
 
 test('every folder in a folder of rooms is one', () => {

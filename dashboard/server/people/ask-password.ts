@@ -1,4 +1,4 @@
-import { readPassword } from '../password-store.ts'
+import { readPassword } from '../../../operate/password-store.ts'
 import type { Session } from '../route.ts'
 import type { People } from './people.ts'
 

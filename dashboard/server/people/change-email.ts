@@ -5,9 +5,9 @@
  */
 import type { Context } from 'koa'
 import { moveAddress } from '../../../operate/account-book.ts'
+import { readPassword } from '../../../operate/password-store.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { readPassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { askPassword } from './ask-password.ts'

@@ -4,11 +4,11 @@
  */
 import type { Context } from 'koa'
 import { createAccount, findAccount } from '../../../operate/account-book.ts'
+import { writePassword } from '../../../operate/password-store.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { Account } from '../../../schemas/people/account.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { type Judged, judgeName, judgeOrganization, judgePassword, passwordHint } from './fields.ts'

@@ -1,9 +1,9 @@
 /** A forgotten password. Only an email to the address says whether it has an account. */
 import type { Context } from 'koa'
+import { readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { readPassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { judgeEmail, judgePassword, passwordHint } from './fields.ts'

@@ -3,9 +3,9 @@
  * checked against nobody's where there is no account, and what is written down is not waited for.
  */
 import type { Context } from 'koa'
+import { type KeptPassword, readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { html } from '../html.ts'
-import { type KeptPassword, readPassword } from '../password-store.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
