@@ -17,7 +17,7 @@ import { runSealer } from './seal/sealer.ts'
 import type { SealedBatches } from './sealed-batches.ts'
 import { runSender } from './send/send-loop.ts'
 import type { TickReport } from './send/sender.ts'
-import { trimLog } from './trim.ts'
+import { createTrimmer } from './trim.ts'
 
 export type AnchoringOptions = {
   readonly nc: NatsConnection
@@ -85,13 +85,19 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     },
     onAlarms: metrics.alarm,
   })
+  const trim = createTrimmer({
+    nc,
+    system,
+    finalLast: () => batches.get(final)?.header.last ?? 0,
+    nowMs: options.nowMs,
+  })
   const trimming = async (): Promise<void> => {
-    while (!stop.aborted) {
+    for (;;) {
       await pause(trimEveryMs)
-      const finalLast = batches.get(final)?.header.last ?? 0
+      if (stop.aborted) return
       try {
-        if (finalLast > 0 && !stop.aborted)
-          metrics.keptFrom.set(await trimLog(nc, system, { finalLast, nowMs: options.nowMs() }))
+        const keptFrom = await trim()
+        if (keptFrom !== undefined) metrics.keptFrom.set(keptFrom)
       } catch (error) {
         log.debug({ err: error }, 'READINGS was not trimmed this time')
       }

@@ -4,8 +4,8 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { jsonOf, readEntry } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
@@ -109,16 +109,14 @@ type Once<T> = {
 /** A second one finds it done. What cannot be read decides nothing, and is written over. */
 async function createOnce<T>(kv: KV, key: string, { value, parse }: Once<T>): Promise<void> {
   const text = JSON.stringify(value)
-  try {
-    await kv.create(key, text)
-  } catch (error) {
-    const entry = await kv.get(key)
-    const isThere = isWrongLastSequence(error) || entry?.operation === 'PUT'
-    if (!isThere) throw error
-    if (entry === null || parse(jsonOf(entry)) !== undefined) return
-    // one that another process has written over meanwhile counts
-    await kv.update(key, text, entry.revision).catch((changed: unknown) => {
-      if (!isWrongLastSequence(changed)) throw changed
-    })
-  }
+  const created = await unlessOvertaken(kv.create(key, text)).catch(async (error: unknown) => {
+    // the answer did not come, and it may be written all the same
+    if ((await kv.get(key))?.operation !== 'PUT') throw error
+    return 'overtaken' as const
+  })
+  if (created !== 'overtaken') return
+  const entry = await kv.get(key)
+  if (entry === null || parse(jsonOf(entry)) !== undefined) return
+  // one that another process has written over meanwhile counts
+  await unlessOvertaken(kv.update(key, text, entry.revision))
 }

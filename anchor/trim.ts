@@ -7,16 +7,17 @@
  * `{"readings": n}`, the oldest sequence that it still reads, or null. That holds a message back for
  * seven days and no longer, whatever the key says and whether or not its process still runs.
  */
-import { JetStreamApiError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount } from '../core/air/sensor-id.ts'
 import { dayMs } from '../core/time.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
-import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
-import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { firstSince, lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
+import { buckets, readingsStream, readingsSubject } from '../schemas/subjects.ts'
 import { neededPrefix, systemKeys } from '../schemas/system-keys.ts'
 
 export type PartitionPosition = {
@@ -55,6 +56,36 @@ export function keepFrom({ finalLast, partitions, rollUp, needs, needsFrom }: Tr
   return Math.min(finalLast + 1, rollUp + 1, ...needed, ...perPartition)
 }
 
+type TrimmerOptions = {
+  readonly nc: NatsConnection
+  /** Bucket `system`. */
+  readonly system: KV
+  /** The last sequence that a final anchor holds now; 0: none does. */
+  readonly finalLast: () => number
+  readonly nowMs: () => number
+}
+
+/**
+ * Trims once each time it is called, up to what was final the time before. So whoever begins to
+ * read when a batch is final (source `anchored` of the notifier) has the time between two rounds to
+ * say that it does.
+ * @returns the oldest sequence that is kept now; undefined: nothing was trimmed
+ */
+export function createTrimmer({
+  nc,
+  system,
+  finalLast,
+  nowMs,
+}: TrimmerOptions): () => Promise<number | undefined> {
+  let before = 0
+  return async () => {
+    const trimmable = before
+    before = finalLast()
+    if (trimmable === 0) return undefined
+    return await trimLog(nc, system, { finalLast: trimmable, nowMs: nowMs() })
+  }
+}
+
 /** @returns the oldest sequence that is kept now */
 export async function trimLog(
   nc: NatsConnection,
@@ -71,8 +102,8 @@ export async function trimLog(
     finalLast,
     partitions,
     rollUp: numberIn(await readEntry(system, systemKeys.rollup), 'position') ?? 0,
-    needs: await readNeeds(system),
-    needsFrom: (await firstSince(manager, nowMs - neededForMs)) ?? state.last_seq + 1,
+    needs: await readNeeds(nc, system),
+    needsFrom: (await firstSince(nc, readingsStream, nowMs - neededForMs)) ?? state.last_seq + 1,
   })
   if (from <= state.first_seq) return state.first_seq
   await manager.streams.purge(readingsStream, { seq: from })
@@ -113,23 +144,9 @@ async function lastOfLog(
   return found === 0 ? undefined : found
 }
 
-/** undefined: nothing is so young. */
-async function firstSince(
-  { direct }: JetStreamManager,
-  sinceMs: number,
-): Promise<number | undefined> {
-  try {
-    const found = await direct.getMessage(readingsStream, { start_time: new Date(sinceMs) })
-    return found?.seq
-  } catch (error) {
-    if (error instanceof JetStreamApiError) return undefined
-    throw error
-  }
-}
-
-async function readNeeds(system: KV): Promise<number[]> {
+async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
-  for await (const key of await system.keys(`${neededPrefix}>`)) {
+  for (const key of (await lastValues(nc, buckets.system, [`${neededPrefix}>`])).keys()) {
     const said = await readEntry(system, key, 'unknown')
     const readings = numberIn(said, 'readings')
     if (readings !== undefined) needs.push(readings)

@@ -1,6 +1,7 @@
 import type { Limits } from '../core/access/quota.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
+import { readApiAddress, readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { Account } from '../schemas/people/account.ts'
 
@@ -32,8 +33,7 @@ export type ProofSettings = {
 /** @throws WrongUsage that names the variable */
 export function readApiConfig(source: SettingsSource): ApiConfig {
   const settings = readSettings(source)
-  const host = settings.text('AIRPROOF_API_HOST', { default: '127.0.0.1' })
-  const port = settings.port('AIRPROOF_API_PORT', { default: 8080 })
+  const { host, port } = readApiAddress(settings)
   const count = (name: string, otherwise: number): number =>
     settings.int(name, { default: otherwise, min: 1 })
   const proofsPerMinute = count('AIRPROOF_OPEN_PROOFS_PER_MINUTE', 600)
@@ -45,9 +45,7 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
     proxies: settings.int('AIRPROOF_API_PROXIES', { default: 0, max: 10 }),
     proofs: {
       explorerUrl: settings.url('AIRPROOF_EXPLORER_URL', ['http:', 'https:']),
-      publicUrl: settings.url('AIRPROOF_PUBLIC_URL', ['http:', 'https:'], {
-        default: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-      }),
+      publicUrl: readPublicUrl(settings),
       anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
       openProofs: {
         perSecond: (proofsPerMinute * secondMs) / minuteMs,

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import { percentile } from '../core/air/percentile.ts'
-import { hashPassword } from '../dashboard/server/password-hash.ts'
-import { openPasswords, writePassword } from '../dashboard/server/password-store.ts'
 import { createAccount, openAccountBook } from '../operate/account-book.ts'
+import { hashPassword } from '../operate/password-hash.ts'
+import { openPasswords, writePassword } from '../operate/password-store.ts'
 import { ensureStreams } from '../runtime/nats/streams.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
@@ -43,7 +43,7 @@ for (let n = 0; n < people; n++) {
     tier: 'free',
     nowMs: Date.now(),
   })
-  await writePassword(passwords, account.id, phc)
+  await writePassword(passwords, account.id, phc, 0)
 }
 const pages = join(folder.path, 'pages')
 mkdirSync(pages)

@@ -6,11 +6,13 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { signatureHeaders } from '../core/delivery/signature.ts'
-import { openFeed } from '../notifier/feed.ts'
 import { bodyOf, happeningOfEvent, idFor } from '../notifier/payload.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
+import { openPull } from '../runtime/nats/pull.ts'
 import { environment } from '../runtime/process/config.ts'
 import { hmacSha256 } from '../runtime/secrets/hmac.ts'
+import { parseEvent } from '../schemas/log/event.ts'
+import { eventsStream } from '../schemas/subjects.ts'
 
 const places = 512
 const timeoutMs = 15_000
@@ -39,11 +41,11 @@ function next(): void {
   }
 }
 
-await using feed = await openFeed(nc, 'events', { sequence: 1 })
+await using events = await openPull(nc, { stream: eventsStream, fromSeq: 1, maxMessages: 200 })
 process.send?.('ready')
-for await (const item of feed) {
-  if (item.stream !== 'events' || item.event === undefined) continue
-  const { event } = item
+for await (const { data } of events) {
+  const event = parseEvent(data)
+  if (typeof event === 'string') continue
   const happening = happeningOfEvent(event, 'aqi.high', 150)
   if (happening === undefined) continue
   const body = bodyOf(happening)

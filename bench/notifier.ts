@@ -179,7 +179,7 @@ function matching() {
   const startMs = performance.now()
   for (let i = 0; i < events; i++) {
     const sensor = `S-${(i * 7_919) % Math.floor(webhooks / perSensor)}`
-    index.rise({ sensor, area: 'Yaba', from: 0, to: 400 }, () => matched++)
+    index.rise({ sensor, area: 'Yaba' }, { from: 0, to: 400 }, () => matched++)
   }
   const microseconds = ((performance.now() - startMs) * 1_000) / events
   return {

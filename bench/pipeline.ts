@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount, sensorIdRules } from '../core/air/sensor-id.ts'
 import { decodeMessage } from '../pipeline/batches.ts'
-import { createLateBook } from '../pipeline/late-book.ts'
+import { createDayBook, mostLateADay } from '../pipeline/day-books.ts'
 import { openRawSource } from '../pipeline/raw-source.ts'
 import { startChild } from '../runtime/machine/child.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
@@ -148,7 +148,8 @@ async function ceiling({ nc }: Place): Promise<Cost> {
   )
   const work = sources.map(async (source, partition) => {
     const known = { partition, sensorOf: sensors.get, earliestMs: 0 }
-    const options = { ...known, mayBeLate: createLateBook(), level: { current: () => newestLevel } }
+    const level = { current: () => newestLevel }
+    const options = { ...known, mayBeLate: createDayBook(mostLateADay), level }
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
       judged += batch.map((raw) => decodeMessage(raw, options)).length
       if (judged >= readings) done.resolve()

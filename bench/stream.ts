@@ -14,6 +14,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createReadingTexts } from '../api/live/reading-texts.ts'
+import { usualView } from '../api/live/view.ts'
 import { createStreamHub } from '../api/stream/hub.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
@@ -109,7 +110,7 @@ async function serve(): Promise<void> {
         tell = listener
       },
     },
-    textOf: (reading) => texts.textOf(reading, 'full'),
+    textOf: (reading) => texts.textOf(reading, usualView),
   })
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })

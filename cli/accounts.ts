@@ -34,6 +34,12 @@ examples:
     tier: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    create: ['email', 'name', 'tier', 'json'],
+    list: ['json'],
+    tier: ['json'],
+    role: ['json'],
+  },
   run: async (context) => {
     const [verb, words] = subcommand('accounts', context.words, { create, list, tier, role })
     return await withInstance(context, async (nc) =>

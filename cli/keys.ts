@@ -36,6 +36,11 @@ examples:
     name: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    create: ['account', 'name', 'json'],
+    list: ['account', 'json'],
+    revoke: ['json'],
+  },
   run: async (context) => {
     const [verb, words] = subcommand('keys', context.words, { create, list, revoke })
     return await withInstance(context, async (nc) =>

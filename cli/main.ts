@@ -7,7 +7,7 @@ import type { Flags } from '../runtime/settings.ts'
 import { ourVersion } from '../runtime/version.ts'
 import { commands } from './commands.ts'
 import type { Command } from './shell/command.ts'
-import { flagFault, joinNegatives } from './shell/flag-fault.ts'
+import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
 import { nearest } from './shell/nearest.ts'
 import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
 
@@ -58,6 +58,17 @@ async function runCommand(
 }
 
 function parse(
+  name: string,
+  command: Command,
+  args: string[],
+): { flags: Flags; words: readonly string[] } {
+  const parsed = parseAny(name, command, args)
+  const stray = strayFlag(command, parsed.words, parsed.flags)
+  if (stray === undefined) return parsed
+  throw new WrongUsage(`${stray}\nsee: airproof ${name} --help`)
+}
+
+function parseAny(
   name: string,
   { options }: Command,
   args: string[],

@@ -48,6 +48,11 @@ examples:
     limit: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    list: ['reason', 'sensor', 'limit', 'json'],
+    show: ['json'],
+    replay: ['reason', 'sensor', 'limit', 'json'],
+  },
   run: async (context) => {
     const [verb, words] = subcommand('rejected', context.words, { list, show, replay })
     return await withInstance(context, (nc) => verb(nc, { ...context, words }))

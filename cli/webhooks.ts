@@ -1,26 +1,26 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { ApiError } from '../api/http/api-error.ts'
-import { createAttemptLog } from '../api/webhooks/attempt-log.ts'
-import { keyOfDelivery } from '../api/webhooks/deliveries.ts'
-import { deliveryOwner, type Waiting } from '../api/webhooks/delivery-owner.ts'
-import { viewOf, type WebhookView } from '../api/webhooks/view.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
 import { shownLine } from '../core/shown-text.ts'
 import { listAccounts, needAccount, openAccountBook } from '../operate/account-book.ts'
-import { exitCodes, MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
-import type { Attempt } from '../schemas/webhooks/attempt.ts'
-import type { Webhook } from '../schemas/webhooks/webhook.ts'
-import type { Command, CommandContext } from './shell/command.ts'
-import { withInstance } from './shell/instance.ts'
-import { tableLines } from './shell/table.ts'
-import { exactWords, subcommand, textFlag } from './shell/words.ts'
+import { createAttemptLog } from '../operate/webhooks/attempt-log.ts'
+import { OwnerAway } from '../operate/webhooks/delivery-errors.ts'
+import { deliveryOwner, type Waiting } from '../operate/webhooks/delivery-owner.ts'
+import { keyOfDelivery } from '../operate/webhooks/find-delivery.ts'
 import {
   disableWebhook,
   enableWebhook,
   listWebhooks,
   needWebhook,
   stateOf,
-} from './webhook-records.ts'
+} from '../operate/webhooks/records.ts'
+import { viewOf, type WebhookView } from '../operate/webhooks/view.ts'
+import { exitCodes, WrongUsage } from '../runtime/exit.ts'
+import type { Attempt } from '../schemas/webhooks/attempt.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
+import type { Command, CommandContext } from './shell/command.ts'
+import { withInstance } from './shell/instance.ts'
+import { tableLines } from './shell/table.ts'
+import { exactWords, subcommand, textFlag } from './shell/words.ts'
 
 const shownAttempts = 10
 const mostDead = 1_000
@@ -57,16 +57,17 @@ examples:
     since: { type: 'string' },
     json: { type: 'boolean' },
   },
+  flagsOf: {
+    list: ['account', 'json'],
+    show: ['json'],
+    disable: ['reason', 'json'],
+    enable: ['json'],
+    replay: ['dead', 'since', 'json'],
+  },
   run: async (context) => {
     const verbs = { list, show, disable, enable, replay }
     const [verb, words] = subcommand('webhooks', context.words, verbs)
-    return await withInstance(context, async (nc) => {
-      try {
-        return await verb(nc, { ...context, words })
-      } catch (error) {
-        throw forTheShell(error)
-      }
-    })
+    return await withInstance(context, (nc) => verb(nc, { ...context, words }))
   },
 }
 
@@ -154,7 +155,7 @@ async function waitingOf(
   try {
     return await deliveryOwner(nc).list(id, { state, limit: 1 })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 503) return undefined
+    if (error instanceof OwnerAway) return undefined
     throw error
   }
 }
@@ -276,12 +277,4 @@ async function keysOf(
   const keys: string[] = []
   for (const name of named) keys.push(await keyOfDelivery(asked, id, name))
   return keys
-}
-
-/** What the API would have told a customer, as a command ends. */
-function forTheShell(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
-  const { status, message } = error
-  if (status === 503) return new TryAgain(`${message}: is a notifier running?`, { cause: error })
-  return new MustAct(message, { cause: error })
 }

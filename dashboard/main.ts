@@ -3,7 +3,6 @@ import { openAccountBook } from '../operate/account-book.ts'
 import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { indexByAccount } from '../runtime/nats/index-by-account.ts'
-import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { watchBucket, watchChecked } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
@@ -15,16 +14,14 @@ import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
 import { readDashboardConfig } from './config.ts'
-import { openKeyReminders } from './mail/key-reminders.ts'
-import { openMailSender } from './mail/mail-sender.ts'
-import { filePost, smtpPost } from './mail/post.ts'
+import { openMailing } from './open-mailing.ts'
 import { openAccountApi } from './server/account-api/account-api.ts'
 import { openAudit } from './server/account-api/audit.ts'
 import { createApp } from './server/app.ts'
 import { dataProxy } from './server/data-proxy.ts'
 import { openInternalKey } from './server/internal-key.ts'
 import { me, pageConfig } from './server/me.ts'
-import { countMails, countRequests } from './server/metrics.ts'
+import { countRequests } from './server/metrics.ts'
 import { openHoldings } from './server/people/holdings.ts'
 import { openPeople } from './server/people/open-people.ts'
 import { openSessions } from './server/sessions.ts'
@@ -51,53 +48,17 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   const hashesOf = indexByAccount(keys)
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, ownerOf))
   const audit = openAudit(nc, { proxies, nowMs })
-  const accountApi = opened.use(
-    await openAccountApi({
-      nc,
-      book,
-      accounts,
-      keys,
-      hashesOf,
-      idPrefix: config.idPrefix,
-      audit,
-      nowMs,
-      clockMs,
-    }),
-  )
+  const { idPrefix } = config
+  const known = { nc, book, accounts, keys, hashesOf, idPrefix, audit, nowMs, clockMs }
+  const accountApi = opened.use(await openAccountApi(known))
   const metrics = openMetrics('dashboard')
   const box = await openSecretBox(nc, { env, flags }, config.dataFolder)
-  const mails = openMailQueue(nc, box, countDropped(metrics))
-  const { smtpUrl, allowPlain, from, folder } = settings.mail
-  opened.use(
-    await openMailSender({
-      nc,
-      box,
-      accounts: book.accounts,
-      post: opened.use(
-        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl, { allowPlain }),
-      ),
-      from,
-      dashboard: publicUrl,
-      contact: settings.contact?.text,
-      log,
-      count: countMails(metrics),
-      nowMs,
-    }),
-  )
-  opened.use(await openKeyReminders({ nc, mails, nowMs, onFailure }))
-  const people = await openPeople({
-    nc,
-    book,
-    sessions,
-    mails,
-    box,
-    audit,
-    holdings: openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf: indexByAccount(webhooks) }),
-    publicUrl,
-    proxies,
-    nowMs,
-    clockMs,
-  })
+  const mailing = { nc, book, box, settings, metrics, log, nowMs, onFailure }
+  const mails = await openMailing(mailing, opened)
+  const webhooksOf = indexByAccount(webhooks)
+  const holdings = openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf })
+  const asked = { publicUrl, proxies, nowMs, clockMs }
+  const people = await openPeople({ nc, book, sessions, mails, box, audit, holdings, ...asked })
 
   const app = createApp({
     files,
@@ -111,13 +72,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
       pageConfig({ api: settings.publicApiUrl, contact: settings.contact }),
       ...people,
       ...accountApi.routes,
-      ...dataProxy({
-        apiUrl,
-        key: internalKey.current,
-        proxies,
-        clockMs,
-        stop,
-      }),
+      ...dataProxy({ apiUrl, key: internalKey.current, proxies, clockMs, stop }),
     ],
   })
   const handle = app.callback()

@@ -7,9 +7,8 @@
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
+import { putUnlessChanged } from '../runtime/nats/cas.ts'
 import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -115,15 +114,9 @@ const merged = (was: Seen, now: Seen): Seen => ({
   }),
 })
 
-/** @returns false where somebody else was faster: the next round adds it to theirs */
+/** @returns false if another gate was faster: the next round adds it to what that one wrote */
 async function add(kv: KV, id: string, what: Seen): Promise<boolean> {
-  const found = await kv.get(id)
-  const was = parseSeen(jsonOf(found)) ?? {}
-  try {
-    await putUnlessChanged(kv, id, JSON.stringify(merged(was, what)), found)
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
+  const read = await kv.get(id)
+  const was = parseSeen(jsonOf(read)) ?? {}
+  return (await putUnlessChanged(kv, id, merged(was, what), read)) !== 'overtaken'
 }

@@ -1,8 +1,13 @@
 /** Answers what other processes ask the owner of a shard (`schemas/webhooks/webhook-requests.ts`). */
 import { randomUUID } from 'node:crypto'
-import { jetstreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
-import { type DeliveryKey, keyText, parseKeyText } from '../core/delivery/delivery.ts'
+import {
+  type DeliveryKey,
+  keyText,
+  parseKeyText,
+  sourceNames,
+  sourceOf,
+} from '../core/delivery/delivery.ts'
 import {
   deliveryAt,
   findSlot,
@@ -13,10 +18,10 @@ import {
   slotsOf,
   stateOf,
 } from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
+import type { DeliveryRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { shardOf, webhookNumberOf } from '../core/delivery/webhook-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
-import { askSubject, eventsStream, readingsStream } from '../schemas/subjects.ts'
+import { askSubject } from '../schemas/subjects.ts'
 import {
   type AskRefusal,
   isShardRequest,
@@ -32,9 +37,9 @@ import type { CatchUp } from './catch-up.ts'
 import type { Matcher } from './matcher.ts'
 import { idFor } from './payload.ts'
 import { sampleOf } from './sample.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './sources/source.ts'
 import type { Wal } from './wal.ts'
-import type { BookEntry } from './webhook-book.ts'
+import { type BookEntry, sourcesOf } from './webhook-book.ts'
 
 type Options = AttemptContext & {
   readonly nc: NatsConnection
@@ -136,9 +141,7 @@ async function list(options: Options, entry: BookEntry, ask: Ask<'list'>): Promi
     op: 'list',
     total: found.length,
     deliveries: described,
-    is_behind:
-      matcher.behindOf(entry.number, 'events') > 0 ||
-      matcher.behindOf(entry.number, 'readings') > 0,
+    is_behind: sourceNames.some((source) => matcher.behindOf(entry.number, source) > 0),
   }
 }
 
@@ -147,7 +150,7 @@ async function describe(
   entry: BookEntry,
   delivery: DeliveryRecord,
 ): Promise<WaitingDelivery> {
-  const happening = await sources.happening(delivery)
+  const happening = await sources[sourceOf(delivery.kind)].happening(delivery)
   const isDead = delivery.type === 'dead'
   return {
     delivery: happening === undefined ? '' : idFor(happening, delivery.kind, entry.webhook.id),
@@ -170,7 +173,7 @@ async function replay(
   if (parsed === undefined) throw new Refusal('unknown_delivery', `${ask.key} is no delivery's key`)
   if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
   const key: DeliveryKey = { ...parsed, webhook: entry.number }
-  const happening = await options.sources.happening(key)
+  const happening = await options.sources[sourceOf(key.kind)].happening(key)
   if (happening === undefined)
     throw new Refusal('unknown_delivery', 'what it was about is not kept any more')
   const slot = findSlot(ledger, key)
@@ -193,21 +196,20 @@ async function recover(
   entry: BookEntry,
   ask: Ask<'recover'>,
 ): Promise<WebhookReply> {
-  const { wal, matcher, catchUp } = options
+  const { wal, matcher, catchUp, sources } = options
   const since = parseIso(ask.since)
   if (!('timeMs' in since))
     throw new Refusal('bad_request', '"since" is no ISO time with an offset')
   if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
   const sinceMs = Math.max(since.timeMs, entry.createdMs)
-  const wantsReadings = entry.webhook.events.includes('reading.new')
-  const wanted: readonly SourceStream[] = wantsReadings ? ['events', 'readings'] : ['events']
   const records: LedgerRecord[] = []
-  for (const stream of wanted) {
-    const from = await firstSince(options.nc, stream, sinceMs)
-    const behind = matcher.behindOf(entry.number, stream)
-    if (from === undefined || from > matcher.cursor(stream)) continue
+  for (const source of sourcesOf(entry.webhook)) {
+    const from = (await sources[source].cursorSince(sinceMs)) + 1
+    const behind = matcher.behindOf(entry.number, source)
+    // what is not matched yet comes anyway
+    if (from > (matcher.cursor(source) ?? 0)) continue
     if (behind > 0 && behind <= from) continue
-    records.push(matcher.setBehind(entry.number, stream, from))
+    records.push(matcher.setBehind(entry.number, source, from))
   }
   if (records.length > 0) {
     catchUp.markRecovering(entry.number)
@@ -216,19 +218,6 @@ async function recover(
   }
   catchUp.look(entry.number)
   return { ok: true, op: 'recover' }
-}
-
-const streamNames = { events: eventsStream, readings: readingsStream } as const
-
-/** @returns undefined where the stream holds nothing so young */
-async function firstSince(
-  nc: NatsConnection,
-  stream: SourceStream,
-  sinceMs: number,
-): Promise<number | undefined> {
-  const { direct } = await jetstreamManager(nc, { checkAPI: false })
-  const found = await direct.getMessage(streamNames[stream], { start_time: new Date(sinceMs) })
-  return found?.seq
 }
 
 async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promise<WebhookReply> {

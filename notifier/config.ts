@@ -1,6 +1,7 @@
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { defaultSignatureHeader } from '../core/delivery/signature.ts'
 import { WrongUsage } from '../runtime/exit.ts'
+import { readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type NotifierConfig = {
@@ -10,6 +11,8 @@ export type NotifierConfig = {
   readonly signatureHeader: string
   /** Of one endpoint. */
   readonly rate: RateLimit
+  /** The API's own address, for links to proofs. */
+  readonly publicUrl: string
   /** Deliveries kept one by one for an endpoint; it is behind from the next one on. */
   readonly mostWaiting: number
 }
@@ -29,6 +32,7 @@ export function readNotifierConfig(source: SettingsSource): NotifierConfig {
     allowInsecure: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
     signatureHeader,
     rate: { perSecond, burst: 2 * perSecond },
+    publicUrl: readPublicUrl(settings),
     mostWaiting: settings.int('AIRPROOF_WEBHOOK_WAITING', {
       default: 20_000,
       min: 100,

@@ -6,6 +6,7 @@
  */
 import { judgeAttempt } from '../core/delivery/attempt-verdict.ts'
 import { afterFailure, closedBreaker } from '../core/delivery/breaker.ts'
+import { sourceOf } from '../core/delivery/delivery.ts'
 import { failedAt, judgeHealth } from '../core/delivery/endpoint-health.ts'
 import { deliveryAt, type Ledger } from '../core/delivery/ledger.ts'
 import type { DeliveryRecord, Health, LedgerRecord } from '../core/delivery/ledger-record.ts'
@@ -18,7 +19,7 @@ import type { AttemptsLog } from './attempts-log.ts'
 import type { Endpoint, Flight } from './endpoint.ts'
 import type { NotifierMetrics } from './metrics.ts'
 import type { Happening } from './payload.ts'
-import type { Sources } from './sources.ts'
+import type { Sources } from './sources/source.ts'
 import type { BookEntry } from './webhook-book.ts'
 
 export type DelivererContext = AttemptContext & {
@@ -110,7 +111,7 @@ export function createDeliverer(
   ): Promise<Happening | 'cancelled' | undefined> => {
     while (!signal.aborted) {
       try {
-        return await context.sources.happening(delivery)
+        return await context.sources[sourceOf(delivery.kind)].happening(delivery)
       } catch (error) {
         if (!isServerAway(error)) throw error
         await context.pause(sourceRetryMs)

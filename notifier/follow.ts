@@ -1,107 +1,168 @@
-/** Keeps matching what the streams bring: events always, readings while somebody wants them. */
-import type { SourceStream } from '../core/delivery/ledger-record.ts'
+/** Keeps matching what the sources bring: some always, the others while a webhook wants them. */
+import { type SourceName, sourceNames } from '../core/delivery/delivery.ts'
+import { sourceRows } from '../core/delivery/event-kinds.ts'
+import { secondMs } from '../core/time.ts'
 import { pause } from '../runtime/pause.ts'
 import { NewerFormat } from '../schemas/formats.ts'
-import type { Feed, FeedItem, FeedStart } from './feed.ts'
 import type { Matcher } from './matcher.ts'
+import type { Source, SourceItem, Sources } from './sources/source.ts'
 
 export type Follower = {
-  /** Begins or ends the reading of READINGS, as the webhooks now ask. */
+  /** Begins or ends the reading of sources, as the webhooks now ask. */
   readonly look: () => void
   readonly settled: () => Promise<void>
-  /** The age of the last item matched while more wait behind it, ms; 0: all are matched. */
+  /** The age of the last item matched while more wait after it, ms; 0: all are matched. */
   readonly lagMs: (wallMs: number) => number
 }
 
 type Options = {
-  readonly matcher: Matcher
-  readonly openFeed: (stream: SourceStream, start: FeedStart) => Promise<Feed>
-  readonly wantsReadings: () => boolean
-  /** Since when somebody may want readings. */
-  readonly readersSinceMs: () => number
-  /** Called before an item is matched. */
-  readonly onItem: (item: FeedItem) => void
+  readonly matcher: Pick<Matcher, 'take' | 'cursor' | 'setCursor'>
+  readonly sources: Sources
+  readonly wants: (source: SourceName) => boolean
+  /** Since when a webhook may want the source, ms since the epoch. */
+  readonly wantedSinceMs: (source: SourceName) => number
+  readonly wallMs: () => number
+  /** A source is followed from a cursor that it did not have before. */
+  readonly onBegun: () => void
+  /** All that is matched at the beginning was stored before; ms of the broker. */
+  readonly matchedByMs: number
+  /** The source has come back older. */
+  readonly onOlder: (source: SourceName, cursor: number, resumedAfter: number) => void
   /** Resolves when the ledger can take more. */
   readonly room: () => Promise<void>
   readonly stop: AbortSignal
   readonly onFailure: (error: unknown) => void
+  /** The process must end. */
+  readonly onFatal: (error: unknown) => void
 }
 
 const retryMs = 250
+/** How often a source is looked at that may bring nothing because it has come back older. */
+const lookEveryMs = 10 * secondMs
 
-export function followStreams(options: Options): Follower {
-  const { matcher, openFeed, wantsReadings, readersSinceMs, onItem, room, stop, onFailure } =
-    options
-  const following: Promise<void>[] = []
-  let readings: AbortController | undefined
-  const last: { [Stream in SourceStream]?: FeedItem } = {}
+export function followSources(options: Options): Follower {
+  const { matcher, sources, wants, stop } = options
+  /** Those that are followed now. */
+  const followed = new Map<SourceName, AbortController>()
+  const following = new Set<Promise<void>>()
+  const places = new Map<SourceName, Place>()
 
-  const follow = async (
-    stream: SourceStream,
-    start: FeedStart,
-    until: AbortSignal,
-  ): Promise<void> => {
-    await using feed = await openFeed(stream, start)
-    const close = (): void => void feed[Symbol.asyncDispose]()
-    until.addEventListener('abort', close, { once: true })
-    try {
-      if (until.aborted) return
-      for await (const item of feed) {
-        if (until.aborted) return
-        onItem(item)
-        matcher.take(item)
-        last[stream] = item
-        await room()
-      }
-    } finally {
-      until.removeEventListener('abort', close)
-    }
+  const begin = (name: SourceName): void => {
+    const until = new AbortController()
+    followed.set(name, until)
+    const place: Place = { source: sources[name], matchedMs: options.matchedByMs, last: undefined }
+    places.set(name, place)
+    const done = keepFollowing(options, place, AbortSignal.any([stop, until.signal]))
+    following.add(done)
+    void done.finally(() => following.delete(done))
   }
 
-  const keepFollowing = async (
-    stream: SourceStream,
-    start: FeedStart,
-    until: AbortSignal,
-  ): Promise<void> => {
-    for (let from = start; !until.aborted; ) {
-      await follow(stream, from, until).catch((error: unknown) => {
-        // of a later version: to go on without it would lose its deliveries, so the process ends
-        if (error instanceof NewerFormat) throw error
-        onFailure(error)
-      })
-      const cursor = matcher.cursor(stream)
-      if (cursor > 0) from = { sequence: cursor + 1 }
-      await pause(retryMs, until)
-    }
+  const end = (name: SourceName): void => {
+    followed.get(name)?.abort()
+    followed.delete(name)
+    places.delete(name)
+    matcher.setCursor(name, undefined)
   }
 
   const look = (): void => {
-    if (stop.aborted || wantsReadings() === (readings !== undefined)) return
-    if (readings !== undefined) {
-      readings.abort()
-      readings = undefined
-      matcher.setCursor('readings', 0)
-      return
+    if (stop.aborted) return
+    for (const name of sourceNames) {
+      const isWanted = sourceRows[name].isAlwaysFollowed || wants(name)
+      if (isWanted === followed.has(name)) continue
+      if (isWanted) begin(name)
+      else end(name)
     }
-    readings = new AbortController()
-    const cursor = matcher.cursor('readings')
-    const start = cursor > 0 ? { sequence: cursor + 1 } : { sinceMs: readersSinceMs() }
-    following.push(keepFollowing('readings', start, AbortSignal.any([stop, readings.signal])))
   }
 
-  following.push(keepFollowing('events', { sequence: matcher.cursor('events') + 1 }, stop))
   look()
   return {
     look,
-    settled: async () => {
-      await Promise.all(following)
-    },
+    settled: async () => void (await Promise.all(following)),
     lagMs: (wallMs) =>
       Math.max(
         0,
-        ...Object.values(last).map(({ pending, storedMs }) =>
-          pending > 0 ? wallMs - storedMs : 0,
+        ...[...places.values()].map(({ last }) =>
+          last !== undefined && last.pending > 0 ? wallMs - last.storedMs : 0,
         ),
       ),
+  }
+}
+
+/** How far one source is followed. */
+type Place = {
+  readonly source: Source
+  /** What is matched was stored then or before. */
+  matchedMs: number
+  last: SourceItem | undefined
+}
+
+/** Goes on until it is stopped; where a server is away, it tries again from the cursor on. */
+async function keepFollowing(options: Options, place: Place, until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    try {
+      const cursor = await cursorOf(options, place, until)
+      if (!until.aborted) await followAfter(options, place, cursor, until)
+    } catch (error) {
+      // of a later version: to go on without it would lose its deliveries
+      if (error instanceof NewerFormat) return options.onFatal(error)
+      options.onFailure(error)
+    }
+    await pause(retryMs, until)
+  }
+}
+
+/** After what to go on; a source that is wanted again begins where its webhooks want it. */
+async function cursorOf(
+  { matcher, wantedSinceMs, wallMs, onBegun, onOlder }: Options,
+  place: Place,
+  until: AbortSignal,
+): Promise<number> {
+  const { source } = place
+  const { name } = source
+  const cursor = matcher.cursor(name)
+  if (cursor === undefined) {
+    const begun = await source.cursorSince(wantedSinceMs(name))
+    if (until.aborted) return begun
+    // at once, and not with the first item: what is to be matched is needed from now on
+    matcher.setCursor(name, begun)
+    place.matchedMs = Math.max(place.matchedMs, wallMs())
+    onBegun()
+    return begun
+  }
+  if (cursor === 0) return cursor
+  const after = await source.resumeAfter({ cursor, storedMs: place.matchedMs })
+  if (after === cursor || until.aborted) return cursor
+  onOlder(name, cursor, after)
+  matcher.setCursor(name, after)
+  return after
+}
+
+async function followAfter(
+  { matcher, room, onFailure }: Options,
+  place: Place,
+  after: number,
+  until: AbortSignal,
+): Promise<void> {
+  const { source } = place
+  const older = new AbortController()
+  const looking = setInterval(() => {
+    const cursor = matcher.cursor(source.name) ?? 0
+    if (cursor === 0) return
+    source.resumeAfter({ cursor, storedMs: place.matchedMs }).then((resumed) => {
+      if (resumed !== cursor) older.abort()
+    }, onFailure)
+  }, lookEveryMs)
+  try {
+    for await (const item of source.follow(after + 1, AbortSignal.any([until, older.signal]))) {
+      if (until.aborted) return
+      // it is followed from after the cursor on: the stream gives its sequences out again
+      if (item.sequence <= (matcher.cursor(source.name) ?? 0)) return
+      matcher.take(item)
+      place.last = item
+      place.matchedMs = item.storedMs
+      await room()
+    }
+  } finally {
+    clearInterval(looking)
   }
 }

@@ -21,8 +21,8 @@ export async function lastManifest(
   if (newest !== undefined) return newest
   // which is rare: all that are kept are looked at
   let found: Manifest | undefined
-  for await (const message of readUpTo(nc, stream, { subject, fromSeq: 1, endSeq: last.seq }))
-    found = read(stream, message) ?? found
+  const span = { subjects: [subject], fromSeq: 1, endSeq: last.seq }
+  for await (const message of readUpTo(nc, stream, span)) found = read(stream, message) ?? found
   return found
 }
 

@@ -1,26 +1,33 @@
 /**
  * Events into deliveries: each item of the streams is matched once, in order, and its records and
- * the position behind it go into the ledger together. An endpoint for which so many wait (20,000) gets no more
- * records: it is behind from that sequence on, and `catch-up.ts` reads its events again when it has
- * drained.
+ * the position after it go into the ledger together. An endpoint for which too many wait (20,000)
+ * gets no more records: it is behind from that sequence on, and `catch-up.ts` reads its events again
+ * when it has drained.
  */
-import { type DeliveryKey, type EventKind, type Trigger } from '../core/delivery/delivery.ts'
+import {
+  type Cursors,
+  type DeliveryKey,
+  type EventKind,
+  type SourceName,
+  sourceOf,
+  type Trigger,
+} from '../core/delivery/delivery.ts'
 import {
   deliveryAt,
+  kindOfBits,
   type Ledger,
   reserveSlot,
+  sequenceOf,
   slotStates,
   stateOf,
 } from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord, SourceStream } from '../core/delivery/ledger-record.ts'
-import { sourceOf } from '../core/delivery/ledger-record.ts'
+import type { DeliveryRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
 import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
 import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
 import { minuteMs } from '../core/time.ts'
-import { type FeedItem, matchItem } from './feed.ts'
 import type { NotifierMetrics } from './metrics.ts'
+import type { SourceItem } from './sources/source.ts'
 import type { Wal } from './wal.ts'
-import type { Cursors } from './wal-message.ts'
 import type { BookEntry } from './webhook-book.ts'
 
 /** The broker's clock and the API's are not the same. */
@@ -28,7 +35,7 @@ const clockSlackMs = minuteMs
 
 export type Matcher = {
   /** Matches a live item against all webhooks of the shard. */
-  readonly take: (item: FeedItem) => void
+  readonly take: (item: SourceItem) => void
   /** A record for a delivery that has none. */
   readonly create: (key: DeliveryKey, trigger: Trigger) => DeliveryRecord
   /** Call when a `new` record is folded. */
@@ -37,13 +44,14 @@ export type Matcher = {
   readonly roomOf: (webhook: WebhookNumber) => number
   /** At least half of its places are free again. */
   readonly hasDrained: (webhook: WebhookNumber) => boolean
-  readonly behindOf: (webhook: WebhookNumber, stream: SourceStream) => number
+  /** Sequence from which on the source is to be read again for it; 0: nothing is. */
+  readonly behindOf: (webhook: WebhookNumber, source: SourceName) => number
   /** The record by which an endpoint is behind from a sequence on, or not any more (0). */
-  readonly setBehind: (webhook: WebhookNumber, stream: SourceStream, from: number) => LedgerRecord
+  readonly setBehind: (webhook: WebhookNumber, source: SourceName, from: number) => LedgerRecord
   readonly forget: (webhook: WebhookNumber) => void
-  /** How far the live items have been matched. */
-  readonly cursor: (stream: SourceStream) => number
-  readonly setCursor: (stream: SourceStream, sequence: number) => void
+  /** How far the live items have been matched; undefined: no webhook wants any. */
+  readonly cursor: (source: SourceName) => number | undefined
+  readonly setCursor: (source: SourceName, sequence: number | undefined) => void
 }
 
 type Options = {
@@ -60,25 +68,22 @@ type Options = {
 
 export function createMatcher(options: Options): Matcher {
   const { ledger, wal, index, entryOf, metrics, nowMs, mostWaiting } = options
-  const cursors: Record<SourceStream, number> = { ...options.cursors }
+  const cursors: Record<SourceName, number | undefined> = { ...options.cursors }
   /** Records made and not yet folded. */
   const ahead = new Map<WebhookNumber, number>()
   /** Ahead of the ledger's, where set. */
-  const behind = {
-    events: new Map<WebhookNumber, number>(),
-    readings: new Map<WebhookNumber, number>(),
-  }
+  const behind = new Map<WebhookNumber, Map<SourceName, number>>()
   const torn = tornKeys(ledger, options.cursors)
 
-  const behindOf = (webhook: WebhookNumber, stream: SourceStream): number =>
-    behind[stream].get(webhook) ?? ledger.hooks.get(webhook)?.behind[stream] ?? 0
+  const behindOf = (webhook: WebhookNumber, source: SourceName): number =>
+    behind.get(webhook)?.get(source) ?? ledger.hooks.get(webhook)?.behind.get(source) ?? 0
 
   const roomOf = (webhook: WebhookNumber): number =>
     mostWaiting - (ledger.hooks.get(webhook)?.pending ?? 0) - (ahead.get(webhook) ?? 0)
 
-  const setBehind: Matcher['setBehind'] = (webhook, stream, from) => {
-    behind[stream].set(webhook, from)
-    return { type: 'hook', webhook, says: { op: 'behind', stream, from } }
+  const setBehind: Matcher['setBehind'] = (webhook, source, from) => {
+    behind.set(webhook, (behind.get(webhook) ?? new Map<SourceName, number>()).set(source, from))
+    return { type: 'hook', webhook, says: { op: 'behind', source, from } }
   }
 
   const create: Matcher['create'] = (key, trigger) => {
@@ -89,31 +94,33 @@ export function createMatcher(options: Options): Matcher {
   }
 
   const plan = (
-    item: FeedItem,
+    item: SourceItem,
     webhook: WebhookNumber,
     kind: EventKind,
     detail: number,
   ): LedgerRecord | undefined => {
-    const { stream, sequence } = item
+    const { source, sequence } = item
     const entry = entryOf(webhook)
     if (entry === undefined || item.storedMs < entry.createdMs - clockSlackMs) return undefined
-    if (behindOf(webhook, stream) > 0) return undefined
+    if (behindOf(webhook, source) > 0) return undefined
     if (torn.size > 0 && torn.has(textOf({ webhook, kind, sequence, detail }))) return undefined
     if (roomOf(webhook) > 0) return create({ webhook, kind, sequence, detail }, 'event')
     metrics.behind.inc()
-    return setBehind(webhook, stream, sequence)
+    return setBehind(webhook, source, sequence)
   }
 
   return {
     take: (item) => {
-      if (item.sequence <= cursors[item.stream]) return
+      const { source, sequence } = item
+      const cursor = cursors[source]
+      if (cursor === undefined || sequence <= cursor) return
       const records: LedgerRecord[] = []
-      matchItem(index, item, (webhook, kind, detail) => {
+      item.match(index, (webhook, kind, detail) => {
         const record = plan(item, webhook, kind, detail)
         if (record !== undefined) records.push(record)
       })
-      cursors[item.stream] = item.sequence
-      wal.add(records, { [item.stream]: item.sequence })
+      cursors[source] = sequence
+      wal.add(records, { [source]: sequence })
     },
     create,
     folded: (webhook) => {
@@ -125,14 +132,11 @@ export function createMatcher(options: Options): Matcher {
     hasDrained: (webhook) => roomOf(webhook) > mostWaiting / 2,
     behindOf,
     setBehind,
-    forget: (webhook) => {
-      behind.events.delete(webhook)
-      behind.readings.delete(webhook)
-    },
-    cursor: (stream) => cursors[stream],
-    setCursor: (stream, sequence) => {
-      cursors[stream] = sequence
-      wal.add([], { [stream]: sequence })
+    forget: (webhook) => void behind.delete(webhook),
+    cursor: (source) => cursors[source],
+    setCursor: (source, sequence) => {
+      cursors[source] = sequence
+      wal.add([], { [source]: sequence })
     },
   }
 }
@@ -141,17 +145,15 @@ const textOf = ({ webhook, kind, sequence, detail }: DeliveryKey): string =>
   `${webhook}/${kind}/${sequence}/${detail}`
 
 /**
- * An event for very many webhooks takes more than one message; whoever died between two of them has
- * written some records of an event that lies behind the cursor.
+ * An event for very many webhooks takes more than one message; a process that died between two of
+ * them has written some records of an event that is after the cursor.
  */
 function tornKeys(ledger: Ledger, cursors: Cursors): Set<string> {
   const torn = new Set<string>()
   for (let slot = 0; slot < ledger.top; slot++) {
     if (stateOf(ledger, slot) === slotStates.free) continue
-    const sequence = (ledger.sequenceHigh[slot] ?? 0) * 2 ** 32 + (ledger.sequenceLow[slot] ?? 0)
-    if (sequence <= Math.min(cursors.events, cursors.readings || cursors.events)) continue
-    const delivery = deliveryAt(ledger, slot)
-    if (delivery.sequence > cursors[sourceOf(delivery.kind)]) torn.add(textOf(delivery))
+    const cursor = cursors[sourceOf(kindOfBits(ledger.bits[slot] ?? 0))]
+    if (sequenceOf(ledger, slot) > (cursor ?? 0)) torn.add(textOf(deliveryAt(ledger, slot)))
   }
   return torn
 }

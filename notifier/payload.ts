@@ -1,17 +1,19 @@
 /**
- * The body of a delivery, from what the streams hold: made anew for each attempt, the same bytes
+ * The body of a delivery, from what the streams hold: made again for each attempt, the same bytes
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
-import { categoryOf } from '../core/air/aqi.ts'
+import { usCategoryOf } from '../core/air/index/us-bands.ts'
+import { criticalAqi } from '../core/air/thresholds.ts'
 import { measurementsOf } from '../core/air/values.ts'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
+import { proofUrl } from '../core/proof/proof-path.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import { deliveryId } from '../runtime/delivery-id.ts'
+import type { AnchoredEvent } from '../schemas/anchoring/batch-record.ts'
 import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import type { AirEvent } from '../schemas/log/event.ts'
-import { criticalAqi } from '../schemas/webhooks/webhook.ts'
 import type { RiseData, WebhookPayload } from '../schemas/webhooks/webhook-payload.ts'
 
 /** What happened, by which a body and an id are made. */
@@ -78,7 +80,7 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
     aqi,
     location: event.address,
     measurements: reading.measurements,
-    aqi_category: categoryOf(aqi),
+    aqi_category: usCategoryOf(aqi),
     threshold,
     previous_aqi: event.previous_aqi,
     hash: reading.hash,
@@ -92,14 +94,53 @@ export function happeningOfReading(
 ): Happening {
   const data = {
     sensor_id: reading.sensor,
-    location: sensor === undefined ? '' : siteAt(sensor, reading.timeMs).address,
+    location: locationOf(reading, sensor),
     aqi: reading.aqi,
-    aqi_category: reading.aqi === null ? null : categoryOf(reading.aqi),
+    aqi_category: reading.aqi === null ? null : usCategoryOf(reading.aqi),
     measurements: measurementsOf(reading.values),
-    hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,
+    hash: hashOf(reading, keccak),
   }
   const timestamp = formatIsoMs(reading.timeMs)
   return { id: String(reading.seq), payload: { event: 'reading.new', timestamp, data } }
 }
+
+type Anchor = {
+  readonly keccak: Keccak
+  /** Of the batch that holds the reading. */
+  readonly event: AnchoredEvent
+  readonly publicUrl: string
+}
+
+/** What happened is that the block became final; its time is what the block says. */
+export function happeningOfAnchored(
+  reading: ArrivedReading,
+  sensor: RegisteredSensor | undefined,
+  { keccak, event, publicUrl }: Anchor,
+): Happening {
+  const hash = hashOf(reading, keccak)
+  const data = {
+    sensor_id: reading.sensor,
+    location: locationOf(reading, sensor),
+    reading_timestamp: formatIsoMs(reading.timeMs),
+    seq: reading.seq,
+    hash,
+    batch_index: event.index,
+    merkle_root: event.root,
+    tx_hash: event.tx,
+    block_number: event.block,
+    block_hash: event.block_hash,
+    chain_id: event.chain_id,
+    contract: event.contract,
+    proof_url: `${proofUrl(publicUrl, reading)}?hash=${hash}`,
+  }
+  const payload = { event: 'reading.anchored', timestamp: event.timestamp, data } as const
+  return { id: String(reading.seq), payload }
+}
+
+const locationOf = ({ timeMs }: ArrivedReading, sensor: RegisteredSensor | undefined): string =>
+  sensor === undefined ? '' : siteAt(sensor, timeMs).address
+
+const hashOf = (reading: ArrivedReading, keccak: Keccak): string =>
+  `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`
 
 export const bodyOf = ({ payload }: Happening): Uint8Array => Buffer.from(JSON.stringify(payload))

@@ -1,15 +1,16 @@
-/** Where a shard's owner begins: the snapshot and the log behind it. It is the only way to begin. */
+/** Where a shard's owner begins: the snapshot and the log after it. It is the only way to begin. */
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { Cursors } from '../core/delivery/delivery.ts'
 import { createLedger, type Ledger, rebuildFreeSlots } from '../core/delivery/ledger.ts'
 import { MustAct } from '../runtime/exit.ts'
 import { readUpTo } from '../runtime/nats/read-up-to.ts'
 import { lastMessage, nextMessage } from '../runtime/nats/stored-message.ts'
+import { readWal, type WalMessage } from '../runtime/nats/wal-message.ts'
 import { ledgerSnapSubject, ledgerStream, walSubject } from '../schemas/subjects.ts'
 import { areRecords, foldRecords } from '../schemas/webhooks/ledger-records.ts'
 import type { Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
+import { noCursors } from '../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
-import type { Cursors } from './wal-message.ts'
-import { readWal, type WalMessage } from './wal-message.ts'
 
 export type Recovered = {
   readonly ledger: Ledger
@@ -24,7 +25,7 @@ const tries = 5
 /** Half a megabyte each. */
 const chunksAtOnce = 4
 
-/** @throws MustAct where the log lacks messages that were in it once */
+/** @throws MustAct where the log lacks messages that were in it once, or a newer version wrote it */
 export async function recoverLedger(nc: NatsConnection, shard: number): Promise<Recovered> {
   const stream = ledgerStream(shard)
   // the owner before us may be putting in a newer snapshot: the one we read is then gone
@@ -41,12 +42,11 @@ export async function recoverLedger(nc: NatsConnection, shard: number): Promise<
     if (manifest !== undefined && !(await readChunks(nc, shard, manifest, ledger))) continue
     const end = last && (await foldLog(nc, shard, ledger, { fromSeq, endSeq }))
     rebuildFreeSlots(ledger)
-    const { events = 0, readings = 0 } = end?.cursors ?? manifest ?? {}
     return {
       ledger,
       lastSeq: end?.seq ?? 0,
       lastTimeMs: last?.timeMs ?? 0,
-      cursors: { events, readings },
+      cursors: end?.cursors ?? manifest?.cursors ?? noCursors,
     }
   }
   throw new MustAct(`the snapshot of shard ${shard} lacks chunks: ${stream} was damaged`)
@@ -82,7 +82,7 @@ async function foldLog(
   { fromSeq, endSeq }: Span,
 ): Promise<WalMessage | undefined> {
   const stream = ledgerStream(shard)
-  const span = { subject: walSubject(shard), fromSeq, endSeq }
+  const span = { subjects: [walSubject(shard)], fromSeq, endSeq }
   let last: WalMessage | undefined
   for await (const message of readUpTo(nc, stream, span)) {
     const found = readWal(stream, message)

@@ -1,7 +1,8 @@
 /** The shards this process owns, as the leases come and go. */
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
-import { type Shard, type ShardContext, startShard } from './shard.ts'
+import { type Shard, startShard } from './shard.ts'
+import type { ShardContext } from './shard-work.ts'
 
 const retryMs = 500
 
@@ -9,8 +10,8 @@ export type Shards = {
   readonly take: (shard: number) => void
   readonly give: (shard: number) => Promise<void>
   readonly giveAll: () => Promise<void>
-  /** All that were taken are at work. */
-  readonly areWorking: () => boolean
+  /** @throws Error where one that was taken is not at work yet */
+  readonly assertWorking: () => void
   readonly all: () => readonly Shard[]
 }
 
@@ -47,6 +48,7 @@ export function createShards(context: ShardContext, logger: Logger): Shards {
       starting.set(shard, start)
       start.then((owner) => {
         working.set(shard, owner)
+        context.onNeeds()
         logger.debug({ shard }, 'shard at work')
       }, context.onFatal)
     },
@@ -54,7 +56,10 @@ export function createShards(context: ShardContext, logger: Logger): Shards {
     giveAll: async () => {
       await Promise.all([...starting.keys()].map(give))
     },
-    areWorking: () => starting.size === working.size,
+    assertWorking: () => {
+      if (starting.size !== working.size)
+        throw new Error('not all shards of this process are at work yet')
+    },
     all: () => [...working.values()],
   }
 }

@@ -3,17 +3,23 @@
  * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
-import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
+import type { Cursors } from '../core/delivery/delivery.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
+import { lastMessage } from '../runtime/nats/stored-message.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
   manifestSubject,
   walSubject,
 } from '../schemas/subjects.ts'
-import type { LedgerSnapshot, Manifest } from '../schemas/webhooks/ledger-snapshot.ts'
+import {
+  encodeManifest,
+  type LedgerSnapshot,
+  type Manifest,
+} from '../schemas/webhooks/ledger-snapshot.ts'
+import { versionOf } from '../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
-import type { Cursors } from './wal-message.ts'
 
 export type SnapshotWriter = (
   snapshot: LedgerSnapshot,
@@ -31,15 +37,10 @@ export function ledgerSnapshotWriter(
     const last = await lastMessage(nc, stream, manifestSubject(shard))
     const found = await lastManifest(nc, shard)
     if (found !== undefined && found.walSeq > manifest.walSeq) return false
-    try {
-      await js.publish(manifestSubject(shard), JSON.stringify(manifest), {
-        expect: { lastSubjectSequence: last?.seq ?? 0 },
-      })
-      return true
-    } catch (error) {
-      if (isWrongLastSequence(error)) return false
-      throw error
-    }
+    const write = js.publish(manifestSubject(shard), encodeManifest(manifest), {
+      expect: { lastSubjectSequence: last?.seq ?? 0 },
+    })
+    return (await unlessOvertaken(write)) !== 'overtaken'
   }
 
   const purge = async (walSeq: number): Promise<void> => {
@@ -55,10 +56,11 @@ export function ledgerSnapshotWriter(
     for (const seq of old) await streams.purge(stream, { filter: `dw.${shard}.snap.${seq}.*` })
   }
 
-  return async ({ chunks, records }, { seq, cursors }) => {
+  return async ({ chunks, records, level }, { seq, cursors }) => {
     for (const [i, chunk] of chunks.entries())
       await js.publish(ledgerSnapSubject(shard, seq, i), chunk)
-    const manifest = { v: 1, walSeq: seq, chunks: chunks.length, records, ...cursors } as const
+    const version = versionOf(cursors, level)
+    const manifest = { version, walSeq: seq, chunks: chunks.length, records, cursors }
     if (!(await putManifest(manifest))) return 'stale'
     await purge(seq)
     return 'written'

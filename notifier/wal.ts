@@ -1,20 +1,23 @@
 /**
  * The ledger's log. One message holds all records gathered while the last one was being written;
  * its PubAck is the commit. It is accepted only if the log's last message is the one we built on:
- * who does not own the shard any more learns it here, before anything of his is written.
+ * a process that does not own the shard any more learns it here, before anything of it is written.
  *
  * Where the process may die: before the PubAck, nothing of the message happened, and nothing was
  * done for it (a POST waits for its record); after it, the next owner finds it.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
+import type { Cursors } from '../core/delivery/delivery.ts'
 import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { lookAfter } from '../runtime/nats/look-after.ts'
 import { isWrongLastSequence, type Stored } from '../runtime/nats/stored-message.ts'
-import { ledgerStream, walHeaders, walSubject } from '../schemas/subjects.ts'
-import { encodeRecords } from '../schemas/webhooks/ledger-records.ts'
-import { type Cursors, readWal, type WalMessage } from './wal-message.ts'
+import { readWal, setWalHeaders, type WalMessage } from '../runtime/nats/wal-message.ts'
+import { NewerFormat } from '../schemas/formats.ts'
+import { ledgerStream, walSubject } from '../schemas/subjects.ts'
+import { encodeRecords, levelOfRecord } from '../schemas/webhooks/ledger-records.ts'
+import { versionOf } from '../schemas/webhooks/ledger-version.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}
@@ -130,10 +133,9 @@ export function openWal(options: Options): Wal {
   async function publish(message: ReturnType<typeof gather>): Promise<number> {
     const body = encodeRecords(message.records)
     const header = headers()
-    header.set(walHeaders.worker, worker)
-    header.set(walHeaders.write, String(++write))
-    header.set(walHeaders.events, String(message.cursors.events))
-    header.set(walHeaders.readings, String(message.cursors.readings))
+    const { records, cursors: newest } = message
+    const level = records.some((record) => levelOfRecord(record) > 1) ? 2 : 1
+    setWalHeaders(header, { worker, write: ++write, cursors: newest }, versionOf(newest, level))
     let expected = lastSeq
     for (;;) {
       try {
@@ -168,6 +170,8 @@ export function openWal(options: Options): Wal {
     const place = { stream, subject, expected }
     const read = (stored: Stored): WalMessage | undefined => readWal(stream, stored)
     const after = await lookAfter(options.nc, place, read).catch((error: unknown) => {
+      // a newer version owns the shard
+      if (error instanceof NewerFormat) throw error
       options.onRetry(error)
       return undefined
     })

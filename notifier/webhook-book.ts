@@ -1,5 +1,6 @@
 /** The webhooks as the notifier needs them: watched, indexed by shard, secrets opened when used. */
-import type { EventKind } from '../core/delivery/delivery.ts'
+import { defaultAqiThreshold } from '../core/air/thresholds.ts'
+import { type EventKind, type SourceName, sourceOf } from '../core/delivery/delivery.ts'
 import type { SecretsInForce } from '../core/delivery/signature.ts'
 import {
   shardCount,
@@ -16,7 +17,7 @@ import {
 import { parseIso } from '../core/iso-time.ts'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
-import { defaultAqiThreshold, type Webhook } from '../schemas/webhooks/webhook.ts'
+import type { Webhook } from '../schemas/webhooks/webhook.ts'
 
 export type BookEntry = {
   readonly webhook: Webhook
@@ -153,4 +154,24 @@ export function subscriptionOf(number: WebhookNumber, webhook: Webhook): Subscri
   const { sensor_id: sensor, area, aqi_threshold: threshold } = webhook.filters
   const events: readonly EventKind[] = webhook.events
   return { number, events, sensor, area, threshold: threshold ?? defaultAqiThreshold }
+}
+
+/** An index of one: what an event says to this webhook alone. */
+export function indexOfOne(subscription: Subscription): WebhookIndex {
+  const index = createWebhookIndex()
+  index.put(subscription)
+  return index
+}
+
+/** The sources that bring what the webhook waits for. */
+export const sourcesOf = ({ events }: Pick<Webhook, 'events'>): ReadonlySet<SourceName> =>
+  new Set(events.map(sourceOf))
+
+/** Since when a webhook of the shard may want the source, ms since the epoch; Infinity: none does. */
+export function wantedSinceMs(book: WebhookBook, shard: number, source: SourceName): number {
+  const since = [...book.entries()]
+    .filter(({ number }) => shardOf(number) === shard)
+    .filter(({ webhook }) => webhook.active && sourcesOf(webhook).has(source))
+    .map(({ updatedMs }) => updatedMs)
+  return Math.min(...since)
 }

@@ -5,17 +5,17 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { apiKeyPrefix, keyRandomBytes, makeKey } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
+import { isPlainName } from '../core/one-line.ts'
 import { dayMs } from '../core/time.ts'
 import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { changeEntry, unlessOvertaken } from '../runtime/nats/cas.ts'
 import { checkedEntry, jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { watchChecked } from '../runtime/nats/watched-bucket.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 export const keyLifeMs = 90 * dayMs
 const hintLength = 8
-const mostAttempts = 10
 
 export type AccountBook = {
   readonly nc: NatsConnection
@@ -108,15 +108,8 @@ async function takeAddress(emails: KV, email: string, id: string): Promise<strin
   throw new MustAct(`the entry of ${email} in bucket emails cannot be read: \`airproof doctor\``)
 }
 
-async function tryCreate(kv: KV, key: string, value: unknown): Promise<boolean> {
-  try {
-    await kv.create(key, JSON.stringify(value))
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
-}
+const tryCreate = async (kv: KV, key: string, value: unknown): Promise<boolean> =>
+  (await unlessOvertaken(kv.create(key, JSON.stringify(value)))) !== 'overtaken'
 
 /** @param idOrEmail of the account, undefined where there is none */
 export async function findAccount(
@@ -146,32 +139,28 @@ export const changeAccount = async (
   idOrEmail: string,
   change: Partial<Pick<Account, 'tier' | 'role'>>,
 ): Promise<Account> =>
-  await changeByCas<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
+  await changeValue<Account>(book.accounts, (await needAccount(book, idOrEmail)).id, (account) => ({
     ...account,
     ...change,
   }))
 
-async function changeByCas<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const found = await kv.get(key)
-    const value = checkedEntry<T>(found)
-    if (found === null || value === undefined) throw new MustAct(`${key} is gone`)
-    const changed = change(value)
-    try {
-      await kv.update(key, JSON.stringify(changed), found.revision)
-      return changed
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
-  }
-  throw new TryAgain(`${key} is being changed by somebody else all the time`)
+async function changeValue<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
+  const gone = new MustAct(`${key} is gone`)
+  const changed = await changeEntry<T>(kv, key, (read) => {
+    const value = checkedEntry<T>(read)
+    if (value === undefined) throw gone
+    return change(value)
+  })
+  if (changed === undefined) throw gone
+  return changed
 }
 
 /**
  * Gives an account another address: the new one is taken before the old one is free. Called again
  * after a crash it does the rest.
  * @param from what the account's address must be  @param to both normalised
- * @returns false where the new address is another account's, or the account's own is not `from`
+ * @returns false where the new address is another account's, the account's own is not `from`, or it
+ * was deleted
  */
 export async function moveAddress(
   { accounts, emails }: AccountBook,
@@ -180,10 +169,13 @@ export async function moveAddress(
 ): Promise<boolean> {
   const holder = await takeAddress(emails, to, id)
   if (holder !== id) return false
-  const moved = await changeByCas<Account>(accounts, id, (account) =>
-    account.email === from ? { ...account, email: to } : account,
+  const moved = await unlessGone(
+    changeValue<Account>(accounts, id, (account) =>
+      account.email === from ? { ...account, email: to } : account,
+    ),
   )
-  if (moved.email !== to) {
+  // the address must not stay taken by an account that does not have it, or is deleted
+  if (moved?.email !== to) {
     await emails.delete(emailKey(to))
     return false
   }
@@ -191,6 +183,15 @@ export async function moveAddress(
   if (former !== null && jsonOf(former) === id && from !== to)
     await emails.delete(emailKey(from), { previousSeq: former.revision })
   return true
+}
+
+async function unlessGone<T>(change: Promise<T>): Promise<T | undefined> {
+  try {
+    return await change
+  } catch (error) {
+    if (error instanceof MustAct) return undefined
+    throw error
+  }
 }
 
 /** Frees its address; what else belongs to it is the caller's to remove. */
@@ -214,11 +215,17 @@ export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 
 export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
 
-/** The key is in the answer and nowhere else: what is kept is its hash. */
+const longestKeyName = 100
+export const keyNameExpected = `a text of 1 to ${longestKeyName} characters on one line that can be seen and turn no writing around`
+export const isKeyName = (name: string): boolean =>
+  name.length <= longestKeyName && isPlainName(name)
+
+/** The key is in the answer and nowhere else: what is kept is its hash. @throws WrongUsage */
 export async function createKey(
   { keys }: AccountBook,
   { account, name, nowMs }: NewKey,
 ): Promise<MadeKey> {
+  if (!isKeyName(name)) throw new WrongUsage(`the name of a key must be ${keyNameExpected}`)
   const key = makeKey(apiKeyPrefix, randomBytes(keyRandomBytes))
   const record: KeyRecord = {
     id: `key_${randomBytes(8).toString('hex')}`,
@@ -269,7 +276,7 @@ export const revokeKeyOfHash = (
   hash: string,
   nowMs: number,
 ): Promise<KeyRecord> =>
-  changeByCas<KeyRecord>(keys, hash, (record) => ({
+  changeValue<KeyRecord>(keys, hash, (record) => ({
     ...record,
     revoked_at: record.revoked_at ?? formatIso(nowMs),
   }))

@@ -1,11 +1,11 @@
 /** LoRaWAN applications: made, given a new secret, taken away, whoever asks for it. */
 
-import { type KV, Kvm } from '@nats-io/kv'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../core/iso-time.ts'
-import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { MustAct, WrongUsage } from '../runtime/exit.ts'
+import { changeEntry, unlessOvertaken } from '../runtime/nats/cas.ts'
 import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import {
   type Application,
@@ -42,15 +42,10 @@ export async function createApplication(
   }
   const fault = applicationFault(entry)
   if (fault !== undefined) throw new WrongUsage(`the application is not valid: ${fault}`)
-  try {
-    await kv.create(entry.id, JSON.stringify(entry))
-  } catch (cause) {
-    if (!isWrongLastSequence(cause)) throw cause
+  if ((await unlessOvertaken(kv.create(entry.id, JSON.stringify(entry)))) === 'overtaken')
     throw new MustAct(
       `there is an application ${entry.id} already: \`airproof applications key ${entry.id}\` gives it a new secret`,
-      { cause },
     )
-  }
   return secret
 }
 
@@ -60,32 +55,27 @@ export async function renewApplication(
   id: string,
   { nowMs, overlapMs }: { readonly nowMs: number; readonly overlapMs: number },
 ): Promise<string> {
-  const { application, revision } = await needApplication(kv, id)
   const secret = newSecret()
-  const { hash } = application.credential
-  const changed: Application = {
-    ...application,
-    credential: {
-      hash: hashOfSecret(secret),
-      created_at: formatIso(nowMs),
-      ...(overlapMs > 0 ? { previous: { hash, until: formatIso(nowMs + overlapMs) } } : {}),
-    },
-  }
-  try {
-    await kv.update(id, JSON.stringify(changed), revision)
-  } catch (cause) {
-    if (!isWrongLastSequence(cause)) throw cause
-    throw new TryAgain(`${id} was changed by somebody else meanwhile: look at it, then again`, {
-      cause,
-    })
-  }
+  await changeEntry<Application>(kv, id, (read) => {
+    const application = inUse(id, read)
+    const { hash } = application.credential
+    return {
+      ...application,
+      credential: {
+        hash: hashOfSecret(secret),
+        created_at: formatIso(nowMs),
+        ...(overlapMs > 0 ? { previous: { hash, until: formatIso(nowMs + overlapMs) } } : {}),
+      },
+    }
+  })
   return secret
 }
 
 /** Its secret is dead within a second; readings stay. @throws MustAct there is none */
 export async function removeApplication(kv: KV, id: string): Promise<void> {
-  const { revision } = await needApplication(kv, id)
-  await kv.delete(id, { previousSeq: revision })
+  const read = await kv.get(id)
+  inUse(id, read)
+  await kv.delete(id, { previousSeq: read?.revision ?? 0 })
 }
 
 /** By id. */
@@ -94,15 +84,11 @@ export async function listApplications(nc: NatsConnection): Promise<Application[
   return [...bucket.entries()].map(([, one]) => one).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-async function needApplication(
-  kv: KV,
-  id: string,
-): Promise<{ readonly application: Application; readonly revision: number }> {
-  const found = await kv.get(id)
-  const application = parseApplication(jsonOf(found), id)
-  if (found === null || application === undefined)
-    throw new MustAct(
-      `there is no application ${id}: \`airproof applications list\` shows those there are`,
-    )
-  return { application, revision: found.revision }
+/** @throws MustAct */
+function inUse(id: string, read: KvEntry | null): Application {
+  const application = parseApplication(jsonOf(read), id)
+  if (application !== undefined) return application
+  throw new MustAct(
+    `there is no application ${id}: \`airproof applications list\` shows those there are`,
+  )
 }

@@ -9,10 +9,10 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
 import { knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
-import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { partitionsText } from '../runtime/nats/streams.ts'
 import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -80,13 +80,9 @@ const isOutdated = ({ level }: LiveProcess): boolean => level === undefined || l
 async function write(system: KV, from: FormatLevel): Promise<boolean> {
   const entry = await system.get(systemKeys.format)
   if (levelOf(entry) !== from) return false
-  try {
-    await putUnlessChanged(system, systemKeys.format, levelText(newestLevel), entry)
-    return true
-  } catch (error) {
-    if (!isWrongLastSequence(error)) throw error
-    return false
-  }
+  const previousSeq = entry?.revision ?? 0
+  const write = system.put(systemKeys.format, levelText(newestLevel), { previousSeq })
+  return (await unlessOvertaken(write)) !== 'overtaken'
 }
 
 type Report = { readonly process: LiveProcess; readonly id: string; readonly isRenewed: boolean }
@@ -96,13 +92,12 @@ export async function liveProcesses(
   nc: NatsConnection,
   pause: Upgrading['pause'],
 ): Promise<readonly LiveProcess[]> {
-  const leases = await new Kvm(nc).open(buckets.leases)
-  const before = await revisionsOf(leases)
+  const before = await readReports(nc)
   await pause(renewedWithinMs)
-  const reports = await readReports(leases, before)
+  const reports = [...(await readReports(nc))].map((entry) => reportOf(entry, before))
   const renewed = reports.filter(({ isRenewed }) => isRenewed)
   const reported = new Set(renewed.map(({ id }) => id.replace(/-\d+$/, '')))
-  const silent = [...(await leaseHolders(leases))].filter(([id]) => !reported.has(id))
+  const silent = [...(await leaseHolders(nc))].filter(([id]) => !reported.has(id))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   const watching = await Promise.all(
     watchedOnlyBy.map(async ({ name, bucket }) => {
@@ -144,37 +139,24 @@ async function countWatchers(manager: JetStreamManager, bucket: string): Promise
 }
 
 /** Lease id → kind of process. */
-async function leaseHolders(leases: KV): Promise<ReadonlyMap<string, string>> {
+async function leaseHolders(nc: NatsConnection): Promise<ReadonlyMap<string, string>> {
   const holders = new Map<string, string>()
   for (const [work, prefix] of Object.entries(alivePrefixes))
-    for await (const key of await leases.keys(`${prefix}>`))
+    for (const key of (await lastValues(nc, buckets.leases, [`${prefix}>`])).keys())
       holders.set(key.slice(prefix.length), work === 'topics' ? 'gate' : work)
   return holders
 }
 
-async function revisionsOf(leases: KV): Promise<ReadonlyMap<string, number>> {
-  const revisions = new Map<string, number>()
-  for await (const key of await leases.keys(`${levelPrefix}>`)) {
-    const entry = await leases.get(key)
-    if (entry?.operation === 'PUT') revisions.set(key, entry.revision)
-  }
-  return revisions
-}
+const readReports = (nc: NatsConnection): Promise<ReadonlyMap<string, string>> =>
+  lastValues(nc, buckets.leases, [`${levelPrefix}>`])
 
-async function readReports(
-  leases: KV,
-  before: ReadonlyMap<string, number>,
-): Promise<readonly Report[]> {
-  const reports: Report[] = []
-  for await (const key of await leases.keys(`${levelPrefix}>`)) {
-    const entry = await leases.get(key)
-    if (entry?.operation !== 'PUT') continue
-    const [name = '', ...rest] = key.slice(levelPrefix.length).split('.')
-    const id = rest.join('.')
-    const isRenewed = before.get(key) !== entry.revision
-    reports.push({ process: { name, id, ...parseReport(entry.string()) }, id, isRenewed })
-  }
-  return reports
+function reportOf(
+  [key, text]: readonly [string, string],
+  before: ReadonlyMap<string, string>,
+): Report {
+  const [name = '', ...rest] = key.slice(levelPrefix.length).split('.')
+  const id = rest.join('.')
+  return { process: { name, id, ...parseReport(text) }, id, isRenewed: before.get(key) !== text }
 }
 
 function parseReport(text: string): Pick<LiveProcess, 'level' | 'version' | 'host' | 'pid'> {

@@ -5,9 +5,8 @@ import type { KV } from '@nats-io/kv'
 import { keyRandomBytes, makeKey, sensorKeyPrefix } from '../core/access/api-key.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { MustAct, TryAgain } from '../runtime/exit.ts'
-import { putUnlessChanged } from '../runtime/nats/put-unless-changed.ts'
+import { changeEntry } from '../runtime/nats/cas.ts'
 import { checkedEntry } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
 
 /**
@@ -24,8 +23,6 @@ export type IssueOptions = {
   /** How long the secret before this one stays good; 0: not at all. */
   readonly overlapMs?: number
 }
-
-const mostAttempts = 10
 
 /**
  * Gives an id a new secret, whatever it had. Durable when resolved; the secret is in the answer
@@ -60,20 +57,11 @@ export async function revokeCredential(kv: KV, id: string, nowMs: number): Promi
   })
 }
 
-async function changeCredential(
+const changeCredential = (
   kv: KV,
   id: string,
   change: (before: Credential | undefined) => Credential,
-): Promise<void> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const found = await kv.get(id)
-    const changed = JSON.stringify(change(checkedEntry<Credential>(found)))
-    try {
-      await putUnlessChanged(kv, id, changed, found)
-      return
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
-  }
-  throw new TryAgain(`the credential of ${id} is being changed by somebody else all the time`)
-}
+): Promise<unknown> =>
+  changeEntry(kv, id, (read) => change(checkedEntry<Credential>(read)), {
+    busy: () => new TryAgain(`the credential of ${id} is being changed by others: try again`),
+  })

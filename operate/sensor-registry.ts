@@ -1,14 +1,14 @@
 /** Writes to the registry of sensors: every entry is checked first, every change is by CAS. */
 
-import { type KV, Kvm } from '@nats-io/kv'
+import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../core/iso-time.ts'
 import { secondMs } from '../core/time.ts'
-import { MustAct, TryAgain, WrongUsage } from '../runtime/exit.ts'
+import { MustAct, WrongUsage } from '../runtime/exit.ts'
 import { inParallel } from '../runtime/in-parallel.ts'
+import { changeEntry } from '../runtime/nats/cas.ts'
 import { checkedEntry } from '../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { entryFault } from '../schemas/devices/registered-sensor.ts'
 import type { SensorEntry, Site } from '../schemas/devices/sensor.ts'
@@ -94,85 +94,54 @@ export async function createSensor(registry: Registry, entry: SensorEntry): Prom
  * @returns false if there is such a sensor
  */
 async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Promise<boolean> {
-  for (;;) {
-    const found = await kv.get(entry.id)
-    const before = checkedEntry<SensorEntry>(found)
-    if (found?.operation === 'PUT' && before?.retired_at === undefined) return false
+  const created = await changeEntry<SensorEntry>(kv, entry.id, async (read) => {
+    const before = checkedEntry<SensorEntry>(read)
+    if (read?.operation === 'PUT' && before?.retired_at === undefined) return undefined
     await credentials.delete(entry.id)
-    if (found === null || before === undefined) {
-      if (await tryFirst(kv, entry)) return true
-      continue
-    }
+    if (before === undefined) return entry
     const sites = mergeSites([...before.sites, ...entry.sites])
-    const back: SensorEntry = { ...entry, sites, created_at: before.created_at }
-    if (await tryUpdate(kv, back, found.revision)) return true
-  }
+    return { ...entry, sites, created_at: before.created_at }
+  })
+  return created !== undefined
 }
 
-/** @returns false if another process was first */
-async function tryFirst(kv: KV, entry: SensorEntry): Promise<boolean> {
-  try {
-    await kv.create(entry.id, JSON.stringify(entry))
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
-}
-
-/** @returns false if it has another revision */
-async function tryUpdate(kv: KV, entry: SensorEntry, revision: number): Promise<boolean> {
-  try {
-    await kv.update(entry.id, JSON.stringify(entry), revision)
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
-}
-
-type Found = { readonly entry: SensorEntry; readonly revision: number }
-
-export async function findSensor({ kv }: Registry, id: SensorId): Promise<Found | undefined> {
-  const found = await kv.get(id)
-  const entry = checkedEntry<SensorEntry>(found)
-  return found === null || entry === undefined ? undefined : { entry, revision: found.revision }
-}
+export const findSensor = async (
+  { kv }: Registry,
+  id: SensorId,
+): Promise<SensorEntry | undefined> => checkedEntry<SensorEntry>(await kv.get(id))
 
 /** @throws MustAct */
-export async function needSensor(registry: Registry, id: SensorId): Promise<Found> {
-  const found = await findSensor(registry, id)
-  if (found === undefined)
+export const needSensor = async ({ kv }: Registry, id: SensorId): Promise<SensorEntry> =>
+  inUse(id, await kv.get(id))
+
+/** @throws MustAct */
+function inUse(id: SensorId, read: KvEntry | null): SensorEntry {
+  const entry = checkedEntry<SensorEntry>(read)
+  if (entry === undefined)
     throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows those there are`)
-  const { retired_at: since } = found.entry
+  const { retired_at: since } = entry
   if (since !== undefined)
     throw new MustAct(
       `the sensor ${id} was removed on ${since}: \`airproof sensors add\` with its id brings it back`,
     )
-  return found
+  return entry
 }
 
-const mostAttempts = 10
-
 /**
- * Changes an entry as it is now; where somebody else was faster, again from theirs.
+ * Changes an entry as it is now; if another process was faster, again from its entry.
  * @param change undefined: it is right as it is
  * @throws MustAct unknown sensor  @throws WrongUsage the changed entry is not valid
  */
-export async function changeSensor(
+export const changeSensor = (
   registry: Registry,
   id: SensorId,
   change: (entry: SensorEntry) => SensorEntry | undefined,
-): Promise<SensorEntry | undefined> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
-    const { entry, revision } = await needSensor(registry, id)
-    const changed = change(entry)
-    if (changed === undefined) return undefined
-    checkEntry(changed, registry.rules)
-    if (await tryUpdate(registry.kv, changed, revision)) return changed
-  }
-  throw new TryAgain(`${id} is being changed by somebody else all the time`)
-}
+): Promise<SensorEntry | undefined> =>
+  changeEntry(registry.kv, id, (read) => {
+    const changed = change(inUse(id, read))
+    if (changed !== undefined) checkEntry(changed, registry.rules)
+    return changed
+  })
 
 /**
  * Takes a sensor out of the network: it is unknown to whatever takes readings. Its entry stays,

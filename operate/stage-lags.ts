@@ -3,6 +3,7 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { sourceRows } from '../core/delivery/event-kinds.ts'
 import { shardCount } from '../core/delivery/webhook-id.ts'
 import { readEntry } from '../runtime/nats/read-entry.ts'
 import { lastMessage } from '../runtime/nats/stored-message.ts'
@@ -12,7 +13,6 @@ import {
   ledgerStream,
   mailStream,
   readingsStream,
-  walHeaders,
   walSubject,
 } from '../schemas/subjects.ts'
 import { systemKeys } from '../schemas/system-keys.ts'
@@ -57,6 +57,6 @@ async function readStatisticsPosition(nc: NatsConnection): Promise<number | unde
 /** EVENTS sequence up to which a shard of the notifier has matched. */
 async function readMatched(nc: NatsConnection, shard: number): Promise<number | undefined> {
   const last = await lastMessage(nc, ledgerStream(shard), walSubject(shard))
-  const position = last?.headers?.get(walHeaders.events)
+  const position = last?.headers?.get(sourceRows.events.header)
   return position === undefined || position === '' ? undefined : Number(position)
 }

@@ -2,9 +2,10 @@
 import { concatMap, from, map, type Observable } from 'rxjs'
 import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
 import type { JudgedMessage } from './decide.ts'
+import type { RawBatch } from './held-raws.ts'
 import { type JudgeOptions, judge } from './judge.ts'
 import { type RawMessage, type RawsAtHand, rawsAtHand } from './raw-message.ts'
-import type { RawBatch, RawSource } from './raw-source.ts'
+import type { RawSource } from './raw-source.ts'
 
 export type JudgedBatch = {
   readonly messages: readonly JudgedMessage[]
@@ -72,11 +73,12 @@ export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>
 export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMessage {
   const { seq, arrivedMs, sensor, isAgain } = raw
   const items = decodeRaw(raw.data)
-  if (isFault(items)) return { seq, arrivedMs, sensor, items: [items] }
+  if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
   return {
     seq,
     arrivedMs,
     sensor,
+    isAgain,
     items: items.map((item, i) =>
       judge(item, { rawSeq: seq, item: i, sensor, arrivedMs, isAgain }, options),
     ),

@@ -19,7 +19,9 @@ import type {
   Refused,
 } from '../core/state/log-message.ts'
 import { findSlot, type PartitionState, slotOf, standing } from '../core/state/partition-state.ts'
+import { isFresh } from '../core/state/presence.ts'
 import type { RawFault } from '../schemas/log/decode-raw.ts'
+import type { DayBook, FreshBook } from './day-books.ts'
 import type { Believed } from './judge.ts'
 
 /** One raw message, decoded and judged item by item. */
@@ -27,6 +29,8 @@ export type JudgedMessage = {
   readonly seq: number
   readonly arrivedMs: number
   readonly sensor: string
+  /** The operator sent it. */
+  readonly isAgain: boolean
   readonly items: readonly (Believed | RawFault)[]
 }
 
@@ -37,6 +41,13 @@ export type Decider = {
   readonly thresholds: () => readonly number[]
   /** Lets the silence of a sensor be watched. */
   readonly watch: (slot: number) => void
+  readonly mayBeFresh: FreshBook
+  /** The same book as `judge` has. */
+  readonly mayBeLate: DayBook
+  /** Whether what is refused of a sensor is listed item by item. */
+  readonly mayList: DayBook
+  /** Counts what is not. */
+  readonly onNotListed: (reason: Refused['reason']) => void
 }
 
 export const maxReadings = 2_000
@@ -102,8 +113,8 @@ export function decideBatch(
     for (let item = 0; item < message.items.length; item++) {
       const judged = message.items[item]
       if (judged === undefined) continue
-      if ('reason' in judged) refuse(draft, message, item, judged)
-      else n += decideOne(decider, draft, judged, n + 1)
+      if ('reason' in judged) refuse(decider, draft, message, faultAt(message, item, judged))
+      else n += decideOne(decider, draft, message, judged, n + 1)
     }
     covered++
   }
@@ -119,11 +130,22 @@ export function decideBatch(
 }
 
 /** @returns how many numbers it took: 1 if the reading was accepted, else 0 */
-function decideOne(decider: Decider, draft: Draft, reading: Believed, n: number): 0 | 1 {
+function decideOne(
+  decider: Decider,
+  draft: Draft,
+  from: JudgedMessage,
+  reading: Believed,
+  n: number,
+): 0 | 1 {
   const { state } = decider
   const known = findSlot(state, reading.sensor)
   const place = known === -1 ? 'newer' : standing(state, known, reading)
   draft.bytes += rowBytes(reading)
+  const tooMany = from.isAgain ? undefined : boundOf(decider, known, place, reading)
+  if (tooMany !== undefined) {
+    refuse(decider, draft, from, refusedAs(reading, tooMany))
+    return 0
+  }
   switch (place) {
     case 'newer':
       accept(decider, draft, reading, n)
@@ -135,9 +157,23 @@ function decideOne(decider: Decider, draft: Draft, reading: Believed, n: number)
       countDuplicate(draft, reading.sensor)
       return 0
     case 'conflict':
-      draft.refused.push(refusedAs(reading, 'conflict'))
+      refuse(decider, draft, from, refusedAs(reading, 'conflict'))
       return 0
   }
+}
+
+/** Which bound of the day a fresh reading is beyond; those that came late are counted as they are judged. */
+function boundOf(
+  { mayBeFresh, mayBeLate }: Decider,
+  slot: number,
+  place: ReturnType<typeof standing>,
+  { sensor, timeMs, arrivedMs }: Believed,
+): 'too_many_fresh' | 'too_many_late' | undefined {
+  if (!isFresh(timeMs, arrivedMs)) return undefined
+  if (place === 'older') return mayBeLate(sensor, arrivedMs) ? undefined : 'too_many_late'
+  // the first of all has no slot yet
+  if (place !== 'newer' || slot === -1 || mayBeFresh(slot, sensor, arrivedMs)) return undefined
+  return 'too_many_fresh'
 }
 
 const heard = createHeard()
@@ -183,7 +219,10 @@ function keepPartial(draft: Draft, reading: Believed): void {
   draft.refused.push(refusedAs(reading, 'partial'))
 }
 
-const refusedAs = (reading: Believed, reason: 'conflict' | 'partial'): Refused => ({
+const refusedAs = (
+  reading: Believed,
+  reason: 'conflict' | 'partial' | 'too_many_fresh' | 'too_many_late',
+): Refused => ({
   rawSeq: reading.rawSeq,
   item: reading.item,
   reason,
@@ -191,10 +230,27 @@ const refusedAs = (reading: Believed, reason: 'conflict' | 'partial'): Refused =
   why: '',
 })
 
-function refuse(draft: Draft, message: JudgedMessage, item: number, fault: RawFault): void {
-  const sensor = message.sensor.slice(0, maxSensorLength)
-  draft.bytes += refusedBytes(sensor, fault.why)
-  draft.refused.push({ rawSeq: message.seq, item, reason: fault.reason, sensor, why: fault.why })
+const faultAt = ({ seq, sensor }: JudgedMessage, item: number, fault: RawFault): Refused => ({
+  rawSeq: seq,
+  item,
+  reason: fault.reason,
+  sensor: sensor.slice(0, maxSensorLength),
+  why: fault.why,
+})
+
+/**
+ * Lists what is refused. A message of a kilobyte holds 500 items, and each is listed in the log: a
+ * sensor that is refused that much is listed once per message, or the log would grow 50-fold.
+ */
+function refuse(decider: Decider, draft: Draft, from: JudgedMessage, refused: Refused): void {
+  const { sensor, why, reason, rawSeq } = refused
+  const mayList = from.isAgain || decider.mayList(sensor, from.arrivedMs)
+  if (!mayList && draft.refused.at(-1)?.rawSeq === rawSeq) {
+    decider.onNotListed(reason)
+    return
+  }
+  draft.bytes += refusedBytes(sensor, why)
+  draft.refused.push(refused)
 }
 
 function countDuplicate(draft: Draft, sensor: SensorId): void {

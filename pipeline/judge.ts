@@ -2,8 +2,8 @@
  * Is this reading believable, and whose is it? The answer is a reading without a number, or a named
  * reason; whether it was accepted before is asked later, of the state and the store.
  */
-import { aqiOf } from '../core/air/aqi.ts'
 import { toHundredths } from '../core/air/hundredths.ts'
+import { usAqiOf } from '../core/air/index/us-epa.ts'
 import { judgeValues } from '../core/air/quality.ts'
 import { countAtLevel, quantityNames } from '../core/air/quantities.ts'
 import { partitionOf } from '../core/air/sensor-id.ts'
@@ -16,7 +16,7 @@ import type { LevelNow } from '../runtime/nats/format-level.ts'
 import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
 import type { RawReading } from '../schemas/log/raw-reading.ts'
-import type { LateBook } from './late-book.ts'
+import type { DayBook } from './day-books.ts'
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
@@ -26,7 +26,7 @@ export type JudgeOptions = {
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
-  readonly mayBeLate: LateBook
+  readonly mayBeLate: DayBook
   readonly level: LevelNow
 }
 
@@ -86,7 +86,7 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     timeMs,
     arrivedMs: place.arrivedMs,
     values,
-    aqi: aqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
+    aqi: usAqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     flags: judged.flags,
   }
 }

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
-import type { LogMessage } from '../core/state/log-message.ts'
+import type { LogMessage, Refused } from '../core/state/log-message.ts'
 import { gaugeIn } from '../runtime/metrics.ts'
 
 export type PipelineMetrics = ReturnType<typeof pipelineMetrics>
@@ -24,6 +24,11 @@ export function pipelineMetrics(registry: Registry) {
     labelNames: ['kind'],
     registers,
   })
+  const notKept = new Counter({
+    name: 'airproof_rejected_not_kept_total',
+    help: 'Refused items that were counted and not kept: their sensor was refused too often',
+    registers,
+  })
   return {
     natsRetries: new Counter({
       name: 'airproof_nats_retries_total',
@@ -35,11 +40,7 @@ export function pipelineMetrics(registry: Registry) {
       help: 'Partitions whose RAW stream had lost its tail: a person should look',
       registers,
     }),
-    notKept: new Counter({
-      name: 'airproof_rejected_not_kept_total',
-      help: 'Refused items that were counted and not kept: their sensor was refused too often',
-      registers,
-    }),
+    notKept,
     storms: new Counter({
       name: 'airproof_storms_total',
       help: 'Times that most sensors fell silent at once: a person should look',
@@ -61,6 +62,11 @@ export function pipelineMetrics(registry: Registry) {
       registers,
     }),
     gauge: gaugeIn(registry),
+    /** Refused, and beyond what is listed of its sensor. */
+    notListed: (reason: Refused['reason']): void => {
+      readings.inc({ outcome: reason })
+      notKept.inc()
+    },
     count: (message: LogMessage): void => {
       commits.inc()
       if (message.readings.length > 0)

@@ -12,7 +12,7 @@
  *   start, which changes nothing where they had been copied; rows behind the snapshot's store
  *   position are written again, which changes nothing either.
  */
-import { jetstreamManager } from '@nats-io/jetstream'
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import {
   concatMap,
   filter,
@@ -24,28 +24,23 @@ import {
   takeUntil,
   tap,
 } from 'rxjs'
-import type { ReadingKey } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
-import {
-  type ListeningClock,
-  startListening,
-  tickListening,
-} from '../core/state/listening-clock.ts'
-import type { Deferred, LogMessage } from '../core/state/log-message.ts'
-import { graceMsOf, statusCounts } from '../core/state/presence.ts'
-import { createSilenceWheel } from '../core/state/silence-wheel.ts'
+import type { PartitionState } from '../core/state/partition-state.ts'
 import { warm } from '../core/state/warm.ts'
-import { hourMs, secondMs } from '../core/time.ts'
+import { dayMs, hourMs, secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
-import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
-import { defaultCadenceSeconds } from '../schemas/devices/sensor.ts'
-import type { RefusedRow, Store } from '../store/store.ts'
+import type { RefusedRow } from '../store/store.ts'
 import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './batches.ts'
-import { commit, type Log } from './commit.ts'
+import { CommitLine, noRaws } from './commit-line.ts'
 import { eventCopier } from './copy-events.ts'
 import { rejectedCopier } from './copy-rejected.ts'
+import {
+  createDayBook,
+  createFreshBook,
+  mostFreshADay,
+  mostLateADay,
+  mostListedADay,
+} from './day-books.ts'
 import {
   type Decider,
   decideBatch,
@@ -53,48 +48,19 @@ import {
   decideTick,
   type JudgedMessage,
   type LateVerdict,
-  settle,
 } from './decide.ts'
-import { findSilences } from './find-silences.ts'
 import type { Believed } from './judge.ts'
-import { createLateBook } from './late-book.ts'
-import { startLateLane } from './late-lane.ts'
-import type { PipelineMetrics } from './metrics.ts'
+import { type LateLane, startLateLane } from './late-lane.ts'
+import { Listener, tickMs } from './listener.ts'
+import type { PartitionContext } from './partition-context.ts'
 import { purgeRaw } from './purge-raw.ts'
-import type { RawsAtHand } from './raw-message.ts'
-import { openRawSource } from './raw-source.ts'
+import { openRawSource, type RawSource } from './raw-source.ts'
 import { receiptTeller } from './receipts.ts'
-import { recover } from './recover.ts'
+import { type Recovered, recover } from './recover.ts'
+import { RefusedKeys } from './refused-keys.ts'
 import { rejectedBound } from './rejected-bound.ts'
-import { snapshotKeeper } from './snapshot-keeper.ts'
-import type { StoreWriter } from './store-writer.ts'
-import type { StormWatch } from './storm-watch.ts'
+import { type SnapshotKeeper, snapshotKeeper } from './snapshot-keeper.ts'
 import { snapshotWriter } from './write-snapshot.ts'
-
-export type PartitionContext = {
-  readonly log: Log
-  readonly logger: Logger
-  readonly worker: string
-  readonly sensorOf: (id: string) => RegisteredSensor | undefined
-  readonly registryBarrier: () => Promise<void>
-  readonly thresholds: () => readonly number[]
-  readonly keccak: Keccak
-  readonly store: Pick<Store, 'existing'>
-  readonly writer: StoreWriter
-  readonly storm: StormWatch
-  /** The sensors that asked for receipts. */
-  readonly wantReceipts: ReadonlySet<string>
-  readonly metrics: PipelineMetrics
-  readonly earliestMs: number
-  /** The wall clock, ms since the epoch. */
-  readonly nowMs: () => number
-  /** A clock that never jumps, ms. */
-  readonly monotonicMs: () => number
-  /** Somebody else's now, by the leases. */
-  readonly isTaken: (partition: number) => Promise<boolean>
-  /** The worker cannot go on; the process must end. */
-  readonly onFatal: (error: unknown) => void
-}
 
 export type PartitionWorker = {
   readonly partition: number
@@ -116,13 +82,11 @@ type Work =
   | { readonly kind: 'tick' }
 
 const batchesUnderWay = 3
-const tickMs = secondMs
 const heartbeatMs = hourMs
-/** The worker listens while it has been at RAW's end within the last tick and a half. */
-const listeningWithinMs = 1.5 * tickMs
 const purgeEveryMs = 5 * secondMs
-const noRaws: RawsAtHand = () => undefined
-const keyText = ({ sensor, timeMs }: ReadingKey): string => `${sensor} ${timeMs}`
+/** A sensor that the operator lets send more often, such as a bridge, may do so all day. */
+const mostFreshOf = (sensor: RegisteredSensor | undefined): number =>
+  Math.max(mostFreshADay, (sensor?.flood?.perSecond ?? 0) * (dayMs / secondMs))
 
 const believedIn = (messages: readonly JudgedMessage[]): Believed[] =>
   messages.flatMap(({ items }) => items.filter((item): item is Believed => !('reason' in item)))
@@ -131,233 +95,251 @@ export async function startPartition(
   context: PartitionContext,
   partition: number,
 ): Promise<PartitionWorker> {
-  const { log, logger, metrics, monotonicMs, writer } = context
+  const { log, logger, metrics } = context
   const manager = await jetstreamManager(log.nc)
   const recovered = await recover(log.nc, partition)
   if (await context.isTaken(partition))
     throw new TryAgain(`partition ${partition} was taken before work on it began: starting anew`)
-  const { state, last } = recovered
   if (recovered.rawLost) {
     metrics.rawLost.inc()
     logger.error({ partition }, 'RAW lost its tail: resumed by time')
   }
-  const refusedKeys = new Map(
-    recovered.refusedKeys.map(([sensor, timeMs]) => [
-      keyText({ sensor, timeMs }),
-      { sensor, timeMs },
-    ]),
-  )
-  const stopping = new AbortController()
-
-  const cadenceMsOf = (sensor: SensorId | undefined): number =>
-    (sensor && context.sensorOf(sensor)?.cadenceMs) ?? defaultCadenceSeconds * secondMs
-  const graceMs = (slot: number): number => graceMsOf(cadenceMsOf(state.ids[slot]))
-  const wheel = createSilenceWheel(state, graceMs)
-  const decider: Decider = {
-    state,
-    worker: context.worker,
-    thresholds: context.thresholds,
-    watch: wheel.watch,
-  }
-  const copyEvents = eventCopier(log, context)
-  const bound = rejectedBound(log.nc, {
-    onFailure: (error) =>
-      logger.warn({ err: error, partition }, 'REJECTED was not trimmed this time'),
-    onNotKept: () => metrics.notKept.inc(),
-    nowMs: monotonicMs,
-  })
-  const copyRejected = rejectedCopier(log, bound)
-  const tellReceipts = receiptTeller({ nc: log.nc, state, wanting: context.wantReceipts })
-  const snapshots = snapshotKeeper(state, snapshotWriter(log, partition), {
-    startMs: monotonicMs(),
-    level: log.level,
-    onFailure: (error) => logger.warn({ err: error, partition }, 'no snapshot this time'),
-  })
-
-  let clock: ListeningClock = startListening(state.listenedMs)
-  let lastSeq = last?.seq ?? 0
-  let committedAtMs = monotonicMs()
-  /** Raw messages up to here are judged, and what was refused of them is kept elsewhere. */
-  let copiedTo = 0
-  let isTickWaiting = false
-
-  const copy = (
-    message: LogMessage,
-    seq: number,
-    raws: RawsAtHand,
-    deferred: readonly Deferred[] = [],
-  ): Promise<unknown> =>
-    Promise.all([
-      copyEvents(message, seq),
-      copyRejected(message, raws, ({ rawSeq, item }) =>
-        deferred.find((one) => one.rawSeq === rawSeq && one.item === item),
-      ),
-    ])
-  /** The copies of the last message; they must be made before the next is committed. */
-  let copying = last === undefined ? Promise.resolve() : copy(last.message, last.seq, noRaws)
-  if (last !== undefined) tellReceipts(last.message)
-
   const source = await openRawSource(log.nc, {
     partition,
     fromSeq: recovered.rawFrom,
-    nowMs: monotonicMs,
+    nowMs: context.monotonicMs,
     onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW anew'),
   })
+  return new WorkingPartition({ context, partition, recovered, manager, source })
+}
 
-  // from here on nothing is awaited until all three kinds of work are subscribed to below
-  writer.assign(partition, Math.min(recovered.storePosition, lastSeq), lastSeq)
-  const lateWork = new Subject<Late>()
-  const lane = startLateLane({
-    nc: log.nc,
-    partition,
-    lateTo: state.lateTo,
-    lastSeq,
-    existing: context.store.existing,
-    isRefusedKey: (key) => refusedKeys.has(keyText(key)),
-    stored: (seq) => writer.passed(partition, seq),
-    submit: (verdicts, lateTo) => new Promise((done) => lateWork.next({ verdicts, lateTo, done })),
-    onFailure: (error) => logger.warn({ err: error, partition }, 'late lane: trying again'),
-    pause: log.pause,
-    // when the process stops, `pause` no longer waits: whoever tries again must see it too
-    stop: AbortSignal.any([log.stop, stopping.signal]),
-  })
-  const decided = async (
-    message: LogMessage,
-    raws: RawsAtHand,
-    deferred?: readonly Deferred[],
-  ): Promise<number> => {
-    await copying
-    const seq = await commit(log, message, lastSeq)
-    lastSeq = seq
-    committedAtMs = monotonicMs()
-    settle(decider, message, seq)
-    tellReceipts(message)
-    copying = copy(message, seq, raws, deferred)
-    // awaited before the next commit, and at stop: until then a failure is nobody's
-    copying.then(
-      () => {
-        copiedTo = message.rawLast
-      },
-      () => undefined,
-    )
-    writer.offer({ partition, seq, rows: message.readings })
-    lane.offer(seq, message.deferred)
-    metrics.count(message)
-    return seq
+type Parts = {
+  readonly context: PartitionContext
+  readonly partition: number
+  readonly recovered: Recovered
+  readonly manager: JetStreamManager
+  readonly source: RawSource
+}
+
+/** At work from its construction on, until `stop` or an error. */
+class WorkingPartition implements PartitionWorker {
+  readonly partition: number
+  readonly #context: PartitionContext
+  readonly #state: PartitionState
+  readonly #source: RawSource
+  readonly #listener: Listener
+  readonly #mayBeLate = createDayBook(mostLateADay)
+  readonly #decider: Decider
+  readonly #refused: RefusedKeys
+  readonly #line: CommitLine
+  readonly #lane: LateLane
+  readonly #snapshots: SnapshotKeeper
+  readonly #lateWork = new Subject<Late>()
+  readonly #credits = createCredits(batchesUnderWay)
+  readonly #stopping = new AbortController()
+  readonly #stopped = new Subject<void>()
+  readonly #finished: Promise<unknown>
+  readonly #purging: NodeJS.Timeout
+  #isTickWaiting = false
+
+  /** Nothing is awaited here: what is committed or judged late must find all work subscribed to. */
+  constructor({ context, partition, recovered, manager, source }: Parts) {
+    const { state } = recovered
+    this.partition = partition
+    this.#context = context
+    this.#state = state
+    this.#source = source
+    this.#refused = new RefusedKeys(recovered.refusedKeys)
+    this.#listener = new Listener({ context, state, lastAtEndMs: source.lastAtEndMs })
+    const { worker, thresholds } = context
+    this.#decider = {
+      state,
+      worker,
+      thresholds,
+      watch: this.#listener.watch,
+      mayBeFresh: createFreshBook((sensor) => mostFreshOf(context.sensorOf(sensor))),
+      mayBeLate: this.#mayBeLate,
+      mayList: createDayBook(mostListedADay),
+      onNotListed: context.metrics.notListed,
+    }
+    this.#line = this.#openLine(recovered)
+    this.#snapshots = this.#openSnapshots()
+    const { lastSeq } = this.#line
+    context.writer.assign(partition, Math.min(recovered.storePosition, lastSeq), lastSeq)
+    this.#lane = this.#openLane(lastSeq)
+    this.#finished = this.#startWork()
+    this.#finished.catch(context.onFatal)
+    this.#purging = setInterval(() => this.#purge(manager), purgeEveryMs)
   }
-  const counters = () => ({
-    lateTo: Math.max(lane.lateTo(), state.lateTo),
-    listenedMs: clock.listenedMs,
+
+  readonly stop = async (): Promise<void> => {
+    clearInterval(this.#purging)
+    this.#stopping.abort()
+    this.#stopped.next()
+    await this.#source[Symbol.asyncDispose]()
+    this.#credits.give()
+    await this.#finished
+    await this.#line.settled()
+    this.#keepSnapshot(true)
+    await this.#snapshots.settled()
+    this.#context.storm.forget(this.partition)
+    this.#context.writer.release(this.partition)
+  }
+
+  readonly rememberRefused = (refused: readonly RefusedRow[]): void => {
+    for (const { row } of refused) this.#refused.add(row)
+  }
+
+  readonly lag = (): { readonly rawLast: number; readonly late: number } => ({
+    rawLast: this.#state.rawLast,
+    late: this.#lane.waiting(),
   })
 
-  const workBatch = async ({ messages, raws }: JudgedBatch): Promise<void> => {
-    warm(state, believedIn(messages))
+  #openLine({ last }: Recovered): CommitLine {
+    const { log, logger, metrics, monotonicMs, wantReceipts, writer } = this.#context
+    const { partition } = this
+    const bound = rejectedBound(log.nc, {
+      onFailure: (error) =>
+        logger.warn({ err: error, partition }, 'REJECTED was not trimmed this time'),
+      onNotKept: () => metrics.notKept.inc(),
+      nowMs: monotonicMs,
+    })
+    return new CommitLine({
+      log,
+      decider: this.#decider,
+      last,
+      copyEvents: eventCopier(log, this.#context),
+      copyRejected: rejectedCopier(log, bound),
+      tellReceipts: receiptTeller({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
+      onCommitted: (message, seq) => {
+        writer.offer({ partition, seq, rows: message.readings })
+        this.#lane.offer(seq, message.deferred)
+        metrics.count(message)
+      },
+      monotonicMs,
+    })
+  }
+
+  #openSnapshots(): SnapshotKeeper {
+    const { log, logger, monotonicMs } = this.#context
+    const { partition } = this
+    return snapshotKeeper(this.#state, snapshotWriter(log, partition), {
+      startMs: monotonicMs(),
+      level: log.level,
+      onFailure: (error) => logger.warn({ err: error, partition }, 'no snapshot this time'),
+    })
+  }
+
+  #openLane(lastSeq: number): LateLane {
+    const { log, logger, store, writer } = this.#context
+    const { partition } = this
+    return startLateLane({
+      nc: log.nc,
+      partition,
+      lateTo: this.#state.lateTo,
+      lastSeq,
+      existing: store.existing,
+      isRefusedKey: (key) => this.#refused.has(key),
+      stored: (seq) => writer.passed(partition, seq),
+      submit: (verdicts, lateTo) =>
+        new Promise((done) => this.#lateWork.next({ verdicts, lateTo, done })),
+      onFailure: (error) => logger.warn({ err: error, partition }, 'late lane: trying again'),
+      pause: log.pause,
+      // when the process stops, `pause` no longer waits: what tries again must see it too
+      stop: AbortSignal.any([log.stop, this.#stopping.signal]),
+    })
+  }
+
+  /** Subscribes to all work. @returns when it has ended: after a stop, or with the first error */
+  #startWork(): Promise<unknown> {
+    const { level } = this.#context.log
+    const judging = { partition: this.partition, mayBeLate: this.#mayBeLate, level }
+    const judged = pulledBatches(this.#source, this.#credits).pipe(
+      judgeBatches({ ...this.#context, ...judging }),
+      map((batch): Work => ({ kind: 'batch', batch })),
+    )
+    const ticks = interval(tickMs).pipe(
+      tap(() => this.#listener.tick()),
+      // while one waits for a slow commit, another would find nothing more
+      filter(() => !this.#isTickWaiting),
+      tap(() => {
+        this.#isTickWaiting = true
+      }),
+      map((): Work => ({ kind: 'tick' })),
+      takeUntil(this.#stopped),
+    )
+    const late = this.#lateWork.pipe(
+      map((verdicts): Work => ({ kind: 'late', late: verdicts })),
+      takeUntil(this.#stopped),
+    )
+    const work = merge(judged, ticks, late).pipe(concatMap((one) => this.#work(one)))
+    return lastValueFrom(work, { defaultValue: undefined })
+  }
+
+  async #work(work: Work): Promise<void> {
+    switch (work.kind) {
+      case 'batch':
+        await this.#workBatch(work.batch)
+        this.#credits.give()
+        break
+      case 'late':
+        await this.#workLate(work.late)
+        break
+      case 'tick':
+        await this.#workTick()
+        break
+    }
+    this.#keepSnapshot()
+  }
+
+  async #workBatch({ messages, raws }: JudgedBatch): Promise<void> {
+    warm(this.#state, believedIn(messages))
     for (let at = 0; at < messages.length; ) {
-      const { message, covered } = decideBatch(decider, messages.slice(at), counters())
-      await decided(message, raws)
+      const rest = messages.slice(at)
+      const { message, covered } = decideBatch(this.#decider, rest, this.#counters())
+      await this.#line.commit({ message, raws })
       at += covered
     }
   }
 
-  const workLate = async ({ verdicts, lateTo, done }: Late): Promise<void> => {
-    const message = decideLate(decider, verdicts, { ...counters(), lateTo })
-    const deferred = verdicts.map((one) => one.deferred)
-    done(await decided(message, noRaws, deferred))
+  async #workLate({ verdicts, lateTo, done }: Late): Promise<void> {
+    const message = decideLate(this.#decider, verdicts, { ...this.#counters(), lateTo })
+    const deferred = verdicts.map((verdict) => verdict.deferred)
+    done(await this.#line.commit({ message, raws: noRaws, deferred }))
   }
 
-  const workTick = async (): Promise<void> => {
-    isTickWaiting = false
-    const found = findSilences(
-      { state, wheel, storm: context.storm, graceMs },
-      { nowMs: context.nowMs(), listenedMs: clock.listenedMs },
-    )
-    const isQuiet = found.events.length === 0 && found.held.length === 0
-    const isHeartbeat = monotonicMs() - committedAtMs >= heartbeatMs
-    if (!isQuiet || isHeartbeat) await decided(decideTick(decider, found, counters()), noRaws)
+  async #workTick(): Promise<void> {
+    this.#isTickWaiting = false
+    const silences = this.#listener.silences()
+    const isQuiet = silences.events.length === 0 && silences.held.length === 0
+    const isHeartbeat = this.#context.monotonicMs() - this.#line.committedAtMs >= heartbeatMs
+    if (isQuiet && !isHeartbeat) return
+    const message = decideTick(this.#decider, silences, this.#counters())
+    await this.#line.commit({ message, raws: noRaws })
   }
 
-  const keepSnapshot = (isLast = false): void =>
-    snapshots.keep({
-      storePosition: writer.position(partition),
-      listenedMs: clock.listenedMs,
-      refusedKeys: refusedKeys.values(),
-      monotonicMs: monotonicMs(),
+  #counters(): { readonly lateTo: number; readonly listenedMs: number } {
+    return {
+      lateTo: Math.max(this.#lane.lateTo(), this.#state.lateTo),
+      listenedMs: this.#listener.listenedMs,
+    }
+  }
+
+  #keepSnapshot(isLast = false): void {
+    this.#snapshots.keep({
+      storePosition: this.#context.writer.position(this.partition),
+      listenedMs: this.#listener.listenedMs,
+      refusedKeys: this.#refused.values(),
+      monotonicMs: this.#context.monotonicMs(),
       isLast,
     })
-
-  const work = async (one: Work): Promise<void> => {
-    switch (one.kind) {
-      case 'batch':
-        await workBatch(one.batch)
-        credits.give()
-        break
-      case 'late':
-        await workLate(one.late)
-        break
-      case 'tick':
-        await workTick()
-        break
-    }
-    keepSnapshot()
   }
 
-  const credits = createCredits(batchesUnderWay)
-  const stopped = new Subject<void>()
-  const judged = pulledBatches(source, credits).pipe(
-    judgeBatches({ ...context, partition, mayBeLate: createLateBook(), level: log.level }),
-    map((batch): Work => ({ kind: 'batch', batch })),
-  )
-  const listen = (): void => {
-    const nowMs = monotonicMs()
-    const isListening = nowMs - source.lastAtEndMs() < listeningWithinMs
-    clock = tickListening(clock, nowMs, isListening)
-    context.storm.report(partition, statusCounts(state))
-  }
-  const ticks = interval(tickMs).pipe(
-    tap(listen),
-    // while one waits behind a slow commit, another would find nothing more
-    filter(() => !isTickWaiting),
-    tap(() => {
-      isTickWaiting = true
-    }),
-    map((): Work => ({ kind: 'tick' })),
-    takeUntil(stopped),
-  )
-  const late = lateWork.pipe(
-    map((one): Work => ({ kind: 'late', late: one })),
-    takeUntil(stopped),
-  )
-  const finished = lastValueFrom(merge(judged, ticks, late).pipe(concatMap(work)), {
-    defaultValue: undefined,
-  })
-  finished.catch(context.onFatal)
-
-  const purging = setInterval(() => {
-    purgeRaw(manager, partition, { rawLast: copiedTo, nowMs: context.nowMs() }).catch(
+  #purge(manager: JetStreamManager): void {
+    const { nowMs, logger } = this.#context
+    const { partition } = this
+    purgeRaw(manager, partition, { rawLast: this.#line.copiedTo, nowMs: nowMs() }).catch(
       (error: unknown) => logger.debug({ err: error, partition }, 'RAW was not purged this time'),
     )
-  }, purgeEveryMs)
-
-  return {
-    partition,
-    stop: async () => {
-      clearInterval(purging)
-      stopping.abort()
-      stopped.next()
-      await source[Symbol.asyncDispose]()
-      credits.give()
-      await finished
-      await copying
-      keepSnapshot(true)
-      await snapshots.settled()
-      context.storm.forget(partition)
-      writer.release(partition)
-    },
-    rememberRefused: (refused) => {
-      for (const { row } of refused) {
-        refusedKeys.set(keyText(row), { sensor: row.sensor, timeMs: row.timeMs })
-      }
-    },
-    lag: () => ({ rawLast: state.rawLast, late: lane.waiting() }),
   }
 }

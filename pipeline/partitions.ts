@@ -2,7 +2,8 @@
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { RefusedRow } from '../store/store.ts'
-import { type PartitionContext, type PartitionWorker, startPartition } from './partition-worker.ts'
+import type { PartitionContext } from './partition-context.ts'
+import { type PartitionWorker, startPartition } from './partition-worker.ts'
 
 const retryMs = 500
 

@@ -15,8 +15,8 @@ export const againPrefix = 'air.again.'
 export const rawStream = (partition: number): string => `RAW_${partition}`
 
 export const readingsStream = 'READINGS'
-export const readingsSubject = (partition: number): string => `air.readings.${partition}`
-/** All that READINGS takes. */
+export const readingsSubject = (partition: number | '*'): string => `air.readings.${partition}`
+/** Of the partitions: a message of READINGS beside them is foreign. */
 export const readingsSubjects: readonly string[] = Array.from({ length: partitionCount }, (_, p) =>
   readingsSubject(p),
 )
@@ -55,20 +55,16 @@ export const ledgerSnapSubject = (shard: number, walSeq: number, chunk: number):
 /** The manifest names the snapshot that counts. */
 export const manifestSubject = (shard: number): string => `dw.${shard}.man`
 /** Where the owner of a shard is asked (`webhook-requests.ts`); no stream. */
-export const askSubject = (shard: number): string => `dw.${shard}.ask`
+export const askSubject = (shard: number | '*'): string => `notifier.ask.${shard}`
 
 export const attemptsStream = 'ATT'
 export const attemptSubject = (webhook: string): string => `att.${webhook}`
 
-/** Headers of a message of `wal`. */
+/** Headers of a message of `wal`; those of the cursors are in `core/delivery/event-kinds.ts`. */
 export const walHeaders = {
   worker: 'Dw-Worker',
   /** Which message of its worker's this is: tells a publish that timed out and landed. */
   write: 'Dw-Write',
-  /** All events up to this sequence of EVENTS have their records in the log. */
-  events: 'Dw-Events',
-  /** The same of READINGS. */
-  readings: 'Dw-Readings',
 } as const
 
 /** What was anchored, for good: the leaves of each batch (`batch-blob.ts`), written once. */
@@ -81,6 +77,7 @@ export const blobTileSubject = (index: number, tile: number): string =>
 
 /** One message a batch, when its anchor is final (`batch-record.ts`). */
 export const anchoredSubject = (index: number): string => `air.events.anchored.${index}`
+export const anchoredSubjects = 'air.events.anchored.*'
 
 /** Mails to be sent (`mail.ts`), gone when they are. */
 export const mailStream = 'MAIL'
@@ -107,7 +104,7 @@ export const pauseSubject = (sensor: string): string => `gate.pause.${sensor}`
 /** Where a gate is asked for a sensor's open connections (`schemas/devices/open-connection.ts`). */
 export const connectionsSubject = (sensor: string): string => `gate.connections.${sensor}`
 /** Where a gate is told what a server denied: JSON, sensor id → how often since the last time. */
-export const deniedSubject = 'gate.denied'
+export const deniedSubject = (server: string): string => `gate.denied.${server}`
 
 /** Where gates tell one another what sensors sent over HTTP: JSON, sensor id → messages. */
 export const spentSubject = 'gate.spent'

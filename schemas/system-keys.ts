@@ -45,6 +45,7 @@ export const tasks = {
 /** One key per live process, by the work that it shares; the rest of the key is its id. */
 export const alivePrefixes = {
   pipeline: 'alive.',
+  /** Its value says since when it runs, ISO. */
   anchor: 'anchor-alive.',
   notifier: 'notifier.',
   gate: 'gate.alive.',

@@ -74,6 +74,9 @@ export type Store = AsyncDisposable & {
    */
   readonly writeBatch: (rows: readonly Reading[]) => Promise<readonly RefusedRow[]>
 
+  /** What suits the engine: rows of one `writeBatch`, and how many of them side by side. */
+  readonly writing: { readonly batchRows: number; readonly lanes: number }
+
   /** What is stored under each key, in the order of the keys; undefined where nothing is. */
   readonly existing: (keys: readonly ReadingKey[]) => Promise<readonly (Reading | undefined)[]>
 

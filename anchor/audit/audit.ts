@@ -35,6 +35,8 @@ export type AuditOptions = {
   readonly unanchored: Unanchored
   /** A reading that arrived so long before the finalized block should be anchored in it. */
   readonly graceMs: number
+  /** Since when an anchor process runs, as it says itself; undefined: none does. */
+  readonly anchorSinceMs: number | undefined
   /** The contract was named by the person who asks, not taken from the operator's record. */
   readonly isPinned: boolean
   readonly onBatch?: (index: number) => void
@@ -130,7 +132,7 @@ async function checkBatches(
 
 async function checkAllRows(
   headers: readonly BatchHeader[],
-  { rows, story, blobs, keccak, unanchored, graceMs }: AuditOptions,
+  { rows, story, blobs, keccak, unanchored, graceMs, anchorSinceMs }: AuditOptions,
   findings: Findings,
 ): Promise<AuditReport['rows']> {
   if (rows === undefined) return null
@@ -142,7 +144,8 @@ async function checkAllRows(
   // after the rows: the log has whatever the store had
   const { last = 0, index = 0 } = story.anchors.at(-1) ?? {}
   await rows.deep?.run(findings)
-  await pending.check(unanchored, { last, index, dueMs: story.finalizedMs - graceMs })
+  const dueMs = story.finalizedMs - graceMs
+  await pending.check(unanchored, { last, index, dueMs, anchorSinceMs })
   return { all: isAll, from, ...check.report() }
 }
 

@@ -25,6 +25,8 @@ export type FindingKind =
   | 'statistics'
   /** Readings that should be anchored by now, and are not. */
   | 'waiting'
+  /** The same, but the anchor process has not run for long enough: not a fault, nor good yet. */
+  | 'not_yet'
 
 export type Finding = {
   readonly kind: FindingKind

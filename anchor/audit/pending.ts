@@ -32,6 +32,8 @@ export type AnchoredTo = {
   readonly index: number
   /** What arrived before should be anchored. */
   readonly dueMs: number
+  /** Since when an anchor process runs, as it says itself; undefined: none does. */
+  readonly anchorSinceMs: number | undefined
 }
 
 type Pending = { readonly leaf: string; readonly name: string }
@@ -54,7 +56,10 @@ export function pendingRows({
   const remove = (seq: number, leaf: string): boolean =>
     rows.get(seq)?.leaf === leaf && rows.delete(seq)
 
-  const inLog = async (log: ReturnType<Unanchored['log']>, dueMs: number): Promise<void> => {
+  const inLog = async (
+    log: ReturnType<Unanchored['log']>,
+    { dueMs, anchorSinceMs }: AnchoredTo,
+  ): Promise<void> => {
     const leafOf = leafEncoder(keccak)
     let [waiting, sinceMs] = [0, Infinity]
     for await (const { message } of log) {
@@ -64,11 +69,19 @@ export function pendingRows({
         sinceMs = Math.min(sinceMs, reading.arrivedMs)
       }
     }
-    if (waiting > 0)
+    if (waiting === 0) return
+    const readings = `${waiting} readings, the first accepted at ${formatIso(sinceMs)},`
+    if (anchorSinceMs !== undefined && anchorSinceMs >= dueMs)
+      findings.add(
+        'not_yet',
+        undefined,
+        `${readings} are not anchored yet: \`airproof anchor\` runs only since ${formatIso(anchorSinceMs)}`,
+      )
+    else
       findings.add(
         'waiting',
         undefined,
-        `${waiting} readings, the first accepted at ${formatIso(sinceMs)}, should be anchored and are not: is \`airproof anchor\` running?`,
+        `${readings} should be anchored and are not: is \`airproof anchor\` running?`,
       )
   }
   const inBatches = async (headers: readonly BatchHeader[]): Promise<void> => {
@@ -89,8 +102,9 @@ export function pendingRows({
       else if (former !== undefined || rows.size < mostPending) rows.set(seq, { leaf: key, name })
       else tooMany++
     },
-    check: async ({ log, headers }, { last, index, dueMs }) => {
-      if (rows.size > 0) await inLog(log(last + 1), dueMs)
+    check: async ({ log, headers }, anchored) => {
+      const { last, index } = anchored
+      if (rows.size > 0) await inLog(log(last + 1), anchored)
       if (rows.size > 0) await inBatches((await headers()).filter((header) => header.index > index))
       for (const [seq, { name }] of rows)
         findings.add(

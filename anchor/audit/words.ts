@@ -13,7 +13,9 @@ export function auditLines(report: AuditReport): readonly string[] {
     `${report.anchors} batches anchored; from batch ${report.from_batch} on: ${report.readings} readings, ${report.heartbeats} heartbeats, ${report.leaves} leaves read`,
     ...(rows === null ? ['no row was looked at'] : rowLines(rows)),
   ]
-  const found = findings.map(({ kind, words }) => `✗ ${kind}: ${words}`)
+  const found = findings.map(
+    ({ kind, words }) => `${kind === 'not_yet' ? '…' : '✗'} ${kind}: ${words}`,
+  )
   if (total > findings.length) found.push(`… and ${total - findings.length} more`)
   return [...lines, ...found, '', ...verdictLines(report)]
 }
@@ -23,7 +25,14 @@ const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => 
   `${rows.looked_at} rows looked at (${rows.all ? 'all there are' : 'a sample: neither missing rows nor numbers used twice are found'}): ${rows.fit} are what was anchored, ${rows.not_anchored} are not anchored yet${rows.before > 0 ? `, ${rows.before} are in batches before` : ''}`,
 ]
 
-function verdictLines({ rows, covers, findings_total: total }: AuditReport): readonly string[] {
+/** Nothing is wrong, and something is too young to be good: an audit some minutes later can say. */
+export const isNotYet = ({ findings, findings_total: total }: AuditReport): boolean =>
+  total > 0 && total === findings.length && findings.every(({ kind }) => kind === 'not_yet')
+
+function verdictLines(report: AuditReport): readonly string[] {
+  const { rows, covers, findings_total: total } = report
+  if (isNotYet(report))
+    return ['NOT YET. Nothing is wrong so far, and not everything is anchored: audit again later.']
   if (total > 0) return [`RED. ${total} ${total === 1 ? 'thing is' : 'things are'} wrong.`]
   const verdict =
     rows === null

@@ -1,7 +1,7 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { reportBroken } from '../../runtime/broken.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { encodeBlobTop, encodeTile } from '../../schemas/anchoring/batch-blob.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
@@ -34,12 +34,9 @@ export async function writeBlob(
 }
 
 async function putOnce(js: JetStreamClient, subject: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await js.publish(subject, bytes, { expect: { lastSubjectSequence: 0 }, timeout: 5_000 })
-  } catch (error) {
-    if (!isWrongLastSequence(error)) throw error
-    await reportOther(js, subject, bytes)
-  }
+  const first = { expect: { lastSubjectSequence: 0 }, timeout: 5_000 }
+  const ack = await unlessOvertaken(js.publish(subject, bytes, first))
+  if (ack === 'overtaken') await reportOther(js, subject, bytes)
 }
 
 /** The stream takes nothing back: where something else is, the batch is anchored without proofs. */

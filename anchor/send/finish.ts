@@ -3,7 +3,7 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import type { AnchoredEvent, Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { anchoredSubject } from '../../schemas/subjects.ts'
 import { buildChainProof } from '../chain/bundle.ts'
@@ -64,12 +64,10 @@ const eventOf = (anchored: Anchored, deployment: Deployment, timeS: number): Anc
 })
 
 async function tellOnce(js: JetStreamClient, event: AnchoredEvent): Promise<void> {
-  try {
-    await js.publish(anchoredSubject(event.index), JSON.stringify(event), {
+  // overtaken: published already, by us before a crash or a reorganisation
+  await unlessOvertaken(
+    js.publish(anchoredSubject(event.index), JSON.stringify(event), {
       expect: { lastSubjectSequence: 0 },
-    })
-  } catch (error) {
-    // told already, by us before a crash or a reorganisation
-    if (!isWrongLastSequence(error)) throw error
-  }
+    }),
+  )
 }

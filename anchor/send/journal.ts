@@ -15,7 +15,7 @@
 import type { KV } from '@nats-io/kv'
 import type { Hex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { asVersion1 } from '../../schemas/formats.ts'
 import type { Entry, Pair, Stopped } from './journal-entry.ts'
 import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
@@ -62,12 +62,10 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
     return { value: is(value) ? value : undefined, revision: entry.revision }
   }
   const write = async (key: string, value: unknown, revision: number): Promise<number> => {
-    try {
-      return await kv.put(key, JSON.stringify(value), { previousSeq: revision })
-    } catch (error) {
-      if (isWrongLastSequence(error)) throw new Overtaken(`${key} was written by another`)
-      throw error
-    }
+    const write = kv.put(key, JSON.stringify(value), { previousSeq: revision })
+    const written = await unlessOvertaken(write)
+    if (written === 'overtaken') throw new Overtaken(`${key} was written by another`)
+    return written
   }
   return {
     entry: (index) =>

@@ -9,7 +9,7 @@ import type { Ask } from '../chain/rpc.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 import { createFinish } from './finish.ts'
 import { openJournal } from './journal.ts'
-import { createSender, type TickReport } from './sender.ts'
+import { Sender, type TickReport } from './sender.ts'
 import { createSubmitter } from './submit.ts'
 
 export type OpenSenderOptions = {
@@ -34,10 +34,11 @@ export function openSender(options: OpenSenderOptions): () => Promise<TickReport
   const chain = chainAt(ask, deployment.contract, account.address)
   const journal = openJournal(options.journal, keccak)
   const shared = { chain, deployment, journal, batches, nowMs }
-  return createSender({
+  const sender = new Sender({
     ...shared,
     writer: account.address,
     submit: createSubmitter({ ...shared, account, rules, recheckMs }),
     finish: createFinish({ chain, deployment, batches, proofs, js, nowMs }),
   })
+  return sender.tick
 }

@@ -24,7 +24,7 @@ import type { Anchored } from '../contract/registry.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm } from './alarm.ts'
 import type { Journal } from './journal.ts'
-import { createEntries } from './journal-entries.ts'
+import { createEntries, type Entries } from './journal-entries.ts'
 import type { Entry } from './journal-entry.ts'
 import { nonceOf, pairFor } from './nonce-pair.ts'
 import type { Submitter } from './submit.ts'
@@ -56,15 +56,24 @@ export type TickReport = {
 const checkedAtMostEveryMs = 10_000
 const checkedAtLeastEveryMs = 60_000
 
-/** @returns the tick; only one may run at a time. It throws ChainAway, WrongChain, Overtaken. */
-export function createSender(options: SenderOptions): () => Promise<TickReport> {
-  const { chain, deployment, journal, batches, submit, finish, nowMs, writer } = options
-  const entries = createEntries(journal)
-  let reconciledAt = ''
-  let checked = { index: -1, hash: '', atMs: -Infinity }
-  let auditedTo = 0
+/** The sender of one process; only one tick may run at a time. */
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #entries: Entries
+  /** The blocks at which everything on the chain was last in the journal. */
+  #reconciledAt = ''
+  /** What the other processes were last told of the finalized head. */
+  #checked = { index: -1, hash: '', atMs: -Infinity }
+  /** The final batches are looked at by turns, down to the first. */
+  #auditedTo = 0
 
-  const record = (entry: Entry, look: Look): Promise<void> => {
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#entries = createEntries(options.journal)
+  }
+
+  readonly #record = (entry: Entry, look: Look): Promise<void> => {
+    const { batches, nowMs } = this.#options
     const tx = 'tx' in entry ? entry.tx : entry.versions.at(-1)?.hash
     const kept = batches.anchored(entry.index)
     const status = entry.state === 'signed' ? 'sent' : entry.state
@@ -84,7 +93,8 @@ export function createSender(options: SenderOptions): () => Promise<TickReport> 
   }
 
   /** The chain has gone back behind what was final: only a look at that very block says so. */
-  const hasGoneBack = async (look: Look, final: number): Promise<boolean> => {
+  async #hasGoneBack(look: Look, final: number): Promise<boolean> {
+    const { batches, chain } = this.#options
     const kept = batches.anchored(final)
     if (kept === undefined || kept.block === null || kept.blockTimeS === null) return true
     const block = await chain.block(kept.block)
@@ -95,9 +105,10 @@ export function createSender(options: SenderOptions): () => Promise<TickReport> 
   }
 
   /** One final batch a finalized head, by turns, and the newest always: is its block still there? */
-  const audit = async (final: number): Promise<number> => {
-    auditedTo = auditedTo <= 1 ? final : auditedTo - 1
-    for (const index of new Set([final, auditedTo])) {
+  async #audit(final: number): Promise<number> {
+    const { batches, chain } = this.#options
+    this.#auditedTo = this.#auditedTo <= 1 ? final : this.#auditedTo - 1
+    for (const index of new Set([final, this.#auditedTo])) {
       const kept = batches.anchored(index)
       if (kept?.status !== 'final' || kept.block === null) continue
       const block = await chain.block(kept.block)
@@ -107,14 +118,15 @@ export function createSender(options: SenderOptions): () => Promise<TickReport> 
   }
 
   /** Where every batch that is not final stands, as the contract's own events say. */
-  const reconcile = async (look: Look, onChain: number, final: number): Promise<Anchored[]> => {
+  async #reconcile(look: Look, onChain: number, final: number): Promise<Anchored[]> {
+    const { batches, chain, deployment, journal, writer } = this.#options
     const from = batches.anchored(final)?.block ?? deployment.block
     const events = (await chain.anchored(from, look.latest.number)).filter(
       ({ index, head }) => index > final && batches.get(index)?.head === head,
     )
     const pair = await pairFor({ journal, writer, look, onChain })
     for (const event of events) {
-      const { value: entry } = await entries.get(event.index)
+      const { value: entry } = await this.#entries.get(event.index)
       const { txHash: tx, blockNumber: block, blockHash } = event
       const isKnown = entry?.state === 'mined' && entry.tx === tx && entry.blockHash === blockHash
       if (isKnown) continue
@@ -127,65 +139,70 @@ export function createSender(options: SenderOptions): () => Promise<TickReport> 
         block,
         blockHash,
       }
-      await entries.put(mined)
-      await record(mined, look)
+      await this.#entries.put(mined)
+      await this.#record(mined, look)
     }
     return events
   }
 
   /** Reorganised away: from mined, or from final, back to sent. */
-  const reopen = async (look: Look, onChain: number): Promise<void> => {
+  async #reopen(look: Look, onChain: number): Promise<void> {
+    const { batches } = this.#options
     for (let index = onChain + 1; batches.anchored(index) !== undefined; index++) {
-      const { value: entry } = await entries.get(index)
+      const { value: entry } = await this.#entries.get(index)
       if (entry === undefined || entry.state === 'signed' || entry.state === 'sent') continue
       // one that was only ever found on the chain has no bytes to send: it is signed anew
-      if (entry.versions.length === 0) await entries.forget(index)
+      if (entry.versions.length === 0) await this.#entries.forget(index)
       else {
         const { nonce, versions } = entry
         const sent: Entry = { state: 'sent', index, nonce, versions }
-        await entries.put(sent)
-        await record(sent, look)
+        await this.#entries.put(sent)
+        await this.#record(sent, look)
       }
     }
   }
 
   /** @returns the last final batch */
-  const makeFinal = async (look: Look, events: readonly Anchored[], from: number) => {
+  async #makeFinal(look: Look, events: readonly Anchored[], from: number): Promise<number> {
     let final = from
     for (const event of events) {
-      const isNext = event.index === final + 1 && event.index <= finalIndexOf(look)
+      const isNext = event.index === final + 1 && event.index <= this.#finalIndexOf(look)
       if (!isNext || event.blockNumber > look.finalized.number) continue
-      const { value: entry } = await entries.get(event.index)
-      if (entry?.state !== 'mined' || !(await finish(event, look))) break
-      await entries.put({ ...entry, state: 'final' })
-      await entries.putFinal(event.index)
-      entries.drop(event.index)
+      const { value: entry } = await this.#entries.get(event.index)
+      if (entry?.state !== 'mined' || !(await this.#options.finish(event, look))) break
+      await this.#entries.put({ ...entry, state: 'final' })
+      await this.#entries.putFinal(event.index)
+      this.#entries.drop(event.index)
       final = event.index
     }
     return final
   }
 
-  const finalIndexOf = ({ finalHead }: Look): number =>
-    (finalHead === undefined ? undefined : batches.indexOfHead(finalHead)) ?? 0
+  #finalIndexOf({ finalHead }: Look): number {
+    return (finalHead === undefined ? undefined : this.#options.batches.indexOfHead(finalHead)) ?? 0
+  }
 
-  const keepChecked = async (look: Look, index: number): Promise<void> => {
+  async #keepChecked(look: Look, index: number): Promise<void> {
+    const { batches, nowMs } = this.#options
     const { finalHead, finalized } = look
     const head = index === 0 ? finalHead : batches.get(index)?.head
     if (finalHead === undefined || head === undefined) return
-    const sinceMs = nowMs() - checked.atMs
-    const isNew = checked.hash !== finalized.hash || checked.index !== index
-    const isDue = checked.index !== index || sinceMs >= checkedAtLeastEveryMs
+    const sinceMs = nowMs() - this.#checked.atMs
+    const isNew = this.#checked.hash !== finalized.hash || this.#checked.index !== index
+    const isDue = this.#checked.index !== index || sinceMs >= checkedAtLeastEveryMs
     if (!isDue && (!isNew || sinceMs < checkedAtMostEveryMs)) return
     await batches.putChecked({ index, head, ...finalized, checkedMs: nowMs() })
-    checked = { index, hash: finalized.hash, atMs: nowMs() }
+    this.#checked = { index, hash: finalized.hash, atMs: nowMs() }
   }
 
-  return async () => {
+  /** @throws ChainAway, WrongChain, Overtaken */
+  readonly tick = async (): Promise<TickReport> => {
+    const { batches, chain, submit } = this.#options
     const look = await chain.look()
     // what another process has sealed and sent meanwhile is ours too
     if (batches.indexOfHead(look.head) === undefined) await batches.barrier()
     const onChain = batches.indexOfHead(look.head)
-    let final = await entries.final()
+    let final = await this.#entries.final()
     const report = { final, finalized: look.finalized }
     if (onChain === undefined) {
       const words = `the contract holds head ${look.head}, which is none of ours`
@@ -193,24 +210,24 @@ export function createSender(options: SenderOptions): () => Promise<TickReport> 
     }
     if (onChain < final) {
       // a node that lags, or lies: nothing it says is acted on
-      if (!(await hasGoneBack(look, final))) return { ...report, onChain, alarms: [] }
-      await entries.putFinal(onChain)
+      if (!(await this.#hasGoneBack(look, final))) return { ...report, onChain, alarms: [] }
+      await this.#entries.putFinal(onChain)
       final = onChain
-    } else if (checked.hash !== look.finalized.hash) {
-      const holds = await audit(final)
-      if (holds < final) await entries.putFinal(holds)
+    } else if (this.#checked.hash !== look.finalized.hash) {
+      const holds = await this.#audit(final)
+      if (holds < final) await this.#entries.putFinal(holds)
       final = holds
     }
     const place = `${look.latest.hash} ${look.finalized.hash}`
-    if (place !== reconciledAt) {
-      reconciledAt = ''
-      await reopen(look, onChain)
-      const events = onChain > final ? await reconcile(look, onChain, final) : []
-      final = await makeFinal(look, events, final)
-      if (final >= Math.min(finalIndexOf(look), onChain)) reconciledAt = place
+    if (place !== this.#reconciledAt) {
+      this.#reconciledAt = ''
+      await this.#reopen(look, onChain)
+      const events = onChain > final ? await this.#reconcile(look, onChain, final) : []
+      final = await this.#makeFinal(look, events, final)
+      if (final >= Math.min(this.#finalIndexOf(look), onChain)) this.#reconciledAt = place
     }
-    await keepChecked(look, Math.min(final, finalIndexOf(look)))
-    const alarms = await submit({ look, onChain, entries, record })
+    await this.#keepChecked(look, Math.min(final, this.#finalIndexOf(look)))
+    const alarms = await submit({ look, onChain, entries: this.#entries, record: this.#record })
     return { ...report, final, onChain, alarms }
   }
 }

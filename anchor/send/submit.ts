@@ -47,39 +47,13 @@ const leastGas = 60_000n
 type Pending = Extract<Entry, { state: 'signed' | 'sent' }>
 
 export function createSubmitter(options: SubmitOptions): Submitter {
-  const { chain, deployment, account, journal, batches, rules, recheckMs, nowMs } = options
+  const { chain, account, journal, batches, nowMs } = options
   const writer = account.address
+  /** When the pool was last asked about a batch's transaction, by index. */
   const lookedAtMs = new Map<number, number>()
 
-  const sign = async (sealed: SealedBatch, nonce: number, fees: Fees, gas: bigint) => {
-    const raw = await account.signTransaction({
-      type: 'eip1559',
-      chainId: deployment.chainId,
-      to: deployment.contract,
-      data: callOf(sealed),
-      nonce,
-      gas,
-      ...fees,
-    })
-    const version: Version = {
-      raw,
-      hash: keccak256(raw),
-      maxFeePerGas: String(fees.maxFeePerGas),
-      maxPriorityFeePerGas: String(fees.maxPriorityFeePerGas),
-      signedMs: nowMs(),
-    }
-    return version
-  }
-
-  const gasOfNext = async (onChain: number): Promise<bigint> => {
-    const next = batches.get(onChain + 1)
-    if (next === undefined) return leastGas
-    const estimate = await chain.gasOf(callOf(next))
-    const roomy = (estimate * 3n) / 2n
-    return roomy > leastGas ? roomy : leastGas
-  }
-
-  return async ({ look, onChain, entries, record }) => {
+  return async (submission) => {
+    const { look, onChain, entries } = submission
     const { value: stopped } = await journal.stopped()
     if (stopped !== undefined) {
       // a resync changes the journal behind our back
@@ -97,123 +71,174 @@ export function createSubmitter(options: SubmitOptions): Submitter {
       entries.dropAll()
       return [trouble]
     }
-
-    const alarms = new Map<AlarmReason, string>()
-    const market = once(() => chain.market(look.latest.baseFee))
-    const gas = once(() => gasOfNext(onChain))
-    const balance = once(chain.balance)
-    /** What the transactions before this one may cost, for each unit of gas. */
-    let offered = 0n
-
-    const signFirst = async (sealed: SealedBatch): Promise<Pending | undefined> => {
-      const { baseFee, tip } = await market()
-      const fees = offer({ baseFee, tip }, rules)
-      if (fees === undefined) {
-        alarms.set('FEE_CAP', capWords(baseFee + tip, rules))
-        return undefined
-      }
-      const needed = (await gas()) * (offered + fees.maxFeePerGas)
-      if ((await balance()) < needed) {
-        alarms.set('NO_FUNDS', `${writer} holds ${await balance()} wei and needs ${needed}`)
-        return undefined
-      }
-      const { index } = sealed.header
-      const nonce = nonceOf(pair, index)
-      const versions = [await sign(sealed, nonce, fees, await gas())]
-      const entry: Pending = { state: 'signed', index, nonce, versions }
-      await entries.put(entry)
-      return entry
-    }
-
-    /** Another version that offers more; durable when it returns. */
-    const bump = async (entry: Pending, sealed: SealedBatch): Promise<Pending | undefined> => {
-      const newest = entry.versions.at(-1)
-      if (newest === undefined) return undefined
-      const asked: Market = await market()
-      const fees = raise(feesOf(newest), asked, rules)
-      if (fees === undefined || entry.versions.length >= maxVersions) {
-        alarms.set('FEE_CAP', capWords(asked.baseFee + asked.tip, rules))
-        return undefined
-      }
-      const version = await sign(sealed, entry.nonce, fees, await gas())
-      const next: Pending = {
-        ...entry,
-        state: 'signed',
-        versions: [...entry.versions, version],
-      }
-      await entries.put(next)
-      return next
-    }
-
-    const markSent = async (entry: Pending): Promise<void> => {
-      lookedAtMs.set(entry.index, nowMs())
-      if (entry.state === 'sent') return
-      const sent: Pending = { ...entry, state: 'sent' }
-      await entries.put(sent)
-      await record(sent, look)
-    }
-
-    /** @returns false where the ones behind it need not be tried now */
-    const broadcast = async (entry: Pending, sealed: SealedBatch): Promise<boolean> => {
-      const raw = entry.versions.at(-1)?.raw
-      if (raw === undefined) return false
-      const { answer, words } = await chain.send(raw)
-      switch (answer) {
-        case 'pooled':
-        case 'nonce_used':
-          await markSent(entry)
-          return true
-        case 'underpriced':
-        case 'fee_too_low':
-          // sent by the next tick: one step up at a time
-          await bump(entry, sealed)
-          return false
-        case 'no_funds':
-          alarms.set('NO_FUNDS', `batch ${entry.index}: ${words}`)
-          return false
-        case 'refused':
-          alarms.set('REFUSED', `batch ${entry.index}: ${words}`)
-          return false
-      }
-    }
-
-    const lookAgain = async (entry: Pending, sealed: SealedBatch): Promise<boolean> => {
-      const newest = entry.versions.at(-1)
-      const sinceMs = nowMs() - (lookedAtMs.get(entry.index) ?? -Infinity)
-      if (newest === undefined || sinceMs < recheckMs) return true
-      lookedAtMs.set(entry.index, nowMs())
-      const isKnown = (await Promise.all(entry.versions.map(({ hash }) => chain.knows(hash)))).some(
-        (known) => known,
-      )
-      if (!isKnown) return broadcast(entry, sealed)
-      if (nowMs() - newest.signedMs < rules.bumpAfterMs) return true
-      const { baseFee, tip } = await market()
-      const isFirst = entry.index === onChain + 1
-      if (!isFirst && feesOf(newest).maxFeePerGas >= baseFee + tip) return true
-      const bumped = await bump(entry, sealed)
-      return bumped === undefined ? false : broadcast(bumped, sealed)
-    }
-
-    const work = async (index: number): Promise<boolean> => {
-      const sealed = batches.get(index)
-      const kept = (await entries.get(index)).value
-      if (sealed === undefined || (kept !== undefined && !isPending(kept))) return false
-      // signed for another pair, before a resync: its nonce is not this batch's any more
-      const isOfPair = kept?.nonce === nonceOf(pair, index)
-      const entry = isOfPair ? kept : await signFirst(sealed)
-      if (entry === undefined) return false
-      offered += feesOf(entry.versions.at(-1)).maxFeePerGas
-      return entry.state === 'signed' ? broadcast(entry, sealed) : lookAgain(entry, sealed)
-    }
-
     for (const index of lookedAtMs.keys()) if (index <= onChain) lookedAtMs.delete(index)
+    return await new Round({ ...options, ...submission, pair, lookedAtMs }).run(last)
+  }
+}
+
+type RoundOptions = SubmitOptions &
+  Submission & { readonly pair: Pair; readonly lookedAtMs: Map<number, number> }
+
+/** One tick's work on the batches after the last one in a block, in their order. */
+class Round {
+  readonly #options: RoundOptions
+  readonly #alarms = new Map<AlarmReason, string>()
+  readonly #market: () => Promise<Market>
+  readonly #gas: () => Promise<bigint>
+  readonly #balance: () => Promise<bigint>
+  /** What the transactions before this one may cost, for each unit of gas. */
+  #offered = 0n
+
+  constructor(options: RoundOptions) {
+    const { chain, look } = options
+    this.#options = options
+    this.#market = once(() => chain.market(look.latest.baseFee))
+    this.#gas = once(() => this.#gasOfNext())
+    this.#balance = once(chain.balance)
+  }
+
+  /** @returns what a person should know */
+  async run(last: number): Promise<readonly Alarm[]> {
     try {
-      for (let index = onChain + 1; index <= last; index++) if (!(await work(index))) break
+      for (let index = this.#options.onChain + 1; index <= last; index++)
+        if (!(await this.#work(index))) break
     } catch (error) {
       if (!(error instanceof RpcRefusal)) throw error
-      alarms.set('REFUSED', error.message)
+      this.#alarms.set('REFUSED', error.message)
     }
-    return [...alarms].map(([reason, words]) => ({ reason, words }))
+    return [...this.#alarms].map(([reason, words]) => ({ reason, words }))
+  }
+
+  /** @returns false where the batches after it need not be tried now */
+  async #work(index: number): Promise<boolean> {
+    const { batches, entries, pair } = this.#options
+    const sealed = batches.get(index)
+    const kept = (await entries.get(index)).value
+    if (sealed === undefined || (kept !== undefined && !isPending(kept))) return false
+    // signed for another pair, before a resync: its nonce is not this batch's any more
+    const isOfPair = kept?.nonce === nonceOf(pair, index)
+    const entry = isOfPair ? kept : await this.#signFirst(sealed)
+    if (entry === undefined) return false
+    this.#offered += feesOf(entry.versions.at(-1)).maxFeePerGas
+    return entry.state === 'signed'
+      ? this.#broadcast(entry, sealed)
+      : this.#lookAgain(entry, sealed)
+  }
+
+  async #signFirst(sealed: SealedBatch): Promise<Pending | undefined> {
+    const { rules, account, entries, pair } = this.#options
+    const { baseFee, tip } = await this.#market()
+    const fees = offer({ baseFee, tip }, rules)
+    if (fees === undefined) {
+      this.#alarms.set('FEE_CAP', capWords(baseFee + tip, rules))
+      return undefined
+    }
+    const needed = (await this.#gas()) * (this.#offered + fees.maxFeePerGas)
+    const balance = await this.#balance()
+    if (balance < needed) {
+      this.#alarms.set('NO_FUNDS', `${account.address} holds ${balance} wei and needs ${needed}`)
+      return undefined
+    }
+    const { index } = sealed.header
+    const nonce = nonceOf(pair, index)
+    const versions = [await this.#sign(sealed, nonce, fees)]
+    const entry: Pending = { state: 'signed', index, nonce, versions }
+    await entries.put(entry)
+    return entry
+  }
+
+  /** Another version that offers more; durable when it returns. */
+  async #bump(entry: Pending, sealed: SealedBatch): Promise<Pending | undefined> {
+    const { rules, entries } = this.#options
+    const newest = entry.versions.at(-1)
+    if (newest === undefined) return undefined
+    const asked = await this.#market()
+    const fees = raise(feesOf(newest), asked, rules)
+    if (fees === undefined || entry.versions.length >= maxVersions) {
+      this.#alarms.set('FEE_CAP', capWords(asked.baseFee + asked.tip, rules))
+      return undefined
+    }
+    const version = await this.#sign(sealed, entry.nonce, fees)
+    const next: Pending = { ...entry, state: 'signed', versions: [...entry.versions, version] }
+    await entries.put(next)
+    return next
+  }
+
+  async #markSent(entry: Pending): Promise<void> {
+    const { lookedAtMs, nowMs, entries, record, look } = this.#options
+    lookedAtMs.set(entry.index, nowMs())
+    if (entry.state === 'sent') return
+    const sent: Pending = { ...entry, state: 'sent' }
+    await entries.put(sent)
+    await record(sent, look)
+  }
+
+  async #broadcast(entry: Pending, sealed: SealedBatch): Promise<boolean> {
+    const raw = entry.versions.at(-1)?.raw
+    if (raw === undefined) return false
+    const { answer, words } = await this.#options.chain.send(raw)
+    switch (answer) {
+      case 'pooled':
+      case 'nonce_used':
+        await this.#markSent(entry)
+        return true
+      case 'underpriced':
+      case 'fee_too_low':
+        // sent by the next tick: one step up at a time
+        await this.#bump(entry, sealed)
+        return false
+      case 'no_funds':
+        this.#alarms.set('NO_FUNDS', `batch ${entry.index}: ${words}`)
+        return false
+      case 'refused':
+        this.#alarms.set('REFUSED', `batch ${entry.index}: ${words}`)
+        return false
+    }
+  }
+
+  async #lookAgain(entry: Pending, sealed: SealedBatch): Promise<boolean> {
+    const { chain, lookedAtMs, nowMs, recheckMs, rules, onChain } = this.#options
+    const newest = entry.versions.at(-1)
+    const sinceMs = nowMs() - (lookedAtMs.get(entry.index) ?? -Infinity)
+    if (newest === undefined || sinceMs < recheckMs) return true
+    lookedAtMs.set(entry.index, nowMs())
+    const known = await Promise.all(entry.versions.map(({ hash }) => chain.knows(hash)))
+    if (!known.includes(true)) return this.#broadcast(entry, sealed)
+    if (nowMs() - newest.signedMs < rules.bumpAfterMs) return true
+    const { baseFee, tip } = await this.#market()
+    const isFirst = entry.index === onChain + 1
+    if (!isFirst && feesOf(newest).maxFeePerGas >= baseFee + tip) return true
+    const bumped = await this.#bump(entry, sealed)
+    return bumped === undefined ? false : this.#broadcast(bumped, sealed)
+  }
+
+  async #sign(sealed: SealedBatch, nonce: number, fees: Fees): Promise<Version> {
+    const { account, deployment, nowMs } = this.#options
+    const raw = await account.signTransaction({
+      type: 'eip1559',
+      chainId: deployment.chainId,
+      to: deployment.contract,
+      data: callOf(sealed),
+      nonce,
+      gas: await this.#gas(),
+      ...fees,
+    })
+    return {
+      raw,
+      hash: keccak256(raw),
+      maxFeePerGas: String(fees.maxFeePerGas),
+      maxPriorityFeePerGas: String(fees.maxPriorityFeePerGas),
+      signedMs: nowMs(),
+    }
+  }
+
+  async #gasOfNext(): Promise<bigint> {
+    const { batches, chain, onChain } = this.#options
+    const next = batches.get(onChain + 1)
+    if (next === undefined) return leastGas
+    const estimate = await chain.gasOf(callOf(next))
+    const roomy = (estimate * 3n) / 2n
+    return roomy > leastGas ? roomy : leastGas
   }
 }
 

@@ -1,4 +1,4 @@
-/** For whoever imports `airproof-verify.js` from TypeScript; the file itself needs no types. */
+/** For TypeScript that imports `airproof-verify.js`; the file itself needs no types. */
 
 export type VerifyOptions = {
   /** The hash of the anchoring block, from a source that is trusted. */
@@ -27,15 +27,16 @@ export type Check = {
   readonly why: string
 }
 
-export type ProvenReading = {
+/** What a leaf holds of a reading's values; null: not measured. */
+export type LeafValues = {
+  readonly [Name in 'pm25' | 'pm10' | 'co2' | 'temperature' | 'humidity']: number | null
+}
+
+/** Values in their units. */
+export type ProvenReading = LeafValues & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly seq: number
-  readonly pm25: number | null
-  readonly pm10: number | null
-  readonly co2: number | null
-  readonly temperature: number | null
-  readonly humidity: number | null
   readonly aqi: number | null
 }
 
@@ -72,17 +73,22 @@ export function verifyFile(bytes: Uint8Array, options?: VerifyOptions): Promise<
 /** A verification in words, several lines. */
 export function describe(verification: Verification): string
 
-/** The leaf of a bundle's `reading`, from its values alone. */
-export function leafOf(reading: {
+/** `reading` as a bundle has it: values in whole hundredths. */
+export type BundleReading = LeafValues & {
   readonly sensor_id: string
   readonly time_ms: number
   readonly seq: number
-  readonly pm25: number | null
-  readonly pm10: number | null
-  readonly co2: number | null
-  readonly temperature: number | null
-  readonly humidity: number | null
   readonly aqi: number | null
-}): string
+}
+
+/** The leaf of a bundle's `reading`, from its values alone. @param version of the leaf, 1 unless given */
+export function leafOf(reading: BundleReading, version?: number): string
+
+/** By `format`: the versions of leaf and header that a bundle holds. */
+export const bundleVersions: ReadonlyMap<string, { readonly leaf: number; readonly header: number }>
+/** The values that a leaf holds, in the order of its words. */
+export const leafVersions: ReadonlyMap<number, readonly string[]>
+/** The fields of a header, each with its type, in the order of its words. */
+export const headerVersions: ReadonlyMap<number, string>
 
 export function keccak256(bytes: Uint8Array): Uint8Array

@@ -202,6 +202,34 @@ function trieValue(root, index, nodes) {
   return refuse('the trie proof ends before its leaf')
 }
 
+// --- versions -----------------------------------------------------------------------------------
+
+// A line per version. A line never changes, and none is taken out: a file that was handed out stays valid.
+
+/** By `format`: the versions of leaf and header that a bundle holds. */
+export const bundleVersions = new Map([['airproof.proof.v1', { leaf: 1, header: 1 }]])
+/** The values that a leaf holds, in the order of its words. */
+export const leafVersions = new Map([[1, ['pm25', 'pm10', 'co2', 'temperature', 'humidity']]])
+/** The fields of a header, each with its type, in the order of its words; arrays come last. */
+export const headerVersions = new Map([
+  [
+    1,
+    'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
+  ],
+])
+
+/** The row of a bundle's `format`. */
+function versionOf(format) {
+  const version = bundleVersions.get(format)
+  if (version !== undefined) return version
+  const known = [...bundleVersions.keys()].join(', ')
+  return refuse(
+    typeof format === 'string' && /^airproof\.proof\.v\d{1,9}$/.test(format)
+      ? `its format is ${format}, and this verifier knows ${known}: get a newer verifier`
+      : `its format is not one that this verifier knows (${known})`,
+  )
+}
+
 // --- the format ---------------------------------------------------------------------------------
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0
@@ -213,17 +241,13 @@ const isBytes = matches(/^0x(?:[0-9a-f]{2})+$/)
 const isListOf = (is, least, most) => (value) =>
   Array.isArray(value) && value.length >= least && value.length <= most && value.every(is)
 
-const readingFields = {
+const readingFields = (leaf) => ({
   sensor_id: matches(/^[^\p{Cc}\p{Cs} "\\]{1,64}$/u),
   time_ms: isCount,
   seq: isCount,
-  pm25: isValue,
-  pm10: isValue,
-  co2: isValue,
-  temperature: isValue,
-  humidity: isValue,
+  ...Object.fromEntries(leafVersions.get(leaf).map((name) => [name, isValue])),
   aqi: isAqi,
-}
+})
 const batchFields = {
   index: isCount,
   prev_head: isHash,
@@ -248,15 +272,15 @@ const anchorFields = {
   block_number: isCount,
   block_time_s: isCount,
 }
-const fields = {
-  format: (value) => value === 'airproof.proof.v1',
+const fields = ({ leaf }) => ({
+  format: () => true,
   level: (value) => value === 'proof' || value === 'rpc',
   reading_hash: isHash,
-  reading: readingFields,
+  reading: readingFields(leaf),
   path: isListOf(isHash, 0, 64),
   batch: batchFields,
   anchor: anchorFields,
-}
+})
 const proofFields = {
   block_header: isBytes,
   transaction_proof: isListOf(isBytes, 1, 16),
@@ -290,31 +314,28 @@ function parse(given) {
     }
     if (`${JSON.stringify(bundle)}\n` !== given) refuse('not written in the one canonical way')
   }
-  const expected = bundle?.level === 'rpc' ? fields : { ...fields, ...proofFields }
+  const version = versionOf(bundle?.format)
+  const expected = { ...fields(version), ...(bundle.level === 'rpc' ? {} : proofFields) }
   checkFields('the bundle', bundle, expected)
   if (bundle.batch.n_first.length !== bundle.batch.n_last.length) {
     refuse('n_first and n_last differ in length')
   }
-  return bundle
+  return { bundle, version }
 }
 
 // --- readings and batches -----------------------------------------------------------------------
 
-const readingType =
-  'airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,int64 pm25,int64 pm10,int64 co2,int64 temperature,int64 humidity,uint16 aqi,bytes32 deviceSig)'
-const batchType =
-  'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)'
-const measured = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
-
 /** The leaf of a reading, from its values alone. */
-export function leafOf(reading) {
-  const values = [...measured, 'aqi'].map((name) => reading[name])
+export function leafOf(reading, version = 1) {
+  const names = leafVersions.get(version)
+  const type = `airproof.reading.v${version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${names.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig)`
+  const values = [...names, 'aqi'].map((name) => reading[name])
   const present = values.reduce(
     (bits, value, bit) => (value === null ? bits : bits | (1 << bit)),
     0,
   )
   const words = abi(
-    hashOf(utf8(readingType)),
+    hashOf(utf8(type)),
     hashOf(utf8(reading.sensor_id)),
     reading.time_ms,
     reading.seq,
@@ -325,29 +346,21 @@ export function leafOf(reading) {
   return hashOf(hashOf(words))
 }
 
-function headerHashOf(batch) {
-  const nFirstAt = 13 * 32
-  const nLastAt = nFirstAt + 32 * (1 + batch.n_first.length)
+/** As a bundle calls a field of a header: `prevHead` is `prev_head`. */
+const fieldName = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+function headerHashOf(batch, version) {
+  const fieldsOfType = headerVersions.get(version)
+  const values = fieldsOfType.split(',').map((field) => batch[fieldName(field.split(' ')[1])])
+  const tails = []
+  const words = values.map((value) => {
+    if (!Array.isArray(value)) return value
+    const at = 32 * (1 + values.length + tails.length)
+    tails.push(value.length, ...value)
+    return at
+  })
   return hashOf(
-    abi(
-      hashOf(utf8(batchType)),
-      batch.index,
-      batch.prev_head,
-      batch.root,
-      batch.first,
-      batch.last,
-      batch.count,
-      batch.time_min_ms,
-      batch.time_max_ms,
-      batch.sealed_ms,
-      batch.beacon,
-      nFirstAt,
-      nLastAt,
-      batch.n_first.length,
-      ...batch.n_first,
-      batch.n_last.length,
-      ...batch.n_last,
-    ),
+    abi(hashOf(utf8(`airproof.batch.v${version}(${fieldsOfType})`)), ...words, ...tails),
   )
 }
 
@@ -395,8 +408,8 @@ const txPlaces = {
 }
 
 /** What the batch has to have left on the chain. */
-function expectedOnChain(batch, contract) {
-  const headerHash = headerHashOf(batch)
+function expectedOnChain(batch, contract, header) {
+  const headerHash = headerHashOf(batch, header)
   const { index, prev_head: prevHead, root, first, last, count } = batch
   const call = abi(prevHead, index, root, headerHash, first, last, count)
   const head = hashOf(call)
@@ -548,7 +561,11 @@ export async function verifyBundle(given, options = {}) {
 }
 
 async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check, result) {
-  const bundle = await check('format', () => parse(given), 'written as version 1 says, to the byte')
+  const { bundle, version } = await check(
+    'format',
+    () => parse(given),
+    'written as its version says, to the byte',
+  )
   const { reading, batch, anchor } = bundle
   const isDemonstration = anchor.chain_id === demonstrationChainId
   const named = pinNames({ chainId, contract })
@@ -566,7 +583,7 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     const why = `whether it is of the network that you mean: you named no ${named.missing}`
     result.notAsked.push({ name: 'pins', why })
   }
-  const leaf = leafOf(reading)
+  const leaf = leafOf(reading, version.leaf)
   const isLeaf = () => leaf === bundle.reading_hash || refuse(`the values give the hash ${leaf}`)
   await check('leaf', isLeaf, `the values give the hash ${leaf}`)
   const isInTree = () =>
@@ -577,7 +594,7 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     () => checkBatch(reading, batch),
     `its number is one of the ${batch.count} that batch ${batch.index} gives out, and its time is within that of the batch`,
   )
-  const expected = expectedOnChain(batch, anchor.contract)
+  const expected = expectedOnChain(batch, anchor.contract, version.header)
   const isHead = () => expected.head === anchor.head || refuse('the batch gives another head')
   await check('head', isHead, `the batch makes the head ${anchor.head}`)
 
@@ -618,7 +635,7 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     await check('node', () => refuse('this bundle needs a node to be asked: name one with --rpc'))
   }
 
-  result.reading = inWords(reading)
+  result.reading = inWords(reading, leafVersions.get(version.leaf))
   result.block = {
     chainId: anchor.chain_id,
     contract: anchor.contract,
@@ -665,7 +682,7 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
   }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
   trusts.push(
-    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): a bundle shows one of them, and \`airproof audit\` checks them all`,
+    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`,
   )
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(
@@ -675,7 +692,7 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
   return trusts
 }
 
-const inWords = (reading) => ({
+const inWords = (reading, measured) => ({
   sensor_id: reading.sensor_id,
   timestamp: isoTime(reading.time_ms),
   seq: reading.seq,

@@ -3,10 +3,11 @@
  * key revoked anywhere is dead here as soon as the watch brings it. A process that has lost touch
  * with NATS cannot know of revocations, so it lets nobody in.
  */
+
 import { hash } from 'node:crypto'
 import { apiKeyPrefix, checkKey } from '../../core/access/api-key.ts'
 import { parseIso } from '../../core/iso-time.ts'
-import type { KeyRecord } from '../../schemas/people/account.ts'
+import type { Account, KeyRecord } from '../../schemas/people/account.ts'
 import type { Caller } from '../http/answer.ts'
 import { ApiError, unavailable } from '../http/api-error.ts'
 import type { ApiErrorCode } from '../http/api-errors.ts'
@@ -127,3 +128,15 @@ export function parseKnownKey(value: unknown): KnownKey | undefined {
 
 const isRecord = (value: unknown): value is Partial<Record<keyof KeyRecord, unknown>> =>
   typeof value === 'object' && value !== null
+
+export type Tier = Account['tier']
+
+/** An account as the API needs it. */
+type KnownAccount = { readonly tier: Tier }
+
+/** @returns undefined for a value of bucket `accounts` that is no account */
+export function parseKnownAccount(value: unknown): KnownAccount | undefined {
+  if (typeof value !== 'object' || value === null || !('tier' in value)) return undefined
+  const { tier } = value
+  return tier === 'free' || tier === 'premium' ? { tier } : undefined
+}

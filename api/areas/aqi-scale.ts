@@ -1,27 +1,41 @@
-import { aqiBands } from '../../core/air/aqi.ts'
+import type { AirIndex, Ends } from '../../core/air/index/air-index.ts'
+import { airIndices } from '../../core/air/index/indices.ts'
 import { units } from '../../core/air/quantities.ts'
-import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { type Answer, constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { readView } from '../live/view.ts'
 
-type Ends = { readonly low: number; readonly high: number }
-const range = ({ low, high }: Ends, steps: number) => ({ low: low / steps, high: high / steps })
+/** GET /v1/aqi/scale: the table of an index. */
+export function aqiScale(indices: readonly AirIndex[] = airIndices): Route {
+  const answers = new Map(indices.map((index) => [index, constant(scaleOf(index))]))
+  return {
+    path: '/v1/aqi/scale',
+    params: ['index'],
+    types: [jsonType],
+    answer: ({ params }) => {
+      const { index } = readView(params, indices)
+      return answers.get(index) ?? scaleOf(index)
+    },
+  }
+}
 
-/** GET /v1/aqi/scale: the table every index of ours is made with. */
-export function aqiScale(): Route {
-  const answer = constant(
-    jsonAnswer({
-      status: 'success',
-      name: 'US EPA AQI',
-      revision: '2024-05-06',
-      highest: aqiBands.at(-1)?.aqi.high,
-      categories: aqiBands.map(({ category, aqi, pm25, pm10, color, colorVision }) => ({
-        category,
-        aqi,
-        pm25: { ...range(pm25, 10), unit: units.pm25 },
-        pm10: { ...range(pm10, 1), unit: units.pm10 },
-        color,
-        color_vision: colorVision,
-      })),
-    }),
-  )
-  return { path: '/v1/aqi/scale', params: [], types: [jsonType], answer: () => answer }
+function scaleOf({ title, revision, bands, stepsPerUnit }: AirIndex): Answer {
+  // the worst band of some indices has no end
+  const range = ({ low, high }: Ends, steps: number) => ({
+    low: low / steps,
+    high: Number.isFinite(high) ? high / steps : null,
+  })
+  return jsonAnswer({
+    status: 'success',
+    name: title,
+    revision,
+    highest: bands.at(-1)?.aqi.high,
+    categories: bands.map(({ category, aqi, pm25, pm10, color, colorVision }) => ({
+      category,
+      aqi,
+      pm25: { ...range(pm25, stepsPerUnit.pm25), unit: units.pm25 },
+      pm10: { ...range(pm10, stepsPerUnit.pm10), unit: units.pm10 },
+      color,
+      color_vision: colorVision,
+    })),
+  })
 }

@@ -3,9 +3,9 @@
  * computed from the readings and kept for a while.
  */
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import type { RollupProgress } from '../../operate/rollup-progress.ts'
+import type { Keep } from '../../runtime/keep.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
-import type { Keep } from '../keep.ts'
-import type { RollupProgress } from '../live/rollup-progress.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
 
@@ -59,7 +59,7 @@ export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
     { fromMs, toMs }: Period,
   ): Promise<AreaStats | undefined> =>
     asked.keep(
-      `span ${fromMs} ${toMs} ${area}`,
+      { what: 'span', area, fromMs, toMs },
       (gone) => asked.store.within(gone).computeOverall(area, fromMs, toMs),
       asked.gone,
     )
@@ -71,7 +71,7 @@ export function createAreaHistory({ progress, nowMs }: Options): AreaHistory {
     size: BucketSize,
   ): Promise<readonly AreaStats[]> =>
     asked.keep(
-      `${size} ${fromMs} ${toMs} ${area}`,
+      { what: 'steps', area, fromMs, toMs, size },
       (gone) => asked.store.within(gone).computeBuckets(area, fromMs, toMs, size),
       asked.gone,
     )

@@ -1,10 +1,6 @@
-import {
-  type AqiCategory,
-  categoryOf,
-  indexOfConcentration,
-  type Pollutant,
-} from '../../core/air/aqi.ts'
 import { fromHundredths } from '../../core/air/hundredths.ts'
+import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
+import { storedIndex } from '../../core/air/index/indices.ts'
 import { quantities } from '../../core/air/quantities.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -56,35 +52,38 @@ export type AqiJson = {
   readonly min: number | null
   readonly max: number | null
   /** Of the average. */
-  readonly category: AqiCategory | null
+  readonly category: string | null
   /** The pollutant whose mean concentration has the larger index. */
   readonly dominant_pollutant: Pollutant | null
 }
 
-export function aqiJson(stats: AreaStats | undefined): AqiJson {
-  const aqi = stats?.fields.aqi
-  const average = tenths(aqi?.mean ?? null)
+type Statistic = 'mean' | 'p50' | 'min' | 'max'
+
+/**
+ * Of the stored index, the statistics of the readings' indices; of another one, the index of the
+ * concentrations' statistics: nothing else is kept of what may be years.
+ */
+export function aqiJson(stats: AreaStats | undefined, index: AirIndex): AqiJson {
+  const worst = (statistic: Statistic) =>
+    stats && index.worstOf((pollutant) => stats.fields[pollutant][statistic])
+  const of = (statistic: Statistic): number | null =>
+    index === storedIndex
+      ? (stats?.fields.aqi[statistic] ?? null)
+      : (worst(statistic)?.value ?? null)
+  const average = tenths(of('mean'))
   return {
     average,
-    median: tenths(aqi?.p50 ?? null),
-    min: aqi?.min ?? null,
-    max: aqi?.max ?? null,
-    category: average === null ? null : categoryOf(average),
-    dominant_pollutant: dominantOf(stats),
+    median: tenths(of('p50')),
+    min: of('min'),
+    max: of('max'),
+    category: average === null ? null : index.categoryOf(average),
+    dominant_pollutant: worst('mean')?.pollutant ?? null,
   }
 }
 
-function dominantOf(stats: AreaStats | undefined): Pollutant | null {
-  const fine = stats?.fields.pm25.mean ?? null
-  const coarse = stats?.fields.pm10.mean ?? null
-  if (fine === null) return coarse === null ? null : 'pm10'
-  if (coarse === null) return 'pm25'
-  return indexOfConcentration('pm10', coarse) > indexOfConcentration('pm25', fine) ? 'pm10' : 'pm25'
-}
-
-export const bucketJson = (stats: AreaStats) => ({
+export const bucketJson = (stats: AreaStats, index: AirIndex) => ({
   start_time: formatIsoMs(stats.startMs),
   readings: stats.readings,
-  aqi: aqiJson(stats),
+  aqi: aqiJson(stats, index),
   measurements: measurementsJson(stats),
 })

@@ -1,20 +1,22 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../../core/time.ts'
+import type { Keep } from '../../runtime/keep.ts'
 import type { BucketSize, Store } from '../../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import type { AskStore } from '../http/ask-store.ts'
 import { latestMs, type Params, readChoice, readPeriod } from '../http/params.ts'
-import type { Keep } from '../keep.ts'
 import type { Area, AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
+import { readView } from '../live/view.ts'
 import type { AreaHistory, AreaStatistics } from './area-history.ts'
 import { aqiJson, bucketJson, measurementsJson } from './area-json.ts'
 import type { Period } from './cut-period.ts'
 import { expectedReadings } from './expected-readings.ts'
 import { findArea } from './find-area.ts'
-import { areaNow, areaNowcast, worstSensor } from './network-now.ts'
+import { areaIndexNow, areaNow, worstSensor } from './network-now.ts'
 
 type Options = {
   readonly board: SensorBoard
@@ -24,6 +26,7 @@ type Options = {
   readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
   readonly askStore: AskStore
   readonly nowMs: () => number
+  readonly indices?: readonly AirIndex[]
 }
 
 /** What an area's numbers may be late: they are computed once in that time. */
@@ -61,12 +64,13 @@ export const listAreas = ({ board, directory }: Pick<Options, 'board' | 'directo
 /** GET /v1/areas/{area_name} */
 export const showArea = (options: Options): Route => ({
   path: '/v1/areas/:area_name',
-  params: ['start_time', 'end_time', 'interval'],
+  params: ['start_time', 'end_time', 'interval', 'index'],
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
     const { board, keeps, nowMs } = options
     const keep = keeps[asker.isVisitor ? 'visitors' : 'accounts']
     const area = findArea(options.directory(), names['area_name'] ?? '')
+    const { index } = readView(params, options.indices)
     const interval = readChoice(params, 'interval', ['hour', 'day'])
     const exact = readAreaPeriod(params, nowMs(), interval === 'hour')
     const period = asker.isVisitor ? roundedOut(exact) : exact
@@ -78,19 +82,21 @@ export const showArea = (options: Options): Route => ({
     const entries = entriesOf(board, area)
     const isNow = period.toMs > nowMs()
     const nowcast = isNow
-      ? await keep(`nowcast ${area.storedAs}`, async () => areaNowcast(entries, nowMs()))
+      ? await keep({ what: 'now', area: area.storedAs, index: index.name }, async () =>
+          areaIndexNow(entries, index, nowMs()),
+        )
       : null
     return jsonAnswer({
       status: 'success',
       area: { name: area.name, code: area.code },
       period: periodJson(period, nowMs()),
       ...areaNow(entries),
-      aqi: { ...aqiJson(stats), nowcast },
+      aqi: { ...aqiJson(stats, index), nowcast },
       measurements: measurementsJson(stats),
       basis,
       coverage: coverageOf(area, board, period, stats?.readings ?? 0, nowMs()),
-      worst_sensor: worstSensor(entries, period),
-      ...(series && { interval, series: series.map(bucketJson) }),
+      worst_sensor: worstSensor(entries, period, index),
+      ...(series && { interval, series: series.map((step) => bucketJson(step, index)) }),
     })
   },
 })
@@ -135,10 +141,10 @@ async function readHistory(
   const read = (store: Store, gone: AbortSignal): Promise<AreaStatistics> =>
     history({ store, gone, isVisitor, keep }, storedAs, period, interval)
   if (!isVisitor) return await askStore(asker, read)
-  const name = `whole ${period.fromMs} ${period.toMs} ${interval} ${storedAs}`
+  const key = { what: 'whole', area: storedAs, ...period, interval }
   const shared = (store: Store, signal: AbortSignal): Promise<AreaStatistics> =>
-    keep(name, (gone) => read(store, gone), signal)
-  return keep.ready<AreaStatistics>(name) ?? (await askStore(asker, shared))
+    keep(key, (gone) => read(store, gone), signal)
+  return keep.ready<AreaStatistics>(key) ?? (await askStore(asker, shared))
 }
 
 type Wanted = {

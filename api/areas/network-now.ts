@@ -1,11 +1,11 @@
 /** What the sensors of an area say now, from memory. */
-import { indexOfConcentration } from '../../core/air/aqi.ts'
-import { dailyHours, dailyMean, nowcast, nowcastHours } from '../../core/air/nowcast.ts'
+import type { AirIndex, HourMeans, Pollutant } from '../../core/air/index/air-index.ts'
+import { dailyHours, dailyMean, nowcastHours } from '../../core/air/nowcast.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline, newestMs, newestReading } from '../live/sensor-now.ts'
+import { isOnline, newestIndex, newestMs } from '../live/sensor-now.ts'
 import type { Period } from './cut-period.ts'
 
 export type AreaNow = {
@@ -32,62 +32,51 @@ export type WorstSensor = {
   readonly timestamp: string
 }
 
-/** Of the newest readings that lie in the period, the worst. */
+/** Of the newest readings that lie in the period, the worst; of equal ones the first. */
 export function worstSensor(
   entries: readonly Entry[],
   { fromMs, toMs }: Period,
+  index: AirIndex,
 ): WorstSensor | null {
   let worst: WorstSensor | null = null
   for (const entry of entries) {
     const timeMs = newestMs(entry)
     if (timeMs < fromMs || timeMs >= toMs) continue
-    const aqi = newestReading(entry)?.aqi ?? null
+    const aqi = newestIndex(entry, index)
     if (aqi === null || (worst !== null && aqi <= worst.aqi)) continue
     worst = { sensor_id: entry.sensor.id, aqi, timestamp: formatIsoMs(timeMs) }
   }
   return worst
 }
 
-type Pollutant = 'pm25' | 'pm10'
-type Hours = readonly (number | null)[]
-
 const sensorHours = (
   { state, slot, sensor }: Entry,
   pollutant: Pollutant,
   nowMs: number,
   hours: number,
-): Hours =>
+): HourMeans =>
   slot === -1 ? [] : hourMeans(state, slot, pollutant, nowMs, hours, hourMs / sensor.cadenceMs)
 
-/** The larger index of the two means; null where there is neither. */
-function largerIndex(pm25: number | null, pm10: number | null): number | null {
-  const indices = [
-    ...(pm25 === null ? [] : [indexOfConcentration('pm25', pm25)]),
-    ...(pm10 === null ? [] : [indexOfConcentration('pm10', pm10)]),
-  ]
-  return indices.length === 0 ? null : Math.max(...indices)
-}
+/** The index of what a sensor measures now, null where too few hours are there. */
+export const indexNow = (entry: Entry, index: AirIndex, nowMs: number): number | null =>
+  index.worstOf((pollutant) => index.nowOf(sensorHours(entry, pollutant, nowMs, nowcastHours)))
+    ?.value ?? null
 
-/** The index of a sensor's NowCast, null where it is not valid. */
-export const nowcastOf = (entry: Entry, nowMs: number): number | null =>
-  largerIndex(
-    nowcast(sensorHours(entry, 'pm25', nowMs, nowcastHours)),
-    nowcast(sensorHours(entry, 'pm10', nowMs, nowcastHours)),
-  )
-
-/** The index of a sensor's 24-hour means, null where it is not valid. */
-export const dailyIndexOf = (entry: Entry, nowMs: number): number | null =>
-  largerIndex(
-    dailyMean(sensorHours(entry, 'pm25', nowMs, dailyHours)),
-    dailyMean(sensorHours(entry, 'pm10', nowMs, dailyHours)),
-  )
+/** The index of a sensor's 24-hour means, null where they are not valid. */
+export const indexOfDay = (entry: Entry, index: AirIndex, nowMs: number): number | null =>
+  index.worstOf((pollutant) => dailyMean(sensorHours(entry, pollutant, nowMs, dailyHours)))
+    ?.value ?? null
 
 /**
- * The index of an area's NowCast: an hour of the area is the mean of those sensors that have
- * enough readings in it, each counted alike.
+ * The index of an area now: an hour of the area is the mean of those sensors that have enough
+ * readings in it, each counted alike.
  */
-export function areaNowcast(entries: readonly Entry[], nowMs: number): number | null {
-  const means = (pollutant: Pollutant): Hours => {
+export function areaIndexNow(
+  entries: readonly Entry[],
+  index: AirIndex,
+  nowMs: number,
+): number | null {
+  const means = (pollutant: Pollutant): HourMeans => {
     const all = entries.map((entry) => sensorHours(entry, pollutant, nowMs, nowcastHours))
     return Array.from({ length: nowcastHours }, (_, age) => {
       const present = all.map((hours) => hours[age] ?? null).filter((mean) => mean !== null)
@@ -95,5 +84,5 @@ export function areaNowcast(entries: readonly Entry[], nowMs: number): number | 
       return present.reduce((sum, mean) => sum + mean, 0) / present.length
     })
   }
-  return largerIndex(nowcast(means('pm25')), nowcast(means('pm10')))
+  return index.worstOf((pollutant) => index.nowOf(means(pollutant)))?.value ?? null
 }

@@ -96,15 +96,23 @@ export function readWord(params: Params, name: string): string | undefined {
 // a `+01:00` that was not percent-encoded arrives as a space
 const spacedOffset = / (?=\d{2}(?::?\d{2})?$)/
 
-/** An instant in ms; without an offset it is UTC, and a bare day its midnight. @throws ApiError 400 */
-export function readTime(params: Params, name: string): number | undefined {
-  const text = params.get(name)
-  if (text === undefined) return undefined
+/**
+ * An instant in ms, as clients may write it everywhere: without an offset it is UTC, and a bare day
+ * its midnight. @returns undefined where it is none
+ */
+export function instantIn(text: string): number | undefined {
   const whole = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00Z` : text
   const verdict = parseIso(
     whole.length > 16 ? whole.slice(0, 16) + whole.slice(16).replace(spacedOffset, '+') : whole,
   )
-  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  return 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+}
+
+/** @throws ApiError 400 */
+export function readTime(params: Params, name: string): number | undefined {
+  const text = params.get(name)
+  if (text === undefined) return undefined
+  const timeMs = instantIn(text)
   if (timeMs === undefined || timeMs < 0 || timeMs > latestMs) {
     throw badParameter(
       name,

@@ -11,12 +11,12 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { evolve } from '../../core/state/evolve.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { createState, type PartitionState } from '../../core/state/partition-state.ts'
+import type { RollupProgress } from '../../operate/rollup-progress.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { followLog } from '../../runtime/nats/follow-log.ts'
 import { seedStates } from '../../runtime/nats/seed-states.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { NewestReadings } from './newest-readings.ts'
-import type { RollupProgress } from './rollup-progress.ts'
 
 export type LivePicture = AsyncDisposable & {
   /** By partition. */

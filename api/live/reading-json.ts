@@ -1,22 +1,20 @@
-import { type AqiCategory, aqiDetail, type Pollutant } from '../../core/air/aqi.ts'
+import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
-import { type Measurements, measurementsOf, valueOf } from '../../core/air/values.ts'
+import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-
-export const shapes = ['flat', 'nested'] as const
-/** `full` has everything that the other two have. */
-export type Shape = (typeof shapes)[number] | 'full'
+import type { Shape, View } from './view.ts'
 
 /** A reading as /v1 prints it; whatever was not measured is null, never 0. */
 export type ReadingJson = Measurements & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly measurements: Measurements
+  /** By the index that the caller chose, as is what follows from it. */
   readonly aqi: number | null
-  readonly aqi_category: AqiCategory | null
+  readonly aqi_category: string | null
   readonly dominant_pollutant: Pollutant | null
-  /** A concentration above the index's table, which ends at 500. */
+  /** A concentration lies above the index's table. */
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
   readonly blockchain: { readonly hash: string } & OnChain
@@ -34,36 +32,49 @@ export type OnChainOf = (reading: Reading) => OnChain
 /** The leaf of a reading as `0x` and 64 hex digits. */
 export type HashOf = (reading: Reading) => string
 
+/** What the chain says of a reading. */
+export type Proofs = { readonly hashOf: HashOf; readonly onChainOf: OnChainOf }
+
 /** What never changes of a reading; `hash` is part of `blockchain`, which does. */
 export type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
 
-export function readingJson(reading: Reading, hashOf: HashOf, onChainOf: OnChainOf): ReadingJson {
+/** All of it, or only what the view's shape has (and whose reading it is). */
+export const readingJson = (
+  reading: Reading,
+  { index, shape }: View,
+  proofs: Proofs,
+): Partial<ReadingJson> => shaped(fullJson(reading, index, proofs), shape)
+
+export function fullJson(
+  reading: Reading,
+  index: AirIndex,
+  { hashOf, onChainOf }: Proofs,
+): ReadingJson {
   const onChain = onChainOf(reading)
   return {
-    ...fixedJson(reading),
+    ...fixedJson(reading, index),
     blockchain: { hash: hashOf(reading), ...onChain },
     blockchain_tx: onChain.tx_hash,
   }
 }
 
-export function fixedJson(reading: Reading): FixedJson {
+export function fixedJson(reading: Reading, index: AirIndex): FixedJson {
   const measurements = measurementsOf(reading.values)
-  const detail = aqiDetail(valueOf(reading.values, 'pm25'), valueOf(reading.values, 'pm10'))
+  const aqi = index.ofReading(reading)
   return {
     sensor_id: reading.sensor,
     timestamp: formatIsoMs(reading.timeMs),
     ...measurements,
     measurements,
-    aqi: reading.aqi,
-    aqi_category: detail?.category ?? null,
-    dominant_pollutant: detail?.dominant ?? null,
-    beyond_index: detail?.beyondIndex ?? false,
+    aqi,
+    aqi_category: aqi === null ? null : index.categoryOf(aqi),
+    dominant_pollutant: index.dominantOf(reading),
+    beyond_index: index.isBeyond(reading),
     quality: namesOf(reading.flags),
   }
 }
 
-/** The same, or only what one of the two shapes has (and whose reading it is). */
-export function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {
+function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {
   const { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain, blockchain_tx } = json
   switch (shape) {
     case 'full':

@@ -1,26 +1,18 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
-import {
-  fixedJson,
-  type HashOf,
-  type OnChainOf,
-  readingJson,
-  type Shape,
-  shaped,
-} from './reading-json.ts'
+import { fixedJson, type HashOf, type OnChainOf, type Proofs, readingJson } from './reading-json.ts'
+import type { View } from './view.ts'
 
-export type ReadingTexts = {
-  readonly hashOf: HashOf
-  readonly onChainOf: OnChainOf
+export type ReadingTexts = Proofs & {
   /** The JSON of a reading; what never changes of it is made once for as long as it is kept. */
-  readonly textOf: (reading: Reading, shape: Shape) => string
+  readonly textOf: (reading: Reading, view: View) => string
 }
 
 /** A hash is seven rounds of keccak, so those of readings kept in memory are kept with them. */
 export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): ReadingTexts {
   const encode = leafEncoder(keccak)
   const hashes = new WeakMap<Reading, string>()
-  const beginnings = new WeakMap<Reading, string>()
   const hashOf: HashOf = (reading) => {
     let hash = hashes.get(reading)
     if (hash === undefined) {
@@ -29,24 +21,27 @@ export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): Readin
     }
     return hash
   }
+  /** By both arguments: each index says something else of the same reading. */
+  const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
   /** Up to where the chain comes in, which is what may be another at the next request. */
-  const beginningOf = (reading: Reading): string => {
-    let text = beginnings.get(reading)
+  const beginningOf = (reading: Reading, index: AirIndex): string => {
+    let ofIndex = beginnings.get(index)
+    if (ofIndex === undefined) beginnings.set(index, (ofIndex = new WeakMap()))
+    let text = ofIndex.get(reading)
     if (text === undefined) {
-      text = `${JSON.stringify(fixedJson(reading)).slice(0, -1)},"blockchain":{"hash":"${hashOf(reading)}",`
-      beginnings.set(reading, text)
+      text = `${JSON.stringify(fixedJson(reading, index)).slice(0, -1)},"blockchain":{"hash":"${hashOf(reading)}",`
+      ofIndex.set(reading, text)
     }
     return text
   }
+  const proofs = { hashOf, onChainOf }
   return {
-    hashOf,
-    onChainOf,
-    textOf: (reading, shape) => {
-      if (shape !== 'full')
-        return JSON.stringify(shaped(readingJson(reading, hashOf, onChainOf), shape))
+    ...proofs,
+    textOf: (reading, view) => {
+      if (view.shape !== 'full') return JSON.stringify(readingJson(reading, view, proofs))
       const { verified, tx_hash, status } = onChainOf(reading)
       const tx = tx_hash === null ? 'null' : `"${tx_hash}"`
-      return `${beginningOf(reading)}"verified":${verified},"tx_hash":${tx},"status":"${status}"},"blockchain_tx":${tx}}`
+      return `${beginningOf(reading, view.index)}"verified":${verified},"tx_hash":${tx},"status":"${status}"},"blockchain_tx":${tx}}`
     },
   }
 }

@@ -4,6 +4,7 @@
  * clock changes it.
  */
 
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { partitionOf, type SensorId, type SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
@@ -24,7 +25,7 @@ export type SensorBoard = {
   /** Sensors with this number, for short ids; retired ones only where no other has it. */
   readonly withNumber: (number: string) => readonly SensorId[]
   /** @param entry just taken from `all` or `get` */
-  readonly textOf: (entry: Entry) => string
+  readonly textOf: (entry: Entry, index: AirIndex) => string
   /** Counts up with every change of the registry. */
   readonly registryVersion: () => number
   /** Counts up with everything that may change a text, an order or a status. */
@@ -62,7 +63,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     const partition = partitionOf(sensor.id)
     const state = stateOf(partition)
     const slot = state.slots.get(sensor.id) ?? -1
-    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, text: '' }
+    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, texts: new Map() }
   }
 
   /** Moves the entry to the present step of the clock. */
@@ -71,14 +72,14 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     if (entry.step === step) return
     entry.site = siteAt(entry.sensor, nowMs())
     entry.step = step
-    entry.text = ''
+    entry.texts.clear()
   }
 
   const changed = (id: SensorId): void => {
     const entry = byId.get(id)
     if (entry === undefined) return
     if (entry.slot === -1) entry.slot = entry.state.slots.get(id) ?? -1
-    entry.text = ''
+    entry.texts.clear()
   }
 
   return {
@@ -106,9 +107,13 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
       const inUse = entries.filter(isInUse)
       return (inUse.length > 0 ? inUse : entries).map(({ sensor }) => sensor.id)
     },
-    textOf: (entry) => {
-      if (entry.text === '') entry.text = sensorText(entry, nowMs())
-      return entry.text
+    textOf: (entry, index) => {
+      let text = entry.texts.get(index)
+      if (text === undefined) {
+        text = sensorText(entry, index, nowMs())
+        entry.texts.set(index, text)
+      }
+      return text
     },
     registryVersion: () => registryVersion,
     version: () => {
@@ -123,7 +128,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
         for (const entry of byId.values()) {
           entry.state = stateOf(entry.partition)
           entry.slot = entry.state.slots.get(entry.sensor.id) ?? -1
-          entry.text = ''
+          entry.texts.clear()
         }
         return
       }

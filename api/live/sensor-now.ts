@@ -1,5 +1,6 @@
 /** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
 
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
@@ -15,10 +16,10 @@ export type Entry = {
   slot: number
   /** Where it stands now. */
   site: RegisteredSite
-  /** The step of the clock that `site` and `text` belong to; −1: look again. */
+  /** The step of the clock that `site` and `texts` belong to; −1: look again. */
   step: number
-  /** Its JSON, or '' where it must be made. */
-  text: string
+  /** Its JSON by index; emptied where it must be made again. */
+  readonly texts: Map<AirIndex, string>
 }
 
 type Place = Pick<Entry, 'state' | 'slot'>
@@ -46,3 +47,9 @@ export function heardMs({ state, slot }: Place): number | null {
 
 export const offlineSinceMs = ({ state, slot }: Place): number | null =>
   slot === -1 ? null : offlineSinceMsOf(state, slot)
+
+/** The index of the newest reading, null where there is none. */
+export function newestIndex(place: Place, index: AirIndex): number | null {
+  const newest = newestReading(place)
+  return newest === undefined ? null : index.ofReading(newest)
+}

@@ -1,7 +1,8 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { uptime24h } from '../../core/state/uptime.ts'
 import type { Entry } from './sensor-now.ts'
-import { isOnline, newestMs, newestReading } from './sensor-now.ts'
+import { isOnline, newestIndex, newestMs } from './sensor-now.ts'
 
 /** Uptime, and the newest reading's time (null where it never sent one). */
 export function vitalsOf(
@@ -20,7 +21,7 @@ export function vitalsOf(
  * The JSON of a sensor, in ASCII: what is joined from such texts has a byte a character and is not
  * looked at again.
  */
-export function sensorText(entry: Entry, nowMs: number): string {
+export function sensorText(entry: Entry, index: AirIndex, nowMs: number): string {
   const { area, lat, lon, address } = entry.site
   return asciiJson({
     id: entry.sensor.id,
@@ -28,7 +29,7 @@ export function sensorText(entry: Entry, nowMs: number): string {
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',
     ...vitalsOf(entry, nowMs),
-    aqi: newestReading(entry)?.aqi ?? null,
+    aqi: newestIndex(entry, index),
   })
 }
 

@@ -1,4 +1,5 @@
 /** /v1 for programs: OpenAPI 3.1. What the routes take and give, kept beside them by tests. */
+import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import {
   answer,
@@ -54,6 +55,11 @@ const areaInQuery = query(
   'name, code or slug of an area in any case, or the network’s name; 404 if there is no such area',
   { example: 'Ikeja' },
 )
+const indexInQuery = query(
+  'index',
+  { ...oneOf(airIndices.map(({ name }) => name)), default: storedIndex.name },
+  `the index of air quality that \`aqi\` and its categories are of: ${airIndices.map(({ name, title }) => `${name}, ${title}`).join('; ')}`,
+)
 const boxInQuery = query(
   'bbox',
   text,
@@ -86,7 +92,7 @@ export const openApi = {
     { name: 'stream', description: 'What happens, as it happens' },
     { name: 'webhooks', description: 'What happens, sent to an address of yours (premium)' },
     { name: 'account', description: 'What your account has used' },
-    { name: 'reference', description: 'The index’s table, and this document' },
+    { name: 'reference', description: 'The tables of the indices, and this document' },
   ],
   paths: {
     '/': {
@@ -122,6 +128,7 @@ export const openApi = {
           ),
           limit(100),
           nextPage,
+          indexInQuery,
         ],
         responses: {
           '200': answer('a page of sensors', json(ref('SensorsPage')), { more: ['Link'] }),
@@ -135,7 +142,7 @@ export const openApi = {
         tags: ['sensors'],
         summary: 'One sensor as it is now',
         description: 'Also one that was retired; its `sensor_status` is offline.',
-        parameters: [sensorInPath],
+        parameters: [sensorInPath, indexInQuery],
         responses: { '200': answer('the sensor', json(ref('SensorStatus'))), ...failures(404) },
       },
     },
@@ -154,6 +161,7 @@ export const openApi = {
           query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept'),
           limit(10),
           nextPage,
+          indexInQuery,
         ],
         responses: {
           '200': answer(
@@ -251,6 +259,7 @@ export const openApi = {
           startTime,
           endTime,
           query('interval', oneOf(['hour', 'day']), 'adds `series`, in steps of UTC'),
+          indexInQuery,
         ],
         responses: {
           '200': answer('the statistics', json(ref('AreaStatistics'))),
@@ -262,8 +271,9 @@ export const openApi = {
       get: {
         operationId: 'aqiScale',
         tags: ['reference'],
-        summary: 'The table that every index is made with',
-        description: 'The US EPA’s, with its colours.',
+        summary: 'The table that an index is made with',
+        description: 'With its colours.',
+        parameters: [indexInQuery],
         responses: {
           '200': answer('the table', json(ref('AqiScale')), { more: ['ETag'] }),
           ...unchanged,

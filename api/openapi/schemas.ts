@@ -1,5 +1,6 @@
 /** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
-import { aqiBands } from '../../core/air/aqi.ts'
+import { pollutants } from '../../core/air/index/air-index.ts'
+import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { type Quantity, quantities } from '../../core/air/quantities.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { leafNow } from '../../core/proof/leaf.ts'
@@ -23,7 +24,7 @@ import {
   yes,
 } from './parts.ts'
 
-const categories = aqiBands.map((band) => band.category)
+const categories = airIndices.flatMap(({ bands }) => bands.map((band) => band.category))
 const category = nullable(ref('AqiCategory'))
 const pollutant = nullable(ref('Pollutant'))
 const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
@@ -41,7 +42,7 @@ const statistics = byName(() => ref('FieldStatistics'))
 
 const aqi = {
   ...integerOrNull,
-  description: 'of this reading alone: US EPA, table of 2024',
+  description: `of this reading alone, by the index that \`index\` names: ${storedIndex.title} unless given`,
 } as const
 const txHash = { ...textOrNull, description: 'of the transaction that anchors its batch' } as const
 const reading = {
@@ -56,6 +57,11 @@ const proofStatus = {
     'in no batch yet; in one that is not final yet, or that was not looked at for 5 minutes; anchored; not what was anchored',
 } as const
 
+const range = object({
+  low: number,
+  high: { ...numberOrNull, description: 'null: the worst band has no end' },
+  unit: text,
+})
 const sensorCounts = object({ total: integer, online: integer, offline: integer })
 const aqiStatistics = {
   average: numberOrNull,
@@ -88,8 +94,8 @@ const exampleReading = {
 }
 
 export const answerSchemas = {
-  AqiCategory: oneOf(categories),
-  Pollutant: oneOf(['pm25', 'pm10']),
+  AqiCategory: oneOf([...new Set(categories)]),
+  Pollutant: oneOf(pollutants),
   Presence: oneOf(['online', 'offline']),
   Location: object({ lat: number, lon: number, address: text }),
   Sensor: {
@@ -134,8 +140,8 @@ export const answerSchemas = {
     commissioned_at: { ...time, description: 'since when it is part of the network' },
     expected_interval_seconds: number,
     latest: nullable(ref('Reading')),
-    aqi_nowcast: integerOrNull,
-    aqi_24h: integerOrNull,
+    aqi_nowcast: { ...integerOrNull, description: 'of the present, as the index defines it' },
+    aqi_24h: { ...integerOrNull, description: 'of the 24-hour means' },
     pm25_corrected: {
       ...nullable(object({ value: number, unit: text, method: text })),
       description: 'PM2.5 of the latest reading by a published correction of low-cost sensors',
@@ -161,7 +167,10 @@ export const answerSchemas = {
         measurements: ref('Measurements'),
         aqi_category: category,
         dominant_pollutant: pollutant,
-        beyond_index: { ...yes, description: 'above the table, which ends at 500' },
+        beyond_index: {
+          ...yes,
+          description: 'above the table of the index; that of the US EPA ends at 500',
+        },
         quality: { ...arrayOf(text), description: 'what was noticed about the values' },
         blockchain: ref('Blockchain'),
         blockchain_tx: txHash,
@@ -310,16 +319,16 @@ export const answerSchemas = {
   AqiScale: object({
     status: success,
     name: text,
-    revision: { ...text, format: 'date' },
+    revision: { ...text, description: 'of the table: the day, or only the year' },
     highest: integer,
     categories: arrayOf(ref('AqiBand')),
   }),
   AqiBand: object({
     category: ref('AqiCategory'),
     aqi: object({ low: integer, high: integer }),
-    pm25: object({ low: number, high: number, unit: text }),
-    pm10: object({ low: number, high: number, unit: text }),
-    color: { ...text, description: 'as the US EPA paints it' },
+    pm25: range,
+    pm10: range,
+    color: { ...text, description: 'as the institution paints it that publishes the index' },
     color_vision: { ...text, description: 'for those who do not see all colours' },
   }),
   Start: object({ status: success, docs: text, openapi: text }),

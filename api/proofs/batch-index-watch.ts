@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import {
   checkedKey,
@@ -10,7 +11,6 @@ import {
   parseSealed,
 } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { type BatchIndex, createBatchIndex } from './batch-index.ts'
 
 export type WatchedBatchIndex = BatchIndex & AsyncDisposable
 

@@ -1,6 +1,6 @@
 /** When a reading that is not anchored for good yet should be, by the settings and by experience. */
 import { minuteMs } from '../../core/time.ts'
-import type { BatchIndex } from './batch-index.ts'
+import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 
 type Options = {
   readonly index: BatchIndex

@@ -1,9 +1,5 @@
 import type { Reading } from '../../core/air/reading.ts'
-import { formatIsoMs } from '../../core/iso-time.ts'
-
-/** The address of this reading's own proof page, below the API's own address. */
-export const proofPath = ({ sensor, timeMs }: Reading): string =>
-  `/proof/${encodeURIComponent(sensor)}/${encodeURIComponent(formatIsoMs(timeMs))}`
+import { proofUrl } from '../../core/proof/proof-path.ts'
 
 /** The same as a whole address, to hand on. */
 export type ProofLink = (reading: Reading) => string
@@ -12,7 +8,7 @@ export type ProofLink = (reading: Reading) => string
 export const proofLinkBelow =
   (publicUrl: string): ProofLink =>
   (reading) =>
-    `${publicUrl.replace(/\/+$/, '')}${proofPath(reading)}`
+    proofUrl(publicUrl, reading)
 
 /** Where people look at the transaction; without an explorer, at our own page about the reading. */
 export type LinkToTx = (tx: string, reading: Reading) => string

@@ -1,10 +1,10 @@
 import { Counter, type Registry } from 'prom-client'
 import type { Reading } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
+import type { MismatchWhy, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { gaugeIn } from '../../runtime/metrics.ts'
-import type { BatchIndex } from './batch-index.ts'
-import type { MismatchWhy, Verdict } from './prove-reading.ts'
 
 export type Mismatches = {
   /** A row that is not what was anchored: somebody has to look at the database. */

@@ -1,5 +1,5 @@
+import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import type { OnChain, OnChainOf } from '../live/reading-json.ts'
-import type { BatchIndex } from './batch-index.ts'
 
 const pending: OnChain = { verified: false, tx_hash: null, status: 'pending' }
 const mismatch: OnChain = { verified: false, tx_hash: null, status: 'mismatch' }

@@ -5,9 +5,9 @@ import type { Reading } from '../../core/air/reading.ts'
 import { measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
+import { proofPath } from '../../core/proof/proof-path.ts'
+import type { Verdict } from '../../operate/proofs/prove-reading.ts'
 import { type Answer, constant, type Route } from '../http/answer.ts'
-import { proofPath } from './explorer.ts'
-import type { Verdict } from './prove-reading.ts'
 
 /** Nothing but our own three files, and nobody else is asked for anything. */
 const contentSecurityPolicy =

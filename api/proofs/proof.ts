@@ -3,14 +3,14 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { isHash } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import type { MakeBundle } from '../../operate/proofs/make-bundle.ts'
+import type { ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
 import { type Answer, type Asker, jsonType, type Request, type Route } from '../http/answer.ts'
 import { ApiError, badParameter } from '../http/api-error.ts'
 import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import type { MakeBundle } from './make-bundle.ts'
 import type { Mismatches } from './mismatches.ts'
 import { proofPageAnswer } from './proof-page.ts'
-import type { ProveReading, Verdict } from './prove-reading.ts'
 import { proving } from './proving.ts'
 
 type Options = ReadingSources & {

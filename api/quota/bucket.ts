@@ -7,7 +7,8 @@ import { Kvm, KvWatchInclude } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Count, noCount } from '../../core/access/quota.ts'
 import { secondMs } from '../../core/time.ts'
-import { isWrongLastSequence, lastMessage } from '../../runtime/nats/stored-message.ts'
+import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { decodeCount, encodeCount } from '../../schemas/people/quota.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
@@ -53,6 +54,10 @@ export async function openQuotaBucket(
     if (counts.size > most && oldest !== undefined) counts.delete(oldest)
     return found
   }
+  /** Unless the watch has brought something newer, which is then what the next swap is from. */
+  const forget = (key: string, revision: number): void => {
+    if (counts.get(key)?.revision === revision) counts.delete(key)
+  }
 
   const changes = await kv.watch({ include: KvWatchInclude.UpdatesOnly })
   const pump = (async () => {
@@ -80,13 +85,13 @@ export async function openQuotaBucket(
     },
     swap: async (key, { revision }, to) => {
       try {
-        const written = await kv.put(key, encodeCount(to), { previousSeq: revision })
-        keep(key, { count: to, revision: written })
-        return true
+        const write = kv.put(key, encodeCount(to), { previousSeq: revision })
+        const written = await unlessOvertaken(write)
+        if (written === 'overtaken') forget(key, revision)
+        else keep(key, { count: to, revision: written })
+        return written !== 'overtaken'
       } catch (error) {
-        // unless the watch has brought something newer, which is then what the next swap is from
-        if (counts.get(key)?.revision === revision) counts.delete(key)
-        if (isWrongLastSequence(error)) return false
+        forget(key, revision)
         throw error
       }
     },

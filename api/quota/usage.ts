@@ -2,6 +2,7 @@ import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../../core/access/q
 import { formatIsoMs, inFull } from '../../core/iso-time.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
+import { asVersion1 } from '../../schemas/formats.ts'
 import { decodeCount, quotaKey } from '../../schemas/people/quota.ts'
 import type { KnownKey } from '../access/key-guard.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
@@ -85,7 +86,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
 /** To the minute; null where the key was never used, or its entry cannot be read. */
 function lastUsed(text: string | undefined): string | null {
   try {
-    const value: unknown = text === undefined ? null : JSON.parse(text)
+    const value = text === undefined ? null : asVersion1('entry', JSON.parse(text))
     return typeof value === 'string' ? inFull(value) : null
   } catch {
     return null

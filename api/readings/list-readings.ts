@@ -1,3 +1,4 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { StoreReads } from '../../store/store.ts'
@@ -17,9 +18,9 @@ import {
 import { findSensorId } from '../live/find-sensor.ts'
 import { newestFromStore } from '../live/newest-from-store.ts'
 import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
-import { type Shape, shapes } from '../live/reading-json.ts'
 import type { ReadingTexts } from '../live/reading-texts.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
+import { readView, type View } from '../live/view.ts'
 import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
 
 type Options = {
@@ -28,9 +29,19 @@ type Options = {
   readonly newest: NewestReadings
   readonly askStore: AskStore
   readonly texts: ReadingTexts
+  readonly indices?: readonly AirIndex[]
 }
 
-const names = ['sensor_id', 'limit', 'start_time', 'end_time', 'cursor', 'shape', 'format'] as const
+const names = [
+  'sensor_id',
+  'limit',
+  'start_time',
+  'end_time',
+  'cursor',
+  'shape',
+  'format',
+  'index',
+] as const
 
 /** GET /v1/readings: newest first; from memory as far down as it reaches, else from the store. */
 export const listReadings = (options: Options): Route => ({
@@ -46,7 +57,7 @@ export const listReadings = (options: Options): Route => ({
     const { params } = request
     const limit = readLimit(params, 10)
     const query = readQuery(params, limit + 1, options)
-    const shape = readShape(params, request.type)
+    const view = readTypedView(params, request.type, options.indices)
     const found =
       options.newest.page(query) ??
       (await options.askStore(request.asker, (store, signal) =>
@@ -58,7 +69,7 @@ export const listReadings = (options: Options): Route => ({
     const { type } = request
     const body = writeReadings(
       type,
-      { readings, sensor: query.sensor, nextCursor, shape },
+      { readings, sensor: query.sensor, nextCursor, view },
       { texts, registered: (sensor) => board.get(sensor)?.sensor },
     )
     return {
@@ -70,12 +81,12 @@ export const listReadings = (options: Options): Route => ({
 })
 
 /** @throws ApiError 400 */
-function readShape(params: Params, type: string): Shape {
-  const shape = readChoice(params, 'shape', shapes)
-  if (shape !== undefined && type === readingTypes.csv) {
-    throw badParameter('shape', shape, 'left out with CSV, which has all columns')
+function readTypedView(params: Params, type: string, indices: Options['indices']): View {
+  const view = readView(params, indices)
+  if (view.shape !== 'full' && type === readingTypes.csv) {
+    throw badParameter('shape', view.shape, 'left out with CSV, which has all columns')
   }
-  return shape ?? 'full'
+  return view
 }
 
 function readQuery(params: Params, limit: number, { board, rules }: Options): PageQuery {

@@ -4,8 +4,9 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
-import { type ReadingJson, readingJson, type Shape } from '../live/reading-json.ts'
+import { fullJson, type ReadingJson } from '../live/reading-json.ts'
 import type { ReadingTexts } from '../live/reading-texts.ts'
+import type { View } from '../live/view.ts'
 
 /** `format=` → media type, the usual first. */
 export const readingTypes = {
@@ -22,7 +23,7 @@ type Page = {
   /** Where one sensor was asked for. */
   readonly sensor: SensorId | undefined
   readonly nextCursor: string | null
-  readonly shape: Shape
+  readonly view: View
 }
 
 type Sources = {
@@ -37,7 +38,7 @@ export function writeReadings(type: string, page: Page, sources: Sources): Buffe
       return Buffer.from(csv(page, sources))
     case readingTypes.ndjson:
       return Buffer.from(
-        page.readings.map((r) => `${sources.texts.textOf(r, page.shape)}\n`).join(''),
+        page.readings.map((r) => `${sources.texts.textOf(r, page.view)}\n`).join(''),
       )
     case readingTypes.geojson:
       return Buffer.from(geojson(page, sources))
@@ -46,9 +47,9 @@ export function writeReadings(type: string, page: Page, sources: Sources): Buffe
   }
 }
 
-function json({ readings, sensor, nextCursor, shape }: Page, { texts }: Sources): string {
+function json({ readings, sensor, nextCursor, view }: Page, { texts }: Sources): string {
   const whose = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
-  const items = readings.map((reading) => texts.textOf(reading, shape)).join(',')
+  const items = readings.map((reading) => texts.textOf(reading, view)).join(',')
   return `{"status":"success",${whose}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},"readings":[${items}]}`
 }
 
@@ -67,12 +68,12 @@ const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] a
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. What else than
  * the basic five the page's readings have comes last, so that no column moves.
  */
-function csv({ readings }: Page, { texts }: Sources): string {
+function csv({ readings, view }: Page, { texts }: Sources): string {
   const others = quantityNames.filter(
     (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
   )
   const lines = readings.map((reading) => {
-    const row = readingJson(reading, texts.hashOf, texts.onChainOf)
+    const row = fullJson(reading, view.index, texts)
     const { hash, status, tx_hash } = row.blockchain
     const measured = columns.map((name) => row[name] ?? '')
     const proof = [row.quality.join(' '), hash, status, tx_hash ?? '']
@@ -84,12 +85,12 @@ function csv({ readings }: Page, { texts }: Sources): string {
 }
 
 /** A point a reading, where the sensor stood when it measured. */
-function geojson({ readings, shape }: Page, { texts, registered }: Sources): string {
+function geojson({ readings, view }: Page, { texts, registered }: Sources): string {
   const features = readings.map((reading) => {
     const sensor = registered(reading.sensor)
     const site = sensor && siteAt(sensor, reading.timeMs)
     const geometry = site ? { type: 'Point', coordinates: [site.lon, site.lat] } : null
-    return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${texts.textOf(reading, shape)}}`
+    return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${texts.textOf(reading, view)}}`
   })
   return `{"type":"FeatureCollection","features":[${features.join(',')}]}`
 }

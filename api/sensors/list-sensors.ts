@@ -1,3 +1,4 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { type Answer, jsonType, type Route } from '../http/answer.ts'
 import { idCursor, readIdCursor } from '../http/cursor.ts'
@@ -6,26 +7,30 @@ import { type Params, readLimit } from '../http/params.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
+import { readView } from '../live/view.ts'
 import { readSensorFilter } from './sensor-filter.ts'
 
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
+  readonly indices?: readonly AirIndex[]
 }
 
 /** GET /v1/sensors: by id, from memory, each sensor's JSON joined as it lies ready. */
-export const listSensors = ({ board, rules, directory }: Options): Route => ({
+export const listSensors = ({ board, rules, directory, indices }: Options): Route => ({
   path: '/v1/sensors',
-  params: ['status', 'area', 'bbox', 'near', 'radius', 'limit', 'cursor'],
+  params: ['status', 'area', 'bbox', 'near', 'radius', 'limit', 'cursor', 'index'],
   types: [jsonType],
   version: board.version,
   answer: ({ params }) => {
     const limit = readLimit(params, 100)
     const after = readIdCursor(params, rules)
+    const { index } = readView(params, indices)
     const filter = readSensorFilter(params, { directory })
     const entries = board.all()
-    return page(filter ? entries.filter(filter) : entries, { limit, after, board, params })
+    const textOf = (entry: Entry): string => board.textOf(entry, index)
+    return page(filter ? entries.filter(filter) : entries, { limit, after, textOf, params })
   },
 })
 
@@ -34,12 +39,12 @@ function page(
   {
     limit,
     after,
-    board,
+    textOf,
     params,
   }: {
     readonly limit: number
     readonly after: string | undefined
-    readonly board: SensorBoard
+    readonly textOf: (entry: Entry) => string
     readonly params: Params
   },
 ): Answer {
@@ -49,7 +54,7 @@ function page(
   const next =
     last !== undefined && start + limit < entries.length ? idCursor(last.sensor.id) : null
   let texts = ''
-  for (const entry of shown) texts += texts === '' ? board.textOf(entry) : `,${board.textOf(entry)}`
+  for (const entry of shown) texts += texts === '' ? textOf(entry) : `,${textOf(entry)}`
   const text = `{"status":"success","count":${shown.length},"total":${entries.length},"next_cursor":${JSON.stringify(next)},"sensors":[${texts}]}`
   // all of it is ASCII, so a byte a character
   return {

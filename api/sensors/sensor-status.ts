@@ -1,33 +1,36 @@
 import { correctionMethod, pm25Corrected } from '../../core/air/correction.ts'
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { type QuantityName, units } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { inUnit, valueOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
-import { dailyIndexOf, nowcastOf } from '../areas/network-now.ts'
+import { indexNow, indexOfDay } from '../areas/network-now.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { findSensor } from '../live/find-sensor.ts'
-import { readingJson } from '../live/reading-json.ts'
-import type { ReadingTexts } from '../live/reading-texts.ts'
+import { type Proofs, readingJson } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 import { heardMs, isOnline, newestReading, offlineSinceMs } from '../live/sensor-now.ts'
 import { vitalsOf } from '../live/sensor-text.ts'
+import { readView } from '../live/view.ts'
 
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
-  readonly texts: Pick<ReadingTexts, 'hashOf' | 'onChainOf'>
+  readonly texts: Proofs
   readonly nowMs: () => number
+  readonly indices?: readonly AirIndex[]
 }
 
 /** GET /v1/sensors/{sensor_id}/status, from memory. */
-export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => ({
+export const sensorStatus = ({ board, rules, texts, nowMs, indices }: Options): Route => ({
   path: '/v1/sensors/:sensor_id/status',
-  params: [],
+  params: ['index'],
   types: [jsonType],
-  answer: ({ names }) => {
+  answer: ({ names, params }) => {
+    const view = readView(params, indices)
     const entry = findSensor(board, rules, names['sensor_id'] ?? '')
     const { area, lat, lon, address } = entry.site
     const newest = newestReading(entry)
@@ -42,9 +45,9 @@ export const sensorStatus = ({ board, rules, texts, nowMs }: Options): Route => 
       ...silenceOf(entry, nowMs()),
       commissioned_at: formatIsoMs(entry.sensor.sites[0].fromMs),
       expected_interval_seconds: entry.sensor.cadenceMs / secondMs,
-      latest: newest === undefined ? null : readingJson(newest, texts.hashOf, texts.onChainOf),
-      aqi_nowcast: nowcastOf(entry, nowMs()),
-      aqi_24h: dailyIndexOf(entry, nowMs()),
+      latest: newest === undefined ? null : readingJson(newest, view, texts),
+      aqi_nowcast: indexNow(entry, view.index, nowMs()),
+      aqi_24h: indexOfDay(entry, view.index, nowMs()),
       pm25_corrected: correctedOf(newest),
       area,
       location: { lat, lon, address },

@@ -11,6 +11,7 @@ import { findSensor } from '../live/find-sensor.ts'
 import type { ReadingTexts } from '../live/reading-texts.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
+import { usualView } from '../live/view.ts'
 import { readSensorFilter } from '../sensors/sensor-filter.ts'
 import { parseCursor, type StreamCursor } from './frames.ts'
 import type { Listener, StreamHub } from './hub.ts'
@@ -45,7 +46,7 @@ export function streamEvents(options: Options): Route {
   }
   const replay = createReplay({
     nc,
-    textOf: (reading) => texts.textOf(reading, 'full'),
+    textOf: (reading) => texts.textOf(reading, usualView),
     position: hub.position,
   })
 

@@ -1,5 +1,6 @@
+import { criticalAqi, defaultAqiThreshold } from '../../core/air/thresholds.ts'
 import { isArmedAt } from '../../core/state/apply-reading.ts'
-import { criticalAqi, defaultAqiThreshold, type Webhook } from '../../schemas/webhooks/webhook.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 

@@ -6,8 +6,8 @@
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
+import { changeEntry } from '../../runtime/nats/cas.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { webhooksKey } from '../../schemas/system-keys.ts'
 import { changing, mostWebhooks, tooManyWebhooks } from './webhook-error.ts'
 
@@ -44,21 +44,10 @@ export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaim
     account: string,
     change: (claims: Claims) => Promise<Claims | undefined>,
   ): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries++) {
-      const entry = await kv.get(webhooksKey(account))
-      const before = claimsIn(jsonOf(entry))
-      const claims = await change(before)
-      if (claims === undefined) return
-      try {
-        await kv.put(webhooksKey(account), JSON.stringify(claims), {
-          previousSeq: entry?.revision ?? 0,
-        })
-        return
-      } catch (error) {
-        if (!isWrongLastSequence(error)) throw error
-      }
-    }
-    throw changing()
+    await changeEntry(kv, webhooksKey(account), (read) => change(claimsIn(jsonOf(read))), {
+      mostTries,
+      busy: changing,
+    })
   }
 
   return {

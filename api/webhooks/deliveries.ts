@@ -1,21 +1,18 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
 import { inFull } from '../../core/iso-time.ts'
+import type { LoggedAttempt } from '../../operate/webhooks/attempt-log.ts'
+import { NoDelivery, OwnerAway } from '../../operate/webhooks/delivery-errors.ts'
+import {
+  attemptsOf,
+  type DeliverySources,
+  isOf,
+  waitingOf,
+} from '../../operate/webhooks/find-delivery.ts'
 import { type Attempt, attemptOutcomes } from '../../schemas/webhooks/attempt.ts'
 import type { WaitingDelivery } from '../../schemas/webhooks/webhook-requests.ts'
-import { ApiError } from '../http/api-error.ts'
+import { ApiError, badParameter } from '../http/api-error.ts'
 import { type Params, readChoice, readLimit, readPeriod, readWord } from '../http/params.ts'
-import type { AttemptLog, LoggedAttempt } from './attempt-log.ts'
-import { atCursor, readAtCursor } from './cursor.ts'
-import type { DeliveryOwner } from './delivery-owner.ts'
-import { noDelivery } from './webhook-error.ts'
-
-type Options = {
-  readonly log: AttemptLog
-  readonly owner: DeliveryOwner
-  /** Nobody needs the answer any more. */
-  readonly gone?: AbortSignal
-}
 
 export const deliveryParams = [
   'state',
@@ -31,7 +28,6 @@ export const deliveryParams = [
 
 /** Attempts looked at for one page; a page that finds fewer than asked for says where to go on. */
 const mostLookedAt = 1_000
-const mostListed = 1_000
 /** Of one delivery, the newest: with what was said in them they are some 10 KB each. */
 export const mostAttemptsShown = 50
 
@@ -94,9 +90,9 @@ export type AttemptPage = {
   readonly is_behind?: boolean
 }
 
-/** @throws ApiError 400, 503 */
+/** @throws ApiError 400, AttemptsAway, OwnerAway */
 export async function listDeliveries(
-  { log, owner, gone }: Options,
+  { log, owner, gone }: DeliverySources,
   webhook: string,
   params: Params,
 ): Promise<AttemptPage> {
@@ -121,6 +117,19 @@ export async function listDeliveries(
     if (isWanted(logged.attempt)) found.push(logged)
   }
   return page(found, null)
+}
+
+/** Where a page of attempts ended, as an opaque word. @param seq of the last one looked at */
+export const atCursor = (seq: number): string => Buffer.from(`a:${seq}`).toString('base64url')
+
+/** @throws ApiError 400 */
+export function readAtCursor(params: Params): number | undefined {
+  const word = params.get('cursor')
+  if (word === undefined) return undefined
+  const place = word.length > 64 ? '' : Buffer.from(word, 'base64url').toString('latin1')
+  const [, seq = ''] = /^a:([1-9]\d{0,14})$/.exec(place) ?? []
+  if (seq === '') throw badParameter('cursor', word, 'a next_cursor of an earlier answer')
+  return Number(seq)
 }
 
 const page = (found: readonly LoggedAttempt[], next: string | null): AttemptPage => ({
@@ -157,25 +166,21 @@ function readAttemptFilter(params: Params): (attempt: Attempt) => boolean {
   }
 }
 
-/** @param id of the delivery, or its key */
-const isOf = ({ delivery, key }: Pick<Attempt, 'delivery' | 'key'>, id: string): boolean =>
-  delivery === id || key === id
-
 /**
  * A delivery with its newest attempts that are kept, newest first, and what is to become of it.
- * @throws ApiError 404
+ * @throws NoDelivery, AttemptsAway
  */
-export async function showDelivery(options: Options, webhook: string, id: string) {
+export async function showDelivery(sources: DeliverySources, webhook: string, id: string) {
   const attempts: Attempt[] = []
-  for await (const { attempt } of findAttempts(options, webhook, id)) {
+  for await (const { attempt } of attemptsOf(sources, webhook, id)) {
     if (attempts.push(attempt) === mostAttemptsShown) break
     // nothing of it was sent before its first attempt
     if (attempt.attempt === 1 && attempt.trigger === 'event') break
   }
-  const waiting = await findWaiting(options, webhook, id)
+  const waiting = await findWaiting(sources, webhook, id)
   const [newest] = attempts
   const known = waiting ?? newest
-  if (known === undefined) throw noDelivery(id)
+  if (known === undefined) throw new NoDelivery(id, 'unknown')
   return {
     id: known.delivery || null,
     key: known.key,
@@ -202,50 +207,14 @@ function stateAfter(attempt: Attempt | undefined): string {
 
 /** Undefined, too, where the owner is away: the log is told all the same. */
 async function findWaiting(
-  options: Options,
+  sources: DeliverySources,
   webhook: string,
   id: string,
 ): Promise<WaitingDelivery | undefined> {
   try {
-    return await askWaiting(options, webhook, id)
+    return await waitingOf(sources, webhook, id)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 503) throw error
+    if (!(error instanceof OwnerAway)) throw error
     return undefined
   }
-}
-
-/** @throws ApiError 503 */
-async function askWaiting(
-  { owner }: Options,
-  webhook: string,
-  id: string,
-): Promise<WaitingDelivery | undefined> {
-  for (const state of ['pending', 'dead'] as const) {
-    const { deliveries } = await owner.list(webhook, { state, limit: mostListed })
-    const found = deliveries.find((one) => isOf(one, id))
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
-async function* findAttempts({ log, gone }: Options, webhook: string, id: string) {
-  for await (const logged of log.read(webhook, { containing: id, gone })) {
-    if (isOf(logged.attempt, id)) yield logged
-  }
-}
-
-/**
- * The natural key by which the owner knows a delivery. Only of one that there was: whoever makes up
- * a key would be told, signed, what never happened.
- * @throws ApiError 404, 503
- */
-export async function keyOfDelivery(
-  options: Options,
-  webhook: string,
-  id: string,
-): Promise<string> {
-  for await (const { attempt } of findAttempts(options, webhook, id)) return attempt.key
-  const waiting = await askWaiting(options, webhook, id)
-  if (waiting === undefined) throw noDelivery(id)
-  return waiting.key
 }

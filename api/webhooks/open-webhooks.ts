@@ -1,7 +1,10 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import { createAttemptLog } from '../../operate/webhooks/attempt-log.ts'
+import { deliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
 import { publicResolver } from '../../runtime/http/public-resolver.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { indexByAccount } from '../../runtime/nats/index-by-account.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
@@ -10,15 +13,14 @@ import { parseWebhook } from '../../schemas/webhooks/webhook.ts'
 import type { Route } from '../http/answer.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
-import { createAttemptLog } from './attempt-log.ts'
 import { createWebhookClaims } from './claims.ts'
-import { deliveryOwner } from './delivery-owner.ts'
 import { createJudgeWanted } from './wanted.ts'
 import { createWebhookBook } from './webhook-book.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 type Options = {
   readonly nc: NatsConnection
+  readonly level: LevelNow
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
@@ -33,7 +35,7 @@ type Options = {
 export async function openWebhooks(
   options: Options,
 ): Promise<AsyncDisposable & { readonly routes: readonly Route[] }> {
-  const { nc, board, rules, directory, nowMs, allowInsecure, tierOf, box } = options
+  const { nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box } = options
   await using opened = new AsyncDisposableStack()
   const bucket = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
   const idsOf = indexByAccount(bucket)
@@ -49,6 +51,7 @@ export async function openWebhooks(
     book: createWebhookBook({ bucket, idsOf, claims, nowMs }),
     tierOf,
     judge: createJudgeWanted({
+      level,
       board,
       rules,
       directory,

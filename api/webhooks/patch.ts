@@ -18,7 +18,8 @@ export async function patched(
   judge: JudgeWanted,
 ): Promise<(webhook: Webhook) => Webhook> {
   const named = namedFilters(filters ?? {})
-  const wanted = await judge({ ...(url === undefined ? {} : { url }), filters: named })
+  const asked = { ...(url === undefined ? {} : { url }), ...(events && { events }) }
+  const wanted = await judge({ ...asked, filters: named })
   const dropped = filters === null ? undefined : droppedFilters(filters ?? {}, wanted.filters ?? {})
   // what is named may fit by itself, and not beside what stays
   if (Object.keys(named).length > 0) {

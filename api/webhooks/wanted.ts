@@ -1,16 +1,22 @@
 /** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
 
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
+import { type EventKind, eventKinds, levelOfKind } from '../../core/delivery/delivery.ts'
 import { judgeWebhookUrl, type UrlFault } from '../../core/delivery/webhook-url.ts'
 import { secondMs } from '../../core/time.ts'
 import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import type { WebhookFilters } from '../../schemas/webhooks/webhook.ts'
 import { type WrongField, wrongField } from '../../schemas/webhooks/webhook-bodies.ts'
 import type { Area, AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { invalidBody } from './webhook-error.ts'
 
-type Asked = { readonly url?: string; readonly filters?: WebhookFilters }
+type Asked = {
+  readonly url?: string
+  readonly events?: readonly EventKind[]
+  readonly filters?: WebhookFilters
+}
 export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters }
 
 /**
@@ -20,6 +26,8 @@ export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters 
 export type JudgeWanted = (asked: Asked, wrong?: readonly WrongField[]) => Promise<Wanted>
 
 type Options = {
+  /** What every process of the instance knows. */
+  readonly level: LevelNow
   readonly board: Pick<SensorBoard, 'withNumber' | 'get'>
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
@@ -32,14 +40,24 @@ const resolveWithinMs = 2 * secondMs
 const mostCandidates = 20
 
 export function createJudgeWanted(options: Options): JudgeWanted {
-  return async ({ url, filters }, already = []) => {
+  return async ({ url, events = [], filters }, already = []) => {
     const wrong: WrongField[] = [...already]
+    judgeEvents(events, options, wrong)
     const judgedUrl = url === undefined ? {} : await judgeUrl(url, options, wrong)
     const judgedFilters =
       filters === undefined ? {} : { filters: judgeFilters(filters, options, wrong) }
     if (wrong.length > 0) throw invalidBody(wrong)
     return { ...judgedUrl, ...judgedFilters }
   }
+}
+
+/** A process of a former version would drop such a webhook, and misread its deliveries. */
+function judgeEvents(events: readonly EventKind[], { level }: Options, wrong: WrongField[]): void {
+  const known = eventKinds.filter((kind) => levelOfKind(kind) <= level.current())
+  const unknown = events.filter((kind) => !known.includes(kind))
+  if (unknown.length === 0) return
+  const words = `some of ${known.join(', ')}, until the operator has upgraded every process (airproof upgrade)`
+  wrong.push(wrongField('events', unknown, words))
 }
 
 const faults: Readonly<Record<UrlFault, string>> = {

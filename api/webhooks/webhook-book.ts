@@ -3,12 +3,12 @@
  * before a request is answered, so that whoever wrote reads what they wrote.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { KV } from '@nats-io/kv'
+import type { KV, KvEntry } from '@nats-io/kv'
 import { webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
+import { changeEntry, putUnlessChanged, readAgain } from '../../runtime/nats/cas.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
 import { candidateIds } from './candidate-ids.ts'
@@ -107,7 +107,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
     const own = { id, account, created_at: at, updated_at: at, ...idempotency }
     const webhook: Webhook = { ...make(id), ...own }
     // not KV's own `create`: that would revive a deleted id, whose deliveries may still be kept
-    if (await tryPut(kv, webhook, 0)) {
+    if (await tryFirst(kv, webhook)) {
       await readBack()
       return { webhook, isRepeat: false }
     }
@@ -143,23 +143,23 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
       return undefined
     },
     change: async (account, id, change) => {
-      for (let tries = 0; tries < mostTries; tries++) {
-        await need(account, id)
-        const entry = await kv.get(id)
-        const before = parseWebhook(jsonOf(entry))
-        if (entry === null || before?.account !== account) {
+      let webhook = await need(account, id)
+      const judge = async (read: KvEntry | null) => {
+        const before = parseWebhook(jsonOf(read))
+        if (before?.account !== account) {
           await caughtUp()
-          continue
+          await need(account, id)
+          return readAgain
         }
+        webhook = before
         const wanted = change(before)
         // what asks for nothing new is no change, and moves no time
-        if (isDeepStrictEqual(wanted, before)) return before
-        const changed = { ...wanted, updated_at: formatIso(nowMs()) }
-        if (!(await tryPut(kv, changed, entry.revision))) continue
-        await readBack()
-        return changed
+        if (isDeepStrictEqual(wanted, before)) return undefined
+        return { ...wanted, updated_at: formatIso(nowMs()) }
       }
-      throw changing()
+      const changed = await changeEntry<Webhook>(kv, id, judge, { mostTries, busy: changing })
+      if (changed !== undefined) await readBack()
+      return changed ?? webhook
     },
     remove: async (account, id) => {
       await need(account, id)
@@ -178,16 +178,9 @@ const isOwnRepeat = (
   nowMs: number,
 ): boolean => webhook.account === account && isRepeat(webhook, creation, nowMs)
 
-/** @returns whether it stood at that revision (0: had never been) and is written */
-async function tryPut(kv: KV, webhook: Webhook, previousSeq: number): Promise<boolean> {
-  try {
-    await kv.put(webhook.id, JSON.stringify(webhook), { previousSeq })
-    return true
-  } catch (error) {
-    if (isWrongLastSequence(error)) return false
-    throw error
-  }
-}
+/** @returns whether the id had never been in the bucket, and now is */
+const tryFirst = async (kv: KV, webhook: Webhook): Promise<boolean> =>
+  (await putUnlessChanged(kv, webhook.id, webhook, null)) !== 'overtaken'
 
 /** @throws ApiError 409 where what the key made was deleted less than a day ago */
 async function refuseSpent(kv: KV, id: string, nowMs: number): Promise<void> {

@@ -1,5 +1,11 @@
+import {
+  AttemptsAway,
+  NoDelivery,
+  OwnerAway,
+  WebhookDisabled,
+} from '../../operate/webhooks/delivery-errors.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
 import type { WrongField } from '../../schemas/webhooks/webhook-bodies.ts'
-import type { AskRefusal } from '../../schemas/webhooks/webhook-requests.ts'
 import { ApiError, unavailable } from '../http/api-error.ts'
 
 export const mostWebhooks = 20
@@ -27,25 +33,6 @@ export const noWebhook = (id: string): ApiError =>
     details: { webhook_id: id.slice(0, 100) },
   })
 
-export const noDelivery = (id: string): ApiError =>
-  new ApiError(
-    404,
-    'delivery_not_found',
-    'the webhook has no delivery of that id, or not any more',
-    {
-      details: { delivery_id: id.slice(0, 100) },
-    },
-  )
-
-/** Its attempts may be listed still: they are kept for longer than most readings. */
-const notSentAgain = (key: string): ApiError =>
-  new ApiError(
-    404,
-    'delivery_not_found',
-    'it cannot be sent again: what it was about is not kept, or not any more',
-    { details: { delivery_id: key.slice(0, 100) } },
-  )
-
 export const tooManyWebhooks = (): ApiError =>
   new ApiError(
     409,
@@ -68,30 +55,23 @@ export const disabledByOperator = (detail: string | undefined): ApiError =>
 export const changing = (): ApiError =>
   unavailable('webhook_busy', 'the webhook is being changed by others all the time')
 
-export const ownerAway = (cause?: unknown): ApiError =>
-  unavailable(
-    'deliveries_unavailable',
-    'the process that delivers cannot be asked right now',
-    cause,
-  )
-
 /** What was asked for may have been done all the same: an idempotency key makes asking again safe. */
 export const natsAway = (cause: unknown): ApiError =>
   unavailable('webhooks_unavailable', 'webhooks cannot be read or written right now', cause)
 
-/** What the owner of a shard refuses, as the caller hears it. */
-export function refusedByOwner(code: AskRefusal, message: string, asked: string): ApiError {
-  switch (code) {
-    case 'unknown_delivery':
-      return notSentAgain(asked)
-    case 'disabled':
-      return new ApiError(409, 'webhook_disabled', 'the webhook is disabled: resume it first')
-    case 'unknown_webhook':
-    case 'busy':
-      return ownerAway(new Error(message))
-    case 'bad_request':
-      return new ApiError(500, 'internal', 'something went wrong on our side', {
-        cause: new Error(message),
-      })
-  }
+/** What is thrown below the API, as the caller receives it. */
+export function toWebhookError(error: unknown): unknown {
+  if (error instanceof OwnerAway)
+    return deliveriesAway('the process that delivers cannot be asked right now', error.cause)
+  if (error instanceof AttemptsAway) return deliveriesAway(error.message, error.cause)
+  if (error instanceof WebhookDisabled) return new ApiError(409, 'webhook_disabled', error.message)
+  // attempts may be listed still: they are kept for longer than most readings
+  if (error instanceof NoDelivery)
+    return new ApiError(404, 'delivery_not_found', error.message, {
+      details: { delivery_id: error.delivery.slice(0, 100) },
+    })
+  return isServerAway(error) ? natsAway(error) : error
 }
+
+const deliveriesAway = (message: string, cause: unknown): ApiError =>
+  unavailable('deliveries_unavailable', message, cause)

@@ -1,8 +1,11 @@
 /** /v1/webhooks: a premium account's webhooks, and what was sent for them. */
-import { formatIsoMs, parseIso } from '../../core/iso-time.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
+import type { AttemptLog } from '../../operate/webhooks/attempt-log.ts'
+import type { DeliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
+import { type DeliverySources, keyOfDelivery } from '../../operate/webhooks/find-delivery.ts'
+import { viewOf, type WebhookView } from '../../operate/webhooks/view.ts'
 import type { SecretBox } from '../../runtime/secrets/seal-secret.ts'
-import { isServerAway } from '../../runtime/server-away.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 import {
   checkWebhookBody,
@@ -20,24 +23,16 @@ import {
 } from '../http/answer.ts'
 import { type FairLineBounds, fairLine } from '../http/fair-line.ts'
 import { nextLink } from '../http/next-link.ts'
+import { instantIn } from '../http/params.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { isArmed } from './armed-now.ts'
-import type { AttemptLog } from './attempt-log.ts'
-import {
-  attemptView,
-  deliveryParams,
-  keyOfDelivery,
-  listDeliveries,
-  showDelivery,
-} from './deliveries.ts'
-import type { DeliveryOwner } from './delivery-owner.ts'
+import { attemptView, deliveryParams, listDeliveries, showDelivery } from './deliveries.ts'
 import { creationOf, readIdempotencyKey } from './idempotency.ts'
 import { patched, resumed } from './patch.ts'
 import { newSecret, rotated } from './secrets.ts'
-import { viewOf, type WebhookView } from './view.ts'
 import { type JudgeWanted, wellFormed } from './wanted.ts'
 import type { WebhookBook } from './webhook-book.ts'
-import { invalidBody, natsAway, premiumOnly } from './webhook-error.ts'
+import { invalidBody, premiumOnly, toWebhookError } from './webhook-error.ts'
 
 type Options = {
   readonly book: WebhookBook
@@ -70,86 +65,124 @@ const logBounds: FairLineBounds = {
   workMs: 15 * secondMs,
 }
 
-export function webhookRoutes(options: Options): readonly Route[] {
-  const { tierOf, book, log, owner, nowMs } = options
+export const webhookRoutes = (options: Options): readonly Route[] => {
+  const desk = new Desk(options)
+  return [...recordRoutes(desk), ...stateRoutes(desk), ...deliveryRoutes(desk)]
+}
 
-  const isPremium = (account: string): boolean => tierOf(account) === 'premium'
-  const admit = ({ caller }: Request, { isForAll }: Admission): string => {
-    if (caller === undefined) throw new Error('a webhook route is never open')
-    const { account } = caller
-    if (!isForAll && !isPremium(account)) throw premiumOnly(tierOf(account) ?? 'free')
-    return account
+/** What the routes share: who may ask, whose webhook it is, and how one is shown. */
+class Desk {
+  readonly options: Options
+  readonly #inTurn = fairLine(logBounds)
+
+  constructor(options: Options) {
+    this.options = options
   }
-  const route = (
+
+  route(
     method: Method,
     path: string,
     handler: Handler<Asked>,
     { params = [], ...admission }: RouteOptions = {},
-  ): Route => ({
-    method,
-    path: `/v1/webhooks${path}`,
-    params,
-    types: [jsonType],
-    answer: async (request) => {
-      try {
-        return await handler({ ...request, account: admit(request, admission) })
-      } catch (error) {
-        throw isServerAway(error) ? natsAway(error) : error
-      }
-    },
-  })
+  ): Route {
+    return {
+      method,
+      path: `/v1/webhooks${path}`,
+      params,
+      types: [jsonType],
+      answer: async (request) => {
+        try {
+          return await handler({ ...request, account: this.#admit(request, admission) })
+        } catch (error) {
+          throw toWebhookError(error)
+        }
+      },
+    }
+  }
+
   /** A route of one webhook of the caller's. */
-  const own = (
+  own(
     method: Method,
     path: string,
     handler: Handler<Asked & { readonly webhook: Webhook }>,
     options: RouteOptions = {},
-  ): Route =>
-    route(
+  ): Route {
+    return this.route(
       method,
       `/:webhook_id${path}`,
       async (asked) => {
-        const webhook = await book.need(asked.account, asked.names['webhook_id'] ?? '')
-        return handler({ ...asked, webhook })
+        const id = asked.names['webhook_id'] ?? ''
+        return handler({ ...asked, webhook: await this.options.book.need(asked.account, id) })
       },
       options,
     )
-  const viewNow = (webhook: Webhook): WebhookView =>
-    viewOf(webhook, { nowMs: nowMs(), isPremium: isPremium(webhook.account) })
-  const view = (webhook: Webhook, more: object = {}): object => ({
-    status: 'success',
-    webhook: { ...viewNow(webhook), ...more },
-  })
-  const inTurn = fairLine(logBounds)
-  /** What is read of the log of attempts, in the account's turn. */
-  const fromLog = <T>(
-    { account, asker }: Asked,
-    read: (deliveries: {
-      readonly log: AttemptLog
-      readonly owner: DeliveryOwner
-      readonly gone: AbortSignal
-    }) => Promise<T>,
-  ): Promise<T> =>
-    inTurn({ share: account, gone: asker.gone() }, (gone) => read({ log, owner, gone }))
+  }
 
+  viewNow(webhook: Webhook): WebhookView {
+    const { nowMs } = this.options
+    return viewOf(webhook, { nowMs: nowMs(), isPremium: this.#isPremium(webhook.account) })
+  }
+
+  view(webhook: Webhook, more: object = {}): object {
+    return { status: 'success', webhook: { ...this.viewNow(webhook), ...more } }
+  }
+
+  /** The account may be deleted, or the key revoked, while DNS was asked: judged at each write. */
+  change(
+    { account, caller }: Asked,
+    { id }: Webhook,
+    wanted: (webhook: Webhook) => Webhook,
+  ): Promise<Webhook> {
+    return this.options.book.change(account, id, (one) => {
+      caller?.again()
+      return wanted(one)
+    })
+  }
+
+  /** What is read of the log of attempts, in the account's turn. */
+  fromLog<T>({ account, asker }: Asked, read: (from: DeliverySources) => Promise<T>): Promise<T> {
+    const { log, owner } = this.options
+    const turn = { share: account, gone: asker.gone() }
+    return this.#inTurn(turn, (gone) => read({ log, owner, gone }))
+  }
+
+  #isPremium(account: string): boolean {
+    return this.options.tierOf(account) === 'premium'
+  }
+
+  #admit({ caller }: Request, { isForAll }: Admission): string {
+    if (caller === undefined) throw new Error('a webhook route is never open')
+    const { account } = caller
+    if (!isForAll && !this.#isPremium(account))
+      throw premiumOnly(this.options.tierOf(account) ?? 'free')
+    return account
+  }
+}
+
+/** Made, shown, changed and deleted. */
+function recordRoutes(desk: Desk): readonly Route[] {
+  const { book, judge } = desk.options
   return [
-    route(
+    desk.route(
       'GET',
       '',
       async ({ account }) => {
-        const webhooks = book.list(account).map(viewNow)
+        const webhooks = book.list(account).map((webhook) => desk.viewNow(webhook))
         return jsonAnswer({ status: 'success', count: webhooks.length, webhooks })
       },
       forAll,
     ),
-    route('POST', '', (asked) => create(options, asked, view)),
-    own('GET', '', async ({ webhook }) => jsonAnswer(view(webhook)), forAll),
-    own('PATCH', '', async ({ account, webhook, readBody }) => {
-      const body = await judgedForm('patch', await readBody(), options.judge)
-      const change = await patched(body, webhook, options.judge)
-      return jsonAnswer(view(await book.change(account, webhook.id, change)))
+    desk.route('POST', '', (asked) =>
+      create(desk.options, asked, (webhook, more) => desk.view(webhook, more)),
+    ),
+    desk.own('GET', '', async ({ webhook }) => jsonAnswer(desk.view(webhook)), forAll),
+    desk.own('PATCH', '', async (asked) => {
+      const { webhook, readBody } = asked
+      const body = await judgedForm('patch', await readBody(), judge)
+      const wanted = await patched(body, webhook, judge)
+      return jsonAnswer(desk.view(await desk.change(asked, webhook, wanted)))
     }),
-    own(
+    desk.own(
       'DELETE',
       '',
       async ({ account, webhook: { id }, readBody }) => {
@@ -159,28 +192,33 @@ export function webhookRoutes(options: Options): readonly Route[] {
       },
       forAll,
     ),
-    own('POST', '/pause', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
-      const pause = (one: Webhook): Webhook => ({ ...one, paused: true })
-      return jsonAnswer(view(await book.change(account, webhook.id, pause)))
+  ]
+}
+
+/** Paused, resumed, given another secret, tried. */
+function stateRoutes(desk: Desk): readonly Route[] {
+  const { nowMs, owner } = desk.options
+  return [
+    desk.own('POST', '/pause', async (asked) => {
+      checked('nothing', await asked.readBody())
+      const pause = (before: Webhook): Webhook => ({ ...before, paused: true })
+      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, pause)))
     }),
-    own('POST', '/resume', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
-      return jsonAnswer(view(await book.change(account, webhook.id, resumed)))
+    desk.own('POST', '/resume', async (asked) => {
+      checked('nothing', await asked.readBody())
+      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, resumed)))
     }),
-    own('POST', '/rotate', async ({ account, webhook, readBody }) => {
+    desk.own('POST', '/rotate', async (asked) => {
+      const { webhook, readBody } = asked
       const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
-      const rotation = {
-        secret: newSecret(),
-        overlapMs: overlap_seconds * secondMs,
-        nowMs: nowMs(),
-      }
-      const box = await options.box()
-      const change = (one: Webhook): Webhook => rotated(one, box, rotation)
-      const changed = await book.change(account, webhook.id, change)
-      return jsonAnswer(view(changed, { secret: rotation.secret }))
+      const overlapMs = overlap_seconds * secondMs
+      const rotation = { secret: newSecret(), overlapMs, nowMs: nowMs() }
+      const box = await desk.options.box()
+      const change = (before: Webhook): Webhook => rotated(before, box, rotation)
+      const changed = await desk.change(asked, webhook, change)
+      return jsonAnswer(desk.view(changed, { secret: rotation.secret }))
     }),
-    own('POST', '/test', async ({ webhook, readBody }) => {
+    desk.own('POST', '/test', async ({ webhook, readBody }) => {
       const { event = webhook.events[0] ?? 'aqi.high' } = checked('test', await readBody())
       const attempt = await owner.test(webhook.id, event)
       return jsonAnswer({
@@ -189,38 +227,45 @@ export function webhookRoutes(options: Options): readonly Route[] {
         attempt: attemptView(attempt),
       })
     }),
-    own(
+  ]
+}
+
+/** What was sent, and what is to be sent again. */
+function deliveryRoutes(desk: Desk): readonly Route[] {
+  const { nowMs, owner } = desk.options
+  return [
+    desk.own(
       'GET',
       '/deliveries',
       async (asked) => {
         const { webhook, params } = asked
-        const page = await fromLog(asked, (from) => listDeliveries(from, webhook.id, params))
+        const page = await desk.fromLog(asked, (from) => listDeliveries(from, webhook.id, params))
         const path = `/v1/webhooks/${webhook.id}/deliveries`
         const headers = nextLink(path, params, page.next_cursor)
         return jsonAnswer({ status: 'success', ...page }, { headers })
       },
       { ...forAll, params: deliveryParams },
     ),
-    own(
+    desk.own(
       'GET',
       '/deliveries/:delivery_id',
       async (asked) => {
         const { webhook, names } = asked
         const id = names['delivery_id'] ?? ''
-        const delivery = await fromLog(asked, (from) => showDelivery(from, webhook.id, id))
+        const delivery = await desk.fromLog(asked, (from) => showDelivery(from, webhook.id, id))
         return jsonAnswer({ status: 'success', delivery })
       },
       forAll,
     ),
-    own('POST', '/deliveries/:delivery_id/replay', async (asked) => {
+    desk.own('POST', '/deliveries/:delivery_id/replay', async (asked) => {
       const { webhook, names, readBody } = asked
       checked('nothing', await readBody())
       const name = names['delivery_id'] ?? ''
-      const key = await fromLog(asked, (from) => keyOfDelivery(from, webhook.id, name))
+      const key = await desk.fromLog(asked, (from) => keyOfDelivery(from, webhook.id, name))
       const id = await owner.replay(webhook.id, key)
       return jsonAnswer({ status: 'success', delivery: { id, key } }, { status: 202 })
     }),
-    own('POST', '/recover', async ({ webhook, readBody }) => {
+    desk.own('POST', '/recover', async ({ webhook, readBody }) => {
       const since = sinceOf(checked('recover', await readBody()).since, nowMs())
       await owner.recover(webhook.id, since)
       return jsonAnswer({ status: 'success', since }, { status: 202 })
@@ -230,7 +275,7 @@ export function webhookRoutes(options: Options): readonly Route[] {
 
 async function create(
   { book, box, judge, board }: Options,
-  { account, header, readBody }: Asked,
+  { account, caller, header, readBody }: Asked,
   view: (webhook: Webhook, more: object) => object,
 ): Promise<Answer> {
   const key = readIdempotencyKey(header('idempotency-key'))
@@ -253,19 +298,23 @@ async function create(
   if (made !== undefined) return answer(made, true)
 
   const { description, events } = body
-  const { url = '', filters = {} } = await judge({ url: body.url, filters: body.filters ?? {} })
+  const { url = '', filters = {} } = await judge({ filters: {}, ...body })
   const secret = newSecret()
   const created = await book.create(
     account,
-    (id) => ({
-      url,
-      ...(description === undefined ? {} : { description }),
-      events,
-      filters,
-      active: true,
-      paused: false,
-      secrets: { current: seal(secret, id) },
-    }),
+    (id) => {
+      // what is deleted with the account meanwhile would not take this one with it
+      caller?.again()
+      return {
+        url,
+        ...(description === undefined ? {} : { description }),
+        events,
+        filters,
+        active: true,
+        paused: false,
+        secrets: { current: seal(secret, id) },
+      }
+    },
     repeat,
   )
   return answer(created.webhook, created.isRepeat)
@@ -295,8 +344,7 @@ function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): W
 
 /** @returns as UTC @throws ApiError 400 */
 function sinceOf(text: string, nowMs: number): string {
-  const verdict = parseIso(text)
-  const timeMs = 'timeMs' in verdict ? verdict.timeMs : verdict.asUtcMs
+  const timeMs = instantIn(text)
   if (timeMs !== undefined && timeMs <= nowMs) return formatIsoMs(timeMs)
   const expected = 'an ISO 8601 time of the past, for example 2026-01-31T08:00:00Z'
   throw invalidBody([wrongField('since', text, expected)])

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type AuditReport, audit, type RowSource } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
-import { auditLines } from '../../anchor/audit/words.ts'
+import { auditLines, isNotYet } from '../../anchor/audit/words.ts'
 import { openRpc } from '../../anchor/chain/rpc.ts'
 import { type ChainSettings, readAnchorConfig } from '../../anchor/config.ts'
 import { assertFits } from '../../anchor/deploy/deployment.ts'
@@ -9,9 +9,12 @@ import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { lastValues } from '../../runtime/nats/last-values.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { type Flags, readSettings } from '../../runtime/settings.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { needDeployment, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
 import { allRows, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
@@ -36,7 +39,8 @@ without a hole in log sequences, batches or any partition's numbers; that the pu
 leaves are the anchored ones; that the rows of the running instance's store hash into them, that
 none is missing and no number is used twice; and that rows which are not anchored yet are what the
 log holds. Area, flags and statistics are not anchored, so they are not checked. Ends with 1 if
-anything is wrong.
+anything is wrong, and with 75 (NOT YET) if nothing is, but readings wait to be anchored because the
+anchor process was started only now.
 
   --contract 0x…     the contract that you mean, from a source that you trust; else the one that
                      the operator's record names. --chain-id N and --block N (where to begin to
@@ -73,7 +77,8 @@ examples:
       const report = await auditInstance(nc, config, context)
       if (context.flags['json'] === true) context.print(JSON.stringify(report))
       else for (const line of auditLines(report)) context.print(line)
-      return report.ok ? exitCodes.done : exitCodes.mustAct
+      if (report.ok) return exitCodes.done
+      return isNotYet(report) ? exitCodes.tryAgain : exitCodes.mustAct
     })
   },
 }
@@ -124,10 +129,18 @@ async function auditInstance(
       headers: async () => sealedHeaders(await readSealed(nc)),
     },
     graceMs: graceIntervals * settings.intervalMs,
+    anchorSinceMs: await anchorSince(nc),
     isPinned,
     onBatch: (index) => progress.at(index),
     ...(rows === undefined ? {} : { rows }),
   })
+}
+
+/** Since when the anchor process runs that has run longest; undefined: none runs. */
+async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
+  const said = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  const times = [...said.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /** A reading waits for one interval until its batch closes, and for the chain after that. */

@@ -8,6 +8,15 @@ import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
+import { MustAct } from '../../runtime/exit.ts'
+
+/**
+ * Every version there is, the one that is written first, each with the versions of leaf and header
+ * that it holds. Append only; a row never changes.
+ */
+export const exportVersions = [{ format: 'airproof.export.v1', leaf: 1, header: 1 }] as const
+
+const [exportNow] = exportVersions
 
 export type BatchProof = MultiProof & {
   readonly index: number
@@ -62,7 +71,7 @@ export const exportManifestSchema = {
   $id: 'airproof/export-manifest',
   title: 'Manifest of an export',
   ...object({
-    format: { const: 'airproof.export.v1' },
+    format: { enum: exportVersions.map(({ format }) => format) },
     rows: object({
       file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
       format: { enum: rowFormats },
@@ -146,21 +155,38 @@ type WireHeader = ReturnType<typeof headerToWire>
 
 const isWire = new Ajv({ strict: true, allowUnionTypes: true }).compile<Wire>(exportManifestSchema)
 
-/** @returns undefined where the text is no manifest of this version */
+/**
+ * @returns undefined if the text is not the manifest of an export
+ * @throws MustAct if it is one of a version that is not known here
+ */
 export function parseManifest(json: string): ExportManifest | undefined {
   const value = jsonOf(json)
-  if (!isWire(value)) return undefined
+  if (!isWire(value)) {
+    refuseOther(value)
+    return undefined
+  }
   const { not_anchored: notAnchored, ...rows } = value.rows
   return { rows: { ...rows, notAnchored }, runs: value.runs.map(runOf) }
 }
 
 export function manifestText({ rows: { notAnchored, ...rows }, runs }: ExportManifest): string {
   const wire: Wire = {
-    format: 'airproof.export.v1',
+    format: exportNow.format,
     rows: { ...rows, not_anchored: notAnchored },
     runs: runs.map(runToWire),
   }
   return `${JSON.stringify(wire)}\n`
+}
+
+function refuseOther(value: unknown): void {
+  if (typeof value !== 'object' || value === null || !('format' in value)) return
+  const { format } = value
+  if (typeof format !== 'string' || !/^airproof\.export\.v\d{1,9}$/.test(format)) return
+  const known: readonly string[] = exportVersions.map((version) => version.format)
+  if (known.includes(format)) return
+  throw new MustAct(
+    `the export is of format ${format}, and this version of airproof reads ${known.join(', ')}: check it with the version that wrote it, or a newer one`,
+  )
 }
 
 function jsonOf(text: string): unknown {

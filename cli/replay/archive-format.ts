@@ -55,6 +55,13 @@ export type ParserOptions = {
 }
 
 export type ArchiveFormat = {
+  /** For the help of `replay`, in a line: what a file holds, and whose format it is. */
+  readonly about: string
+  /**
+   * `readings`: messages are made of them, under ids made of the archive's names, and they say where
+   * their sensors were. `messages`: they are sent as they are, to the sensors that they name.
+   */
+  readonly holds: 'readings' | 'messages'
   /** How its bytes become the lines given to the parser; `latin1` keeps every one of them. */
   readonly encoding: 'utf8' | 'latin1'
   /**

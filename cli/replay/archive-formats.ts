@@ -3,6 +3,7 @@ import { ndjson } from './ndjson.ts'
 import { sensorCommunity } from './sensor-community.ts'
 import { sensorsAfrica } from './sensors-africa.ts'
 
+/** The only list of them: commands, their help and their errors are made from it. */
 export const archiveFormats = {
   'sensors-africa': sensorsAfrica,
   'sensor-community': sensorCommunity,
@@ -11,7 +12,16 @@ export const archiveFormats = {
 
 export type ArchiveFormatName = keyof typeof archiveFormats
 
-export const archiveFormatNames = ['sensors-africa', 'sensor-community', 'ndjson'] as const
-
 export const isArchiveFormatName = (text: unknown): text is ArchiveFormatName =>
-  archiveFormatNames.some((name) => name === text)
+  typeof text === 'string' && Object.hasOwn(archiveFormats, text)
+
+export const archiveFormatNames: readonly ArchiveFormatName[] =
+  Object.keys(archiveFormats).filter(isArchiveFormatName)
+
+export const holdsMessages = (name: ArchiveFormatName): boolean =>
+  archiveFormats[name].holds === 'messages'
+
+/** Those whose files say where sensors were, so that sensors can be registered from them. */
+export const placedFormatNames: readonly ArchiveFormatName[] = archiveFormatNames.filter(
+  (name) => !holdsMessages(name),
+)

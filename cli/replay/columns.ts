@@ -1,4 +1,6 @@
-import { NotThisFormat } from './archive-format.ts'
+/** What a line of a Luftdaten-type archive holds. */
+import { parseIso } from '../../core/iso-time.ts'
+import { NotThisFormat, type Place } from './archive-format.ts'
 
 /** The fields of a line. Quotes round a whole field are dropped; these archives hold no others. */
 export function splitFields(line: string): string[] {
@@ -26,4 +28,22 @@ export function numberOf(field: string | undefined): number | undefined {
   if (field === undefined || field.trim() === '') return undefined
   const value = Number(field)
   return Number.isFinite(value) ? value : undefined
+}
+
+/** A time: UTC where it names no offset, which is then added as `Z`. */
+export function timeOf(text: string): {
+  readonly timestamp: string
+  readonly timeMs: number | undefined
+} {
+  const verdict = parseIso(text)
+  if ('timeMs' in verdict) return { timestamp: text, timeMs: verdict.timeMs }
+  return verdict.asUtcMs === undefined
+    ? { timestamp: text, timeMs: undefined }
+    : { timestamp: `${text}Z`, timeMs: verdict.asUtcMs }
+}
+
+export function placeOf(latText: string, lonText: string, location: string): Place | undefined {
+  const lat = numberOf(latText)
+  const lon = numberOf(lonText)
+  return lat === undefined || lon === undefined ? undefined : { lat, lon, location }
 }

@@ -16,6 +16,8 @@ const mostBytes = longestRawMessage - 1024
 const subjectWord = /^[\w-]{1,64}$/
 
 export const ndjson: ArchiveFormat = {
+  about: 'one raw message a line, sent byte for byte',
+  holds: 'messages',
   encoding: 'latin1',
   open(firstLine, { counts, emit, unsendable }) {
     if (!/^\s*[[{]/.test(firstLine))

@@ -12,7 +12,7 @@ import { againSubject } from '../../schemas/subjects.ts'
 import { openProgress } from '../shell/progress.ts'
 import { openRawPublisher } from '../shell/raw-publisher.ts'
 import { noRows, type RowCounts, type WholeMessage } from './archive-format.ts'
-import { type ArchiveFormatName, archiveFormats } from './archive-formats.ts'
+import { type ArchiveFormatName, archiveFormats, holdsMessages } from './archive-formats.ts'
 import { archiveIds } from './archive-id.ts'
 import { findFiles } from './find-files.ts'
 import { groupItems } from './group-items.ts'
@@ -90,11 +90,14 @@ type Naming = (name: string) => string | undefined
 
 /** Whole messages name their sensors as they are; what is no id is for the pipeline to refuse. */
 const namingOf = ({ format, idPrefix, code }: ReplayOptions): Naming =>
-  format === 'ndjson' ? (name) => name : archiveIds({ idPrefix, code })
+  holdsMessages(format) ? (name) => name : archiveIds({ idPrefix, code })
 
-function surveyLine({ files, counts, readings, sensors }: Survey<string>, format: string): string {
+function surveyLine(
+  { files, counts, readings, sensors }: Survey<string>,
+  format: ArchiveFormatName,
+): string {
   const who = `${readings} readings of ${sensors.size} sensors`
-  return format === 'ndjson'
+  return holdsMessages(format)
     ? `${files.length} files, ${who} + ${counts.unmapped} lines that cannot be sent`
     : `${files.length} files, ${counts.rows} rows = ${counts.values} values of ${who} + ${counts.unmapped} unmapped`
 }
@@ -112,12 +115,12 @@ async function needRegistered(
   )
   if (missing.length === 0) return
   const some = missing.slice(0, 3).join(', ') + (missing.length > 3 ? ', …' : '')
-  const how =
-    format === 'ndjson'
-      ? `sensors add --id ${missing[0]} --area AREA --lat LAT --lon LON --address TEXT`
-      : `sensors import ${paths.join(' ')} --format ${format} --code ${code} --area "${area}"`
+  const isEach = holdsMessages(format)
+  const how = isEach
+    ? `sensors add --id ${missing[0]} --area AREA --lat LAT --lon LON --address TEXT`
+    : `sensors import ${paths.join(' ')} --format ${format} --code ${code} --area "${area}"`
   throw new MustAct(
-    `${missing.length} of its ${survey.sensors.size} sensors are not registered (${some}); register ${format === 'ndjson' ? 'each' : 'them'} first:\n  npx airproof ${how}`,
+    `${missing.length} of its ${survey.sensors.size} sensors are not registered (${some}); register ${isEach ? 'each' : 'them'} first:\n  npx airproof ${how}`,
   )
 }
 

@@ -4,12 +4,22 @@ import { readSharedConfig } from '../../runtime/process/config.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { numberFlag, textFlag, wholeFlag } from '../shell/words.ts'
-import { archiveFormatNames, isArchiveFormatName } from './archive-formats.ts'
+import {
+  archiveFormatNames,
+  archiveFormats,
+  holdsMessages,
+  isArchiveFormatName,
+} from './archive-formats.ts'
 import { defaultArea, defaultCode } from './archive-id.ts'
 import { type Replayed, type ReplayOptions, replayArchive } from './replay-archive.ts'
 
 /** While the store is away the late ones wait; longer than this somebody should look. */
 const patienceMs = 120 * secondMs
+
+const widestName = Math.max(...archiveFormatNames.map(({ length }) => length))
+const formatLines = archiveFormatNames.map(
+  (name) => `${name.padEnd(widestName)}  ${archiveFormats[name].about}`,
+)
 
 export const command: Command = {
   summary: 'send a real archive through NATS, like its sensors would',
@@ -21,9 +31,7 @@ became of each: accepted, a duplicate, in conflict with another, or refused and 
 must be registered: \`airproof sensors import\` with the same files, --format and --code does it,
 \`airproof sensors add\` for those of ndjson.
 
-  --format FORMAT  sensors-africa    monthly CSV, one value a row (sensors.AFRICA)
-                   sensor-community  daily CSV a sensor, one reading a row (sensor.community)
-                   ndjson            one raw message a line, sent byte for byte
+  --format FORMAT  ${formatLines.join(`\n${' '.repeat(19)}`)}
   --speed X        times as fast as it happened; max (default): as fast as it goes
   --shift now      move its time so that it ends now (at --speed 1: starts now)
   --code ARC       the AREA part of the ids, NGR-LOS-ARC-4851 for sensor 4851 (default ARC)
@@ -56,7 +64,7 @@ examples:
     const options = readOptions(context, readSharedConfig(context).idPrefix)
     return await withInstance(context, async (nc) => {
       const replayed = await replayArchive(nc, options)
-      for (const line of replayLines(replayed, { asJson, isWhole: options.format === 'ndjson' }))
+      for (const line of replayLines(replayed, { asJson, isWhole: holdsMessages(options.format) }))
         context.print(line)
       return replayed.unsendable > 0 ? exitCodes.mustAct : exitCodes.done
     })
@@ -72,8 +80,8 @@ function readOptions(
   if (!isArchiveFormatName(format))
     throw new WrongUsage(`--format must be one of ${archiveFormatNames.join(', ')}`)
   const useless = ['code', 'area', 'batch'].find((name) => flags[name] !== undefined)
-  if (format === 'ndjson' && useless !== undefined)
-    throw new WrongUsage(`--${useless} is not for ndjson, whose lines are sent as they stand`)
+  if (holdsMessages(format) && useless !== undefined)
+    throw new WrongUsage(`--${useless} is not for ${format}, whose lines are sent as they stand`)
   const shift = textFlag(flags, 'shift')
   if (shift !== undefined && shift !== 'now')
     throw new WrongUsage(`--shift can only be "now", and is "${shift}"`)

@@ -5,13 +5,13 @@
 import type { QuantityName } from '../../core/air/quantities.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
 import { archiveQuantity } from './archive-quantities.ts'
-import { archiveTime } from './archive-time.ts'
-import { findColumns, numberOf, splitFields } from './columns.ts'
-import { placeOf } from './sensors-africa.ts'
+import { findColumns, numberOf, placeOf, splitFields, timeOf } from './columns.ts'
 
 const fixed = ['sensor_id', 'sensor_type', 'location', 'lat', 'lon', 'timestamp'] as const
 
 export const sensorCommunity: ArchiveFormat = {
+  about: 'daily CSV a sensor, one reading a row (sensor.community)',
+  holds: 'readings',
   encoding: 'utf8',
   open(firstLine, { counts, emit }) {
     const header = splitFields(firstLine)
@@ -45,7 +45,7 @@ export const sensorCommunity: ArchiveFormat = {
           sensor,
           place: placeOf(fields[at.lat] ?? '', fields[at.lon] ?? '', fields[at.location] ?? ''),
           values,
-          ...archiveTime(fields[at.timestamp] ?? ''),
+          ...timeOf(fields[at.timestamp] ?? ''),
         })
       },
       end() {},

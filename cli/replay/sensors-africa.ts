@@ -5,8 +5,7 @@
 import type { QuantityName } from '../../core/air/quantities.ts'
 import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
 import { archiveQuantity } from './archive-quantities.ts'
-import { archiveTime } from './archive-time.ts'
-import { findColumns, numberOf, splitFields } from './columns.ts'
+import { findColumns, numberOf, placeOf, splitFields, timeOf } from './columns.ts'
 
 const columnNames = [
   'sensor_id',
@@ -29,6 +28,8 @@ type Open = {
 }
 
 export const sensorsAfrica: ArchiveFormat = {
+  about: 'monthly CSV, one value a row (sensors.AFRICA)',
+  holds: 'readings',
   encoding: 'utf8',
   open: (firstLine, options) =>
     longParser(findColumns(splitFields(firstLine), columnNames), options),
@@ -45,7 +46,7 @@ function longParser(
   const close = (key: string, readings: readonly Open[]): void => {
     open.delete(key)
     size -= readings.length
-    for (const reading of readings) emit({ ...reading, ...archiveTime(reading.timestamp) })
+    for (const reading of readings) emit({ ...reading, ...timeOf(reading.timestamp) })
   }
 
   return {
@@ -86,10 +87,4 @@ function longParser(
       for (const [key, readings] of open) close(key, readings)
     },
   }
-}
-
-export function placeOf(latText: string, lonText: string, location: string): Place | undefined {
-  const lat = numberOf(latText)
-  const lon = numberOf(lonText)
-  return lat === undefined || lon === undefined ? undefined : { lat, lon, location }
 }

@@ -10,10 +10,12 @@ import {
 import { type SensorSettings, withSettings } from '../../operate/sensor-settings.ts'
 import { inWords, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { defaultCadenceSeconds } from '../../schemas/devices/sensor.ts'
+import type { ArchiveFormat } from '../replay/archive-format.ts'
 import {
-  archiveFormatNames,
   archiveFormats,
+  holdsMessages,
   isArchiveFormatName,
+  placedFormatNames,
 } from '../replay/archive-formats.ts'
 import { archiveIds, defaultArea, defaultCode } from '../replay/archive-id.ts'
 import { findFiles } from '../replay/find-files.ts'
@@ -109,13 +111,11 @@ async function refuseTakenDevices(
 
 async function listedIn(options: ImportOptions): Promise<readonly ListedSensor[]> {
   const { format, paths } = options
-  if (isArchiveFormatName(format) && format !== 'ndjson')
+  if (isArchiveFormatName(format) && !holdsMessages(format))
     return await fromArchive(archiveFormats[format], options)
-  // ndjson says no places: its readings are of sensors that are registered already
-  const names = archiveFormatNames.filter((name) => name !== 'ndjson')
   if (format !== undefined && format !== 'csv' && format !== 'geojson')
     throw new WrongUsage(
-      `--format must be one of csv, geojson, ${names.join(', ')}, and is "${format}"`,
+      `--format must be one of csv, geojson, ${placedFormatNames.join(', ')}, and is "${format}"`,
     )
   const lists = await Promise.all(paths.map((file) => fromList(file, options)))
   return lists.flat()
@@ -132,7 +132,7 @@ async function fromList(file: string, options: ImportOptions): Promise<ListedSen
 }
 
 async function fromArchive(
-  format: (typeof archiveFormats)[keyof typeof archiveFormats],
+  format: ArchiveFormat,
   {
     paths,
     code = defaultCode,

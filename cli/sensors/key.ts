@@ -32,15 +32,16 @@ export async function keyOf(
 ): Promise<number> {
   const [text = ''] = exactWords(words, 'ID')
   const registry = await openRegistry(nc, sensorIdRules(idPrefix))
-  const { entry } = await needSensor(registry, checkedId(text, registry.rules))
+  const entry = await needSensor(registry, checkedId(text, registry.rules))
   const credentials = await new Kvm(nc).open(buckets.credentials)
   const asJson = flags['json'] === true
   const { id } = entry
   const said = durationFlag(flags, 'overlap')
   if (flags['revoke'] === true) {
-    if (said !== undefined) throw new WrongUsage('--revoke ends the key at once: no --overlap')
+    if (said !== undefined)
+      throw new WrongUsage('--revoke ends the credential at once: leave --overlap out')
     await revokeCredential(credentials, id, Date.now())
-    print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} has no key any more`)
+    print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} no longer has a credential`)
     return exitCodes.done
   }
   const overlapMs = said ?? defaultOverlapMs
@@ -53,12 +54,12 @@ export async function keyOf(
 
 export function keyLines(id: string, key: string, device: Device | undefined): readonly string[] {
   const named = device?.options?.['client_id']
-  const clientId =
-    named === undefined ? 'An MQTT client id is the user, too.' : `Its MQTT client id is ${named}.`
+  const clientId = named ?? `${id}, the same as the user`
   return [
     `user      ${id}`,
     `password  ${key}`,
-    `It is shown this once: put it into the device now. ${clientId}`,
+    'It is shown only once: put it into the device now.',
+    `If the device speaks MQTT, its client id must be ${clientId}.`,
   ]
 }
 

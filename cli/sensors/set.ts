@@ -31,7 +31,7 @@ export async function setOf(
   const [text = ''] = exactWords(words, 'ID')
   const registry = await openRegistry(nc, sensorIdRules(idPrefix))
   const id = checkedId(text, registry.rules)
-  const { entry: before } = await needSensor(registry, id)
+  const before = await needSensor(registry, id)
   const settings = settingsIn(flags, before)
   const { device } = settings
   if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))

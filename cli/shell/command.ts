@@ -26,6 +26,8 @@ export type Command = {
   readonly help: string
   /** For `parseArgs`; `--help` and the shared flags are added to them. */
   readonly options: FlagOptions
+  /** Where the first word says what to do: which of `options` go with it. */
+  readonly flagsOf?: Readonly<Record<string, readonly string[]>>
   /** It works until it is stopped, and stops in order also when nothing reads its output any more. */
   readonly isLasting?: boolean
   /** @returns the exit code, 0 when done @throws MustAct, TryAgain, WrongUsage */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import type { FlagOptions } from './command.ts'
+import type { Flags } from '../../runtime/settings.ts'
+import type { Command, FlagOptions } from './command.ts'
 import { nearest } from './nearest.ts'
 
 /** What is wrong with the flags of a call, in a sentence; undefined: nothing is. */
@@ -24,6 +25,22 @@ export function flagFault(args: readonly string[], options: FlagOptions): string
       return `${rawName} needs a value, and "${value}" comes next: if that is the value, write ${rawName}=${value}`
   }
   return undefined
+}
+
+/** A flag that goes with another verb of the command, in a sentence; undefined: there is none. */
+export function strayFlag(
+  { options, flagsOf = {} }: Pick<Command, 'options' | 'flagsOf'>,
+  [verb = '']: readonly string[],
+  given: Flags,
+): string | undefined {
+  const taken = Object.hasOwn(flagsOf, verb) ? flagsOf[verb] : undefined
+  if (taken === undefined) return undefined
+  const isStray = (name: string): boolean => Object.hasOwn(options, name) && !taken.includes(name)
+  const stray = Object.keys(given).find(isStray)
+  const names = taken.map((name) => `--${name}`).join(', ')
+  return stray === undefined
+    ? undefined
+    : `--${stray} does not go with "${verb}", which takes ${names}`
 }
 
 function unknownFlag(rawName: string, name: string, known: readonly string[]): string {

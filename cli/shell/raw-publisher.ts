@@ -195,6 +195,6 @@ function readAck(message: Msg): Verdict {
   if (error === undefined && partition !== undefined && seq !== undefined)
     return { kind: 'stored', partition, seq }
   if (error === undefined) return { kind: 'never', why: `it is stored in "${stream}"` }
-  // 503 is the server's word for "not now": the stream is full, or has no leader
-  return { kind: error.code === 503 ? 'later' : 'never', why: error.description }
+  // 503 is the server's word for "not now": the stream is full, or has no leader; 429: its disk is busy
+  return { kind: [429, 503].includes(error.code) ? 'later' : 'never', why: error.description }
 }

@@ -11,12 +11,22 @@ import {
   type RawPublisherOptions,
 } from '../shell/raw-publisher.ts'
 
-export type Fleet = AsyncDisposable & Pick<RawPublisher, 'publish' | 'drain' | 'acknowledged'>
+export type Fleet = AsyncDisposable &
+  Pick<RawPublisher, 'publish' | 'drain' | 'acknowledged'> & {
+    /** From now on nothing is sent for the sensor, and nobody waits for what it could not send. */
+    readonly leave: (id: string) => void
+  }
 
 export type FleetOptions = RawPublisherOptions & {
   readonly ids: readonly string[]
   /** Signs in as the sensor; undefined: all is sent over `nc`. */
   readonly connectAs: ((id: string) => Promise<NatsConnection>) | undefined
+}
+
+type OwnSender = {
+  readonly connection: NatsConnection
+  readonly publisher: RawPublisher
+  readonly leaving: AbortController
 }
 
 /** A connection costs this program about a tenth of a megabyte. */
@@ -30,19 +40,49 @@ export async function openFleet(
 ): Promise<Fleet> {
   await using opened = new AsyncDisposableStack()
   const all = opened.use(openRawPublisher(nc, publishing))
-  const own = new Map<string, RawPublisher>()
+  const publishers = [all]
+  const own = new Map<string, OwnSender>()
+  const left = new Set<string>()
   if (connectAs !== undefined) {
     await inParallel(ids.slice(0, mostConnections), connectAtOnce, async (id) => {
       const connection = await connectAs(id)
       opened.defer(() => connection.close())
-      own.set(id, opened.use(openRawPublisher(connection, publishing)))
+      const leaving = new AbortController()
+      const stop = AbortSignal.any([leaving.signal, ...(publishing.stop ? [publishing.stop] : [])])
+      const publisher = opened.use(openRawPublisher(connection, { ...publishing, stop }))
+      publishers.push(publisher)
+      own.set(id, { connection, publisher, leaving })
     })
   }
   const closing = opened.move()
-  const publishers = [all, ...own.values()]
+  /** What a sensor waits for is over when it has left. */
+  const unlessLeft = async (id: string, waiting: Promise<void>): Promise<void> => {
+    try {
+      await waiting
+    } catch (error) {
+      if (!left.has(id)) throw error
+    }
+  }
   return {
-    publish: (id, body) => (own.get(id) ?? all).publish(id, body),
-    drain: async () => void (await Promise.all(publishers.map((one) => one.drain()))),
+    publish: (id, body) => {
+      if (left.has(id)) return undefined
+      const full = (own.get(id)?.publisher ?? all).publish(id, body)
+      return full && unlessLeft(id, full)
+    },
+    drain: async () => {
+      const drained = [...own].map(([id, { publisher }]) => unlessLeft(id, publisher.drain()))
+      await Promise.all([all.drain(), ...drained])
+    },
+    leave: (id) => {
+      left.add(id)
+      const sender = own.get(id)
+      if (sender === undefined) return
+      own.delete(id)
+      sender.leaving.abort()
+      // in this order: a closed connection must not be asked to send again
+      void sender.publisher[Symbol.asyncDispose]()
+      void sender.connection.close()
+    },
     acknowledged: () => publishers.reduce((sum, one) => sum + one.acknowledged(), 0),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }

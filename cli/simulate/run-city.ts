@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { type SensorIdRules, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import {
   cadenceSecondsOf,
@@ -13,6 +13,9 @@ import {
   type Registry,
 } from '../../operate/sensor-registry.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { parseAnySensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity } from './city.ts'
@@ -60,6 +63,7 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
     onHeld: (why) => note(`readings are held and sent again: ${why}`),
     stop,
   })
+  await using _registry = await leaveWhenRemoved(nc, rules, publisher)
   try {
     if (options.isDemonstration) await sendPast(created, publisher, startMs, options)
     await live(city, publisher, startMs, options)
@@ -68,6 +72,26 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
     if (!stop.aborted) throw error
   }
   return { registered: created.length, messages: publisher.acknowledged() }
+}
+
+/**
+ * A sensor that the operator takes out of the network is refused from then on: the city goes on with
+ * the others. One that is added again is the operator's, with a key of its own.
+ */
+async function leaveWhenRemoved(
+  nc: NatsConnection,
+  rules: SensorIdRules,
+  { leave }: Pick<Fleet, 'leave'>,
+): Promise<AsyncDisposable> {
+  const parse = (value: unknown, key: string) => parseAnySensor(value, rules, key)
+  const bucket = await watchBucket(nc, buckets.sensors, parse)
+  const isRemoved = (id: string, sensor: RegisteredSensor | undefined): boolean =>
+    sensor === undefined ? !bucket.isBroken(id) : sensor.retiredMs !== undefined
+  bucket.onChange(({ key, value }) => {
+    if (isRemoved(key, value)) leave(key)
+  })
+  for (const [id, sensor] of bucket.entries()) if (isRemoved(id, sensor)) leave(id)
+  return bucket
 }
 
 type Registering = Pick<CityOptions, 'cadenceMs' | 'isDemonstration'> & { readonly startMs: number }

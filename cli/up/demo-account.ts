@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs } from '../../core/time.ts'
-import { ensurePassword } from '../../dashboard/server/password-store.ts'
 import {
   type AccountBook,
   changeAccount,
@@ -17,6 +16,7 @@ import {
   findKey,
   openAccountBook,
 } from '../../operate/account-book.ts'
+import { ensurePassword } from '../../operate/password-store.ts'
 import { codeOf } from '../../runtime/exit.ts'
 import { writePrivateFile } from '../../runtime/private-file.ts'
 import type { Account } from '../../schemas/people/account.ts'

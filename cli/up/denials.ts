@@ -4,7 +4,7 @@
  * second is one message and one line a while.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Denied } from '../../runtime/engines/nats-server.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { deniedSubject } from '../../schemas/subjects.ts'
@@ -40,7 +40,7 @@ export function openDenials({ log, everyMs = 1_000 }: Options): Denials {
   }
   const tell = (): void => {
     if (to === undefined || to.isClosed() || counts.size === 0) return
-    to.publish(deniedSubject, JSON.stringify(Object.fromEntries(counts)))
+    to.publish(deniedSubject('up'), JSON.stringify(Object.fromEntries(counts)))
     counts.clear()
   }
   const timer = setInterval(tell, everyMs)

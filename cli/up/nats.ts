@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { type NatsAccess, openNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
 import { certCopy } from '../../runtime/engines/nats-door.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
 import {
-  type Denied,
   endLeftNatsServer,
   type NatsServer,
   reachedAt,
   startNatsServer,
 } from '../../runtime/engines/nats-server.ts'
+import { airUsers } from '../../runtime/engines/nats-users.ts'
 import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
@@ -89,5 +90,22 @@ export async function ownNats(options: Options): Promise<OwnNats> {
         return running
       },
     },
+  }
+}
+
+/** What a process of ours is told so that it signs in to our NATS as itself. */
+export function loginFor(name: string, { passwords, issuerSeed }: NatsAccess): Environment {
+  // the simulated city gives its sensors credentials, as an operator does
+  const user = name === 'simulate' ? 'operator' : airUsers.find((known) => known === name)
+  if (user === undefined) return {}
+  const login = { NATS_USER: user, NATS_PASSWORD: passwords[user] }
+  if (user !== 'gate') return login
+  return {
+    ...login,
+    NATS_CALLOUT_USER: 'callout',
+    NATS_CALLOUT_PASSWORD: passwords.callout,
+    NATS_SYSTEM_USER: 'system',
+    NATS_SYSTEM_PASSWORD: passwords.system,
+    AIRPROOF_CALLOUT_SEED: issuerSeed,
   }
 }

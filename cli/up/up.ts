@@ -5,6 +5,7 @@ import { placeOf } from '../../runtime/machine/store-place.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { claimStore } from '../../runtime/process/kept-store.ts'
+import { openSecretBox } from '../../runtime/secrets/secret-key.ts'
 import { type Environment, readSettings, type SettingsSource } from '../../runtime/settings.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
@@ -47,7 +48,7 @@ data. Everything listens on this machine alone, unless --listen says otherwise.
                       NATS, MQTT and the HTTP push speak TLS; read again when they change
   --store-changed     readings may go into another store than at the last start: their history
                       stays in the old one
-  --watch             start the processes again when a source file changes
+  --watch             build the pages and start the processes again when a source file changes
 
 examples:
   npx airproof up --demo 40
@@ -86,7 +87,8 @@ async function run(context: CommandContext): Promise<number> {
   const logOf = (name: string): Logger => openLog({ name, level: logLevel, to: output.log })
   const log = logOf('up')
   try {
-    await ensureBuiltPages({ env, note })
+    const buildPages = (): Promise<void> => ensureBuiltPages({ env, note })
+    await buildPages()
     using tls = openTlsFiles({ env, flags })
     await using city = await openCity({
       dataFolder,
@@ -98,6 +100,7 @@ async function run(context: CommandContext): Promise<number> {
       processes: processesFor(settings.demoSensors),
       identify: async (nats) => {
         await ensureStreams(nats, { replicas })
+        await openSecretBox(nats, { env, flags }, dataFolder)
         const former = await claimStore(nats, { ...config, hasRows: sqliteHasRows })
         if (former !== undefined) note(`history stays in ${former}`)
         return await ensureDemoAccount(nats, dataFolder)
@@ -111,7 +114,7 @@ async function run(context: CommandContext): Promise<number> {
     })
     output.isUp(dataFolder)
     printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
-    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop })
+    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
     void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()
     note('stopping')

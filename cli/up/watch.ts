@@ -1,42 +1,62 @@
-import { watch } from 'node:fs'
+import { readdirSync, watch } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inWords } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import type { Kept } from '../../runtime/machine/keep-alive.ts'
 
-const sources = [
-  'core',
-  'schemas',
-  'runtime',
-  'operate',
-  'store',
-  'gate',
-  'pipeline',
-  'anchor',
-  'notifier',
-  'api',
-  'dashboard',
-  'cli',
-]
+const root = fileURLToPath(new URL('../..', import.meta.url))
+/** Folders of which no process of ours is made. */
+const notOurs = new Set(['node_modules', 'test', 'bench', 'docs', 'examples', 'bin'])
+const folders = (): string[] =>
+  readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .filter((name) => !notOurs.has(name))
+
+const pages = 'dashboard/web/'
+/** What the pages are built to, aside and in place, is written by the build itself. */
+const built = /^dashboard\/web\/dist/
 /** An editor writes a file in several steps, and several files at once. */
 const quietMs = 200
 
-type Options = { readonly log: Logger; readonly stop: AbortSignal }
+type Options = {
+  readonly log: Logger
+  readonly stop: AbortSignal
+  /** Builds the pages where they are older than their sources. */
+  readonly buildPages: () => Promise<void>
+}
 
-/** For development: every process of ours starts again when a source file changes. */
-export function restartOnChange(kept: readonly Kept[], { log, stop }: Options): void {
+/**
+ * For development: when a source file changes, the pages are built again if they are older than it,
+ * and every process of ours starts again; for a file of the pages alone, the dashboard does.
+ */
+export function restartOnChange(kept: readonly Kept[], { log, stop, buildPages }: Options): void {
   const ours = kept.filter(({ name }) => name !== 'nats-server' && name !== 'anvil')
+  const changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
-  const changed = (file: string | null): void => {
-    if (!file?.endsWith('.ts')) return
+  let working: Promise<void> = Promise.resolve()
+  const restart = async (): Promise<void> => {
+    const files = [...changed]
+    changed.clear()
+    if (files.length === 0) return
+    log.info({ files: files.slice(0, 5) }, 'source changed: starting again what is made of it')
+    await buildPages().catch((error: unknown) => log.error({ err: error }, inWords(error)))
+    const isPagesOnly = files.every((file) => file.startsWith(pages))
+    for (const one of ours) if (!isPagesOnly || one.name === 'dashboard') void one.restart()
+  }
+  const note = (file: string): void => {
+    if (built.test(file) || !(file.endsWith('.ts') || file.startsWith(pages))) return
+    changed.add(file)
     clearTimeout(timer)
     timer = setTimeout(() => {
-      log.info({ file }, 'source changed: starting the processes again')
-      for (const one of ours) void one.restart()
+      // one build at a time
+      working = working.then(restart)
     }, quietMs)
   }
-  for (const folder of sources) {
-    const path = fileURLToPath(new URL(`../../${folder}`, import.meta.url))
-    watch(path, { recursive: true, signal: stop }, (_event, file) => changed(file))
-  }
+  for (const folder of folders())
+    watch(join(root, folder), { recursive: true, signal: stop }, (_event, file) =>
+      note(`${folder}/${(file ?? '').replaceAll('\\', '/')}`),
+    )
   stop.addEventListener('abort', () => clearTimeout(timer), { once: true })
 }

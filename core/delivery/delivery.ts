@@ -1,15 +1,22 @@
 /** What a delivery is called: kinds, triggers, and the natural key by which it is the same one. */
+import { eventKindRows, sourceRows } from './event-kinds.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
-/** In the order of their numbers in the ledger, which never change. */
-export const eventKinds = [
-  'aqi.high',
-  'aqi.critical',
-  'sensor.offline',
-  'sensor.online',
-  'reading.new',
-] as const
-export type EventKind = (typeof eventKinds)[number]
+export type EventKind = keyof typeof eventKindRows
+export type SourceName = keyof typeof sourceRows
+
+/** The names of a table's rows, in its order. */
+const namesOf = <Row extends object>(rows: Row): readonly (keyof Row & string)[] =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of an object literal
+  Object.keys(rows) as (keyof Row & string)[]
+
+export const eventKinds: readonly EventKind[] = namesOf(eventKindRows)
+export const sourceNames: readonly SourceName[] = namesOf(sourceRows)
+
+/** The same of every kind. */
+export const mapKinds = <T>(make: (kind: EventKind) => T): Readonly<Record<EventKind, T>> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all the keys that there are
+  Object.fromEntries(eventKinds.map((kind) => [kind, make(kind)])) as Record<EventKind, T>
 
 /** What made the delivery; in the order of their numbers in the ledger. */
 export const triggers = ['event', 'replay', 'recover', 'test'] as const
@@ -17,8 +24,8 @@ export type Trigger = (typeof triggers)[number]
 
 /**
  * Two deliveries with the same key are the same delivery: a receiver sees one id. `sequence` is of
- * EVENTS, of READINGS for `reading.new`. `detail` (0…2047) is the reading's place in its READINGS
- * message, for `aqi.high` the threshold crossed, else 0.
+ * the stream that the kind's source counts by. `detail` (0…2047) is the reading's place in its
+ * READINGS message, for `aqi.high` the threshold crossed, else 0.
  */
 export type DeliveryKey = {
   readonly webhook: WebhookNumber
@@ -29,16 +36,39 @@ export type DeliveryKey = {
 
 export const largestDetail = 2_047
 
-/** What goes first of what is due: somebody's health, or a sensor that needs somebody. */
-export const isUrgent = (kind: EventKind): boolean => kind !== 'aqi.high' && kind !== 'reading.new'
+/** What goes first of what is due. */
+export const isUrgent = (kind: EventKind): boolean => eventKindRows[kind].isUrgent
+
+export const sourceOf = (kind: EventKind): SourceName => eventKindRows[kind].source
+
+/** How far events have become records, by source; undefined: no webhook wants any of it. */
+export type Cursors = Readonly<Record<SourceName, number | undefined>>
+
+/** The same of every source. */
+export const mapSources = <T>(make: (source: SourceName) => T): Readonly<Record<SourceName, T>> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all the keys that there are
+  Object.fromEntries(sourceNames.map((source) => [source, make(source)])) as Record<SourceName, T>
+
+export const ledgerNumberOf = (kind: EventKind): number => eventKindRows[kind].number
+
+const byLedgerNumber = new Map<number, EventKind>(
+  eventKinds.map((kind) => [ledgerNumberOf(kind), kind]),
+)
+/** undefined: no kind has the number. */
+export const kindOfLedgerNumber = (number: number): EventKind | undefined =>
+  byLedgerNumber.get(number)
+
+/** Below this format level some process of the instance may not know the kind. */
+export const levelOfKind = (kind: EventKind): 1 | 2 => eventKindRows[kind].level
+export const levelOfSource = (source: SourceName): 1 | 2 => sourceRows[source].level
 
 /** The key without its webhook, as other processes name it: `aqi.high-1234-150`. */
 export const keyText = ({ kind, sequence, detail }: Omit<DeliveryKey, 'webhook'>): string =>
   `${kind}-${sequence}-${detail}`
 
-/** @returns undefined where the text is no key */
+/** @returns undefined where the text is not a key */
 export function parseKeyText(text: string): Omit<DeliveryKey, 'webhook'> | undefined {
-  const [, name, sequence, detail] = /^([a-z.]{8,16})-([1-9]\d{0,13})-(\d{1,4})$/.exec(text) ?? []
+  const [, name, sequence, detail] = /^(.+)-([1-9]\d{0,13})-(\d{1,4})$/.exec(text) ?? []
   const kind = eventKinds.find((one) => one === name)
   if (kind === undefined || Number(detail) > largestDetail) return undefined
   return { kind, sequence: Number(sequence), detail: Number(detail) }

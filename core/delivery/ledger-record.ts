@@ -2,7 +2,7 @@
  * A record of a shard's ledger. Each is complete in itself, so a snapshot is nothing but the
  * records of what is there, and recovery folds the two alike.
  */
-import type { DeliveryKey, EventKind, Trigger } from './delivery.ts'
+import type { DeliveryKey, SourceName, Trigger } from './delivery.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
 /** What a record says of a delivery and of the slot it has. */
@@ -25,8 +25,8 @@ export type HookRecord = {
   readonly webhook: WebhookNumber
   readonly says: /** The webhook is deleted, and so is everything that waits for it. */
     | { readonly op: 'dropped' }
-    /** Events of the stream from this sequence on have no records; 0: none is missing. */
-    | { readonly op: 'behind'; readonly stream: SourceStream; readonly from: number }
+    /** Events of the source from this sequence on have no records; 0: none is missing. */
+    | { readonly op: 'behind'; readonly source: SourceName; readonly from: number }
     /** Failures since the last success; 0: the last attempt succeeded. */
     | ({ readonly op: 'health' } & Health)
 }
@@ -42,11 +42,5 @@ export type Health = {
 export type EpochRecord = { readonly type: 'epoch'; readonly atMs: number }
 
 export type LedgerRecord = DeliveryRecord | HookRecord | EpochRecord
-
-/** Where events come from. */
-export type SourceStream = 'events' | 'readings'
-
-export const sourceOf = (kind: EventKind): SourceStream =>
-  kind === 'reading.new' ? 'readings' : 'events'
 
 export const healthy: Health = { failures: 0, firstFailureMs: 0, lastFailureMs: 0 }

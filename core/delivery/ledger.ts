@@ -3,7 +3,16 @@
  * in typed arrays; what is due when, and in which order, is made from it (`due-wheel.ts`,
  * `slot-queue.ts`) and kept in no record.
  */
-import { type DeliveryKey, type EventKind, eventKinds, type Trigger, triggers } from './delivery.ts'
+import {
+  type DeliveryKey,
+  type EventKind,
+  kindOfLedgerNumber,
+  ledgerNumberOf,
+  type SourceName,
+  sourceNames,
+  type Trigger,
+  triggers,
+} from './delivery.ts'
 import type { DeliveryRecord, Health, HookRecord, LedgerRecord } from './ledger-record.ts'
 import { healthy } from './ledger-record.ts'
 import type { WebhookNumber } from './webhook-id.ts'
@@ -23,8 +32,8 @@ const growth = 1.25
 export type HookState = {
   pending: number
   dead: number
-  /** Sequence from which on its events are to be read again, by stream; 0: none. */
-  behind: { events: number; readings: number }
+  /** Sequence from which on its events are to be read again, by source; none: nothing is. */
+  behind: Map<SourceName, number>
   health: Health
 }
 
@@ -126,9 +135,17 @@ export function clearMark(ledger: Ledger, slot: number, mark: Mark): void {
 
 /** The place of a delivery's small parts in 16 bits. */
 export const bitsOf = (kind: EventKind, trigger: Trigger, detail: number): number =>
-  eventKinds.indexOf(kind) | (triggers.indexOf(trigger) << 3) | (detail << 5)
+  ledgerNumberOf(kind) | (triggers.indexOf(trigger) << 3) | (detail << 5)
 
-export const kindOfBits = (bits: number): EventKind => eventKinds[bits & 7] ?? 'reading.new'
+/** undefined: no kind has the number that stands there. */
+export const knownKindOfBits = (bits: number): EventKind | undefined => kindOfLedgerNumber(bits & 7)
+
+/** @throws RangeError where no kind has the number: no record of such a one is folded */
+export function kindOfBits(bits: number): EventKind {
+  const kind = knownKindOfBits(bits)
+  if (kind === undefined) throw new RangeError(`no kind of event has the number ${bits & 7}`)
+  return kind
+}
 export const triggerOfBits = (bits: number): Trigger => triggers[(bits >> 3) & 3] ?? 'event'
 export const detailOfBits = (bits: number): number => bits >> 5
 
@@ -151,7 +168,7 @@ export function deliveryAt(ledger: Ledger, slot: number): DeliveryRecord {
 export function hookOf(ledger: Ledger, webhook: WebhookNumber): HookState {
   const found = ledger.hooks.get(webhook)
   if (found !== undefined) return found
-  const made = { pending: 0, dead: 0, behind: { events: 0, readings: 0 }, health: healthy }
+  const made = { pending: 0, dead: 0, behind: new Map(), health: healthy }
   ledger.hooks.set(webhook, made)
   return made
 }
@@ -226,9 +243,12 @@ function applyHook(ledger: Ledger, { webhook, says }: HookRecord): void {
       for (const slot of slotsOf(ledger, webhook)) release(ledger, slot)
       ledger.hooks.delete(webhook)
       return
-    case 'behind':
-      hookOf(ledger, webhook).behind[says.stream] = says.from
+    case 'behind': {
+      const { behind } = hookOf(ledger, webhook)
+      if (says.from > 0) behind.set(says.source, says.from)
+      else behind.delete(says.source)
       return
+    }
     case 'health': {
       const { failures, firstFailureMs, lastFailureMs } = says
       hookOf(ledger, webhook).health = { failures, firstFailureMs, lastFailureMs }
@@ -273,9 +293,9 @@ export function* recordsOf(ledger: Ledger): Generator<LedgerRecord> {
 
 export function* hookRecordsOf(ledger: Ledger): Generator<HookRecord> {
   for (const [webhook, { behind, health }] of ledger.hooks) {
-    for (const stream of ['events', 'readings'] as const) {
-      const from = behind[stream]
-      if (from > 0) yield { type: 'hook', webhook, says: { op: 'behind', stream, from } }
+    for (const source of sourceNames) {
+      const from = behind.get(source)
+      if (from !== undefined) yield { type: 'hook', webhook, says: { op: 'behind', source, from } }
     }
     if (health.failures > 0) yield { type: 'hook', webhook, says: { op: 'health', ...health } }
   }
@@ -284,7 +304,7 @@ export function* hookRecordsOf(ledger: Ledger): Generator<HookRecord> {
 /** Forgets webhooks of which nothing is known: they come back with their next delivery. */
 export function forgetIdleHooks(ledger: Ledger): void {
   for (const [number, { pending, dead, behind, health }] of ledger.hooks) {
-    const isIdle = pending === 0 && dead === 0 && health.failures === 0
-    if (isIdle && behind.events === 0 && behind.readings === 0) ledger.hooks.delete(number)
+    const isIdle = pending === 0 && dead === 0 && health.failures === 0 && behind.size === 0
+    if (isIdle) ledger.hooks.delete(number)
   }
 }

@@ -5,7 +5,7 @@
  * 0…499 of `aqi.high`, or a code of another kind.
  */
 import { slugOf } from '../air/area.ts'
-import type { EventKind } from './delivery.ts'
+import { type EventKind, ledgerNumberOf, type SourceName, sourceOf } from './delivery.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
 /** What a webhook waits for, as the index needs it. */
@@ -26,29 +26,21 @@ export type WebhookIndex = {
   readonly put: (subscription: Subscription) => void
   readonly remove: (webhook: WebhookNumber) => void
   readonly size: () => number
-  /** Thresholds t with from ≤ t < to fire; `aqi.critical` at its own. `detail` is the threshold. */
-  readonly rise: (
-    event: Place & { readonly from: number; readonly to: number },
-    on: Matched,
-  ) => void
-  /** `detail` is 0. */
-  readonly presence: (event: Place & { readonly isOnline: boolean }, on: Matched) => void
-  /** @param place of the reading in its message: the `detail` */
-  readonly reading: (event: Place & { readonly place: number }, on: Matched) => void
-  /** Somebody wants readings: without this nobody need look at them. */
-  readonly wantsReadings: () => boolean
+  /** `aqi.high` at every threshold t with from ≤ t < to, which is the `detail`. */
+  readonly rise: (place: EventPlace, range: Range, on: Matched) => void
+  /** Any other kind, with the detail given. */
+  readonly match: (kind: CodedKind, place: EventPlace, detail: number, on: Matched) => void
+  /** A webhook waits for a kind of the source: without one nothing of it need be read. */
+  readonly wants: (source: SourceName) => boolean
 }
 
-type Place = { readonly sensor: string; readonly area: string }
+export type EventPlace = { readonly sensor: string; readonly area: string }
+type Range = { readonly from: number; readonly to: number }
+/** A webhook waits for it under one code, not under a threshold of its own. */
+export type CodedKind = Exclude<EventKind, 'aqi.high'>
 
-const criticalAqi = 300
 const thresholds = 500
-const codes = {
-  'aqi.critical': 500,
-  'sensor.offline': 501,
-  'sensor.online': 502,
-  'reading.new': 503,
-} as const
+const codeOf = (kind: CodedKind): number => thresholds + ledgerNumberOf(kind)
 
 /** Code → the webhooks that wait for it. */
 type Bucket = Map<number, Set<WebhookNumber>>
@@ -60,7 +52,8 @@ export function createWebhookIndex(): WebhookIndex {
   const known = new Map<WebhookNumber, Subscription>()
   /** Names of areas repeat; making a slug of one costs more than the rest of a match. */
   const slugs = new Map<string, string>()
-  let readers = 0
+  /** How many webhooks wait for a kind of the source. */
+  const wanting = new Map<SourceName, number>()
 
   const slug = (area: string): string => {
     const found = slugs.get(area)
@@ -71,11 +64,16 @@ export function createWebhookIndex(): WebhookIndex {
     return made
   }
 
+  const countWanting = ({ events }: Subscription, by: 1 | -1): void => {
+    for (const source of new Set(events.map(sourceOf)))
+      wanting.set(source, (wanting.get(source) ?? 0) + by)
+  }
+
   const remove = (number: WebhookNumber): void => {
     const subscription = known.get(number)
     if (subscription === undefined) return
     known.delete(number)
-    if (subscription.events.includes('reading.new')) readers--
+    countWanting(subscription, -1)
     const [home, name] = homeOf(subscription)
     const bucket = home === undefined ? everywhere : home.get(name)
     for (const code of codesOf(subscription)) {
@@ -99,7 +97,7 @@ export function createWebhookIndex(): WebhookIndex {
 
   const tell = (
     waiting: ReadonlySet<WebhookNumber> | undefined,
-    { area }: Place,
+    { area }: EventPlace,
     kind: EventKind,
     detail: number,
     on: Matched,
@@ -108,7 +106,7 @@ export function createWebhookIndex(): WebhookIndex {
     for (const number of waiting) if (isThere(number, area)) on(number, kind, detail)
   }
 
-  const bucketsOf = ({ sensor, area }: Place): (Bucket | undefined)[] => [
+  const bucketsOf = ({ sensor, area }: EventPlace): (Bucket | undefined)[] => [
     everywhere,
     bySensor.get(sensor),
     byArea.size === 0 ? undefined : byArea.get(slug(area)),
@@ -118,7 +116,7 @@ export function createWebhookIndex(): WebhookIndex {
     put: (subscription) => {
       remove(subscription.number)
       known.set(subscription.number, subscription)
-      if (subscription.events.includes('reading.new')) readers++
+      countWanting(subscription, 1)
       const [home, name] = homeOf(subscription)
       const bucket = home === undefined ? everywhere : entryOf(home, name, () => new Map())
       for (const code of codesOf(subscription))
@@ -126,29 +124,23 @@ export function createWebhookIndex(): WebhookIndex {
     },
     remove,
     size: () => known.size,
-    rise: (event, on) => {
-      for (const bucket of bucketsOf(event)) {
+    rise: (place, range, on) => {
+      for (const bucket of bucketsOf(place)) {
         if (bucket === undefined) continue
-        if (event.from <= criticalAqi && criticalAqi < event.to)
-          tell(bucket.get(codes['aqi.critical']), event, 'aqi.critical', 0, on)
-        for (const code of crossedCodes(bucket, event))
-          tell(bucket.get(code), event, 'aqi.high', code, on)
+        for (const code of crossedCodes(bucket, range))
+          tell(bucket.get(code), place, 'aqi.high', code, on)
       }
     },
-    presence: (event, on) => {
-      const kind = event.isOnline ? 'sensor.online' : 'sensor.offline'
-      for (const bucket of bucketsOf(event)) tell(bucket?.get(codes[kind]), event, kind, 0, on)
+    match: (kind, place, detail, on) => {
+      const code = codeOf(kind)
+      for (const bucket of bucketsOf(place)) tell(bucket?.get(code), place, kind, detail, on)
     },
-    reading: (event, on) => {
-      for (const bucket of bucketsOf(event))
-        tell(bucket?.get(codes['reading.new']), event, 'reading.new', event.place, on)
-    },
-    wantsReadings: () => readers > 0,
+    wants: (source) => (wanting.get(source) ?? 0) > 0,
   }
 }
 
 /** The thresholds in use that lie in [from, to), by whichever is the shorter way. */
-function* crossedCodes(bucket: Bucket, { from, to }: { from: number; to: number }) {
+function* crossedCodes(bucket: Bucket, { from, to }: Range) {
   const last = Math.min(to, thresholds)
   if (bucket.size < last - from) {
     for (const code of bucket.keys()) if (code >= from && code < last) yield code
@@ -157,7 +149,7 @@ function* crossedCodes(bucket: Bucket, { from, to }: { from: number; to: number 
 
 function codesOf({ events, threshold }: Subscription): number[] {
   const floored = Math.min(Math.max(0, Math.floor(threshold)), thresholds - 1)
-  return events.map((kind) => (kind === 'aqi.high' ? floored : codes[kind]))
+  return events.map((kind) => (kind === 'aqi.high' ? floored : codeOf(kind)))
 }
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {

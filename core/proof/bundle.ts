@@ -1,11 +1,19 @@
 /**
- * The proof bundle: one small file from which anyone checks a reading without us. Fixed for good:
- * a file that was handed out stays valid as bytes for ever, so a change here is a new format name.
+ * The proof bundle: one small file from which anyone checks a reading without us. A file that was
+ * handed out stays valid as bytes for ever, so a change here is another row of `bundleVersions`.
  */
 
 import { type Hex, toHex } from '../hex.ts'
 import { type BatchHeader, headOf } from './header.ts'
 import { type Keccak, type LeafFields, leafOf, leafValues } from './leaf.ts'
+
+/**
+ * Every version there is, the one that is written first, each with the versions of leaf and header
+ * that it holds. Append only; a row never changes.
+ */
+export const bundleVersions = [{ format: 'airproof.proof.v1', leaf: 1, header: 1 }] as const
+
+const [bundleNow] = bundleVersions
 
 /** What is known of the transaction that anchored a batch. Hashes and address in lower case. */
 export type ChainProof = {
@@ -41,7 +49,7 @@ export type BundleParts = {
 export function bundleText({ reading, path, header, chain }: BundleParts, keccak: Keccak): string {
   const { tries } = chain
   const bundle = {
-    format: 'airproof.proof.v1',
+    format: bundleNow.format,
     level: tries === undefined ? 'rpc' : 'proof',
     reading_hash: toHex(leafOf(reading, keccak)),
     reading: {

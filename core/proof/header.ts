@@ -1,6 +1,6 @@
 /**
- * What is hashed of a batch, byte for byte. Fixed for good: a change to anything here is a new
- * version with a new type string, beside this one.
+ * What is hashed of a batch, byte for byte. A version is fixed for good: a change to anything here is
+ * another row of `headerVersions`, with another type string.
  */
 
 import { type Hex, toHex } from '../hex.ts'
@@ -31,30 +31,58 @@ export type BatchHeader = {
   readonly nLast: readonly number[]
 }
 
-export const headerType =
-  'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)'
+type HeaderVersion = {
+  readonly version: number
+  /** In the order of the words; arrays come last. */
+  readonly fields: readonly (readonly [
+    type: 'uint64' | 'bytes32' | 'uint64[]',
+    name: keyof BatchHeader,
+  ])[]
+}
 
-/** `abi.encode(keccak(headerType), …the fields in order)`. @throws RangeError */
-export function encodeHeader(header: BatchHeader, keccak: Keccak): Uint8Array {
-  const type = toHex(keccak(new TextEncoder().encode(headerType)))
-  const fixed: Word[] = [
-    type,
-    header.index,
-    header.prevHead,
-    header.root,
-    header.first,
-    header.last,
-    header.count,
-    header.timeMinMs,
-    header.timeMaxMs,
-    header.sealedMs,
-    header.beacon,
-  ]
-  const nFirst = arrayWords(header.nFirst)
-  const nLast = arrayWords(header.nLast)
-  const nFirstAt = bytesOfWords(fixed.length + 2)
-  const nLastAt = nFirstAt + bytesOfWords(nFirst.length)
-  return encodeWords([...fixed, nFirstAt, nLastAt, ...nFirst, ...nLast])
+/** Every version there is, the one that is written first. Append only; a row never changes. */
+export const headerVersions = [
+  {
+    version: 1,
+    fields: [
+      ['uint64', 'index'],
+      ['bytes32', 'prevHead'],
+      ['bytes32', 'root'],
+      ['uint64', 'first'],
+      ['uint64', 'last'],
+      ['uint64', 'count'],
+      ['uint64', 'timeMinMs'],
+      ['uint64', 'timeMaxMs'],
+      ['uint64', 'sealedMs'],
+      ['bytes32', 'beacon'],
+      ['uint64[]', 'nFirst'],
+      ['uint64[]', 'nLast'],
+    ],
+  },
+] as const satisfies readonly HeaderVersion[]
+
+const [headerNow] = headerVersions
+
+export const headerTypeOf = ({ version, fields }: HeaderVersion): string =>
+  `airproof.batch.v${version}(${fields.map((field) => field.join(' ')).join(',')})`
+
+/** `abi.encode(keccak(type), …the fields in order)`. @throws RangeError */
+export function encodeHeader(
+  header: BatchHeader,
+  keccak: Keccak,
+  version: HeaderVersion = headerNow,
+): Uint8Array {
+  const words: Word[] = [toHex(keccak(new TextEncoder().encode(headerTypeOf(version))))]
+  const tails: number[] = []
+  for (const [, name] of version.fields) {
+    const value = header[name]
+    if (typeof value !== 'object') words.push(value)
+    else {
+      words.push(bytesOfWords(1 + version.fields.length + tails.length))
+      tails.push(...arrayWords(value))
+    }
+  }
+  return encodeWords([...words, ...tails])
 }
 
 export const headerHash = (header: BatchHeader, keccak: Keccak): Hex =>

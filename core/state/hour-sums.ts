@@ -3,6 +3,7 @@
  * are computed from.
  */
 
+import type { Pollutant } from '../air/index/air-index.ts'
 import { neededHourCoverage } from '../air/nowcast.ts'
 import type { Reading } from '../air/reading.ts'
 import { valueOf } from '../air/values.ts'
@@ -59,7 +60,7 @@ function add({ hourSums, hourCounts }: PartitionState, at: number, value: number
 export function hourMeans(
   state: PartitionState,
   slot: number,
-  pollutant: 'pm25' | 'pm10',
+  pollutant: Pollutant,
   nowMs: number,
   hours: number,
   expectedPerHour: number,

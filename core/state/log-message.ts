@@ -31,6 +31,7 @@ export const refusalReasons = [
   'conflict',
   'before_site',
   'too_many_late',
+  'too_many_fresh',
   'not_judged',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]

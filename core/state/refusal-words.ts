@@ -17,6 +17,7 @@ const words = {
   conflict: 'another reading of this sensor and time was accepted before',
   before_site: 'more than a day before the sensor was at its first site',
   too_many_late: 'the sensor sent a million late readings on that day already',
+  too_many_fresh: 'the sensor sent as many fresh readings on that day as it may, one per second',
   not_judged:
     'judging it failed, which is a fault of airproof: report it, and replay it after an update',
   partial: 'accepted, but for the values outside the range that their quantity can have',

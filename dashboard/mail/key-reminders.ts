@@ -5,8 +5,8 @@
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
+import { putUnlessChanged } from '../../runtime/nats/cas.ts'
 import type { MailQueue } from '../../runtime/nats/mail-queue.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { watchChecked } from '../../runtime/nats/watched-bucket.ts'
 import type { KeyRecord } from '../../schemas/people/account.ts'
 import type { Mail } from '../../schemas/people/mail.ts'
@@ -62,12 +62,7 @@ export async function openKeyReminders(options: Options): Promise<AsyncDisposabl
     const key = entry.json<KeyRecord>()
     const due = reminderFor(key, nowMs())
     if (due === undefined || !(await mails.send(due.id, due.mail))) return
-    try {
-      const reminded: KeyRecord = { ...key, reminded_days: due.mark }
-      await keys.kv.update(hash, JSON.stringify(reminded), entry.revision)
-    } catch (error) {
-      if (!isWrongLastSequence(error)) throw error
-    }
+    await putUnlessChanged(keys.kv, hash, { ...key, reminded_days: due.mark }, entry)
   }
   const lookSafely = (): void => void look().catch(onFailure)
   lookSafely()

@@ -179,7 +179,9 @@ async function forward(
   const body = Readable.fromWeb(answer.body)
   // the client went, the API broke off, or we stop: the answer ends where it is
   body.on('error', () => ctx.res.destroy())
-  ctx.body = body
+  // not as Koa's body: its listeners and ours together are more than Node takes without a warning
+  ctx.respond = false
+  body.pipe(ctx.res)
 }
 
 async function askApi(url: string, init: RequestInit): Promise<Response> {

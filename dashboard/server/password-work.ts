@@ -3,7 +3,7 @@
  * who are known wait in a line of their own, which goes first: strangers do not hold them up.
  */
 import { availableParallelism } from 'node:os'
-import { hashPassword, isPassword } from './password-hash.ts'
+import { hashPassword, isPassword } from '../../operate/password-hash.ts'
 import { away } from './refusal.ts'
 
 export type PasswordWork = {

@@ -10,8 +10,8 @@ import { formatIso } from '../../core/iso-time.ts'
 import { remember } from '../../core/remember.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { inCommon } from '../../runtime/in-common.ts'
+import { putUnlessChanged } from '../../runtime/nats/cas.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { type WatchedBucket, watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -153,14 +153,12 @@ async function tellUse(
   nowMs: number,
 ): Promise<void> {
   try {
-    const entry = await kv.get(hash)
-    const record = parseSession(jsonOf(entry))
-    if (entry === null || record === undefined) return
-    const used = { ...record, seen_at: formatIso(nowMs) }
-    await kv.update(hash, JSON.stringify(used), entry.revision)
-  } catch (error) {
-    // somebody else wrote it down, or NATS is away: the next request tries again
-    if (!isWrongLastSequence(error)) return
+    const read = await kv.get(hash)
+    const record = parseSession(jsonOf(read))
+    if (record !== undefined)
+      await putUnlessChanged(kv, hash, { ...record, seen_at: formatIso(nowMs) }, read)
+  } catch {
+    // NATS is away: the next request tries again
   }
 }
 

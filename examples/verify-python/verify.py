@@ -288,10 +288,29 @@ def record(fields):
 HASH, ADDRESS = hexadecimal(64), hexadecimal(40)
 COUNT, VALUE = number(0, SAFE), number(-SAFE, SAFE, nullable=True)
 
-READING = {
-    'sensor_id': sensor_id, 'time_ms': COUNT, 'seq': COUNT, 'pm25': VALUE, 'pm10': VALUE, 'co2': VALUE,
-    'temperature': VALUE, 'humidity': VALUE, 'aqi': number(0, 65535, nullable=True),
-}
+# Versions, a line each. A line never changes, and none is taken out: a file that was handed out stays valid.
+# by format: the versions of leaf and header that a bundle holds
+BUNDLE_VERSIONS = {'airproof.proof.v1': (1, 1)}
+# the values that a leaf holds, in the order of its words
+LEAF_VERSIONS = {1: ('pm25', 'pm10', 'co2', 'temperature', 'humidity')}
+# the fields of a header, each with its type, in the order of its words; arrays come last
+HEADER_VERSIONS = {1: 'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
+                      'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast'}
+
+
+def bundle_format(v, place):
+    if not (isinstance(v, str) and v in BUNDLE_VERSIONS):
+        known = ', '.join(BUNDLE_VERSIONS)
+        if isinstance(v, str) and re.fullmatch(r'airproof\.proof\.v[0-9]{1,9}', v):
+            raise Refused('format', f'its format is {v}, and this verifier knows {known}: get a newer verifier')
+        raise Refused('format', f'its format is not one that this verifier knows ({known})')
+
+
+def reading_fields(leaf):
+    return {'sensor_id': sensor_id, 'time_ms': COUNT, 'seq': COUNT, **{name: VALUE for name in LEAF_VERSIONS[leaf]},
+            'aqi': number(0, 65535, nullable=True)}
+
+
 BATCH = {
     'index': COUNT, 'prev_head': HASH, 'root': HASH, 'first': COUNT, 'last': COUNT, 'count': COUNT,
     'time_min_ms': COUNT, 'time_max_ms': COUNT, 'sealed_ms': COUNT, 'beacon': HASH,
@@ -301,14 +320,19 @@ ANCHOR = {
     'chain_id': COUNT, 'contract': ADDRESS, 'head': HASH, 'tx_hash': HASH, 'tx_index': COUNT,
     'block_hash': HASH, 'block_number': COUNT, 'block_time_s': COUNT,
 }
-RPC = {
-    'format': one_of('airproof.proof.v1'), 'level': one_of('proof', 'rpc'), 'reading_hash': HASH,
-    'reading': record(READING), 'path': array(HASH, 0, 64), 'batch': record(BATCH), 'anchor': record(ANCHOR),
-}
+LEVEL = one_of('proof', 'rpc')
 PROOF = {
-    **RPC, 'block_header': raw_bytes,
+    'block_header': raw_bytes,
     'transaction_proof': array(raw_bytes, 1, 16), 'receipt_proof': array(raw_bytes, 1, 16),
 }
+
+
+def bundle_fields(leaf, level):
+    return {
+        'format': bundle_format, 'level': LEVEL, 'reading_hash': HASH, 'reading': record(reading_fields(leaf)),
+        'path': array(HASH, 0, 64), 'batch': record(BATCH), 'anchor': record(ANCHOR),
+        **(PROOF if level == 'proof' else {}),
+    }
 
 
 def read_bundle(data):
@@ -321,11 +345,12 @@ def read_bundle(data):
         raise Refused('format', 'the file is not JSON in UTF-8') from None
     if not isinstance(bundle, dict):
         wrong('the bundle', 'an object')
-    for name in ('format', 'level'):
+    for name, check in (('format', bundle_format), ('level', LEVEL)):
         if name not in bundle:
             raise Refused('format', f'the bundle has no field {name}')
-        RPC[name](bundle[name], name)
-    record(PROOF if bundle['level'] == 'proof' else RPC)(bundle, 'the bundle')
+        check(bundle[name], name)
+    leaf, _ = BUNDLE_VERSIONS[bundle['format']]
+    record(bundle_fields(leaf, bundle['level']))(bundle, 'the bundle')
     if len(bundle['batch']['n_first']) != len(bundle['batch']['n_last']):
         raise Refused('format', 'batch.n_first and batch.n_last have different lengths')
     if again != data:
@@ -335,13 +360,8 @@ def read_bundle(data):
 
 # --- the checks ------------------------------------------------------------------------------
 
-READING_TYPE = (b'airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,int64 pm25,int64 pm10,'
-                b'int64 co2,int64 temperature,int64 humidity,uint16 aqi,bytes32 deviceSig)')
-BATCH_TYPE = (b'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
-              b'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)')
 SELECTOR = bytes.fromhex('f1da9da0')
 EVENT = bytes.fromhex('9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03')
-VALUES = ('pm25', 'pm10', 'co2', 'temperature', 'humidity', 'aqi')
 # transaction type: where the list has the chain id, the address called and the data
 LAYOUT = {None: (6, 3, 5), 1: (0, 4, 6), 2: (0, 5, 7), 3: (0, 5, 7), 4: (0, 5, 7), 0x7e: (None, 2, 7)}
 
@@ -350,11 +370,14 @@ def unhex(text):
     return bytes.fromhex(text[2:])
 
 
-def leaf_of(reading):
-    values = [reading[name] for name in VALUES]
+def leaf_of(reading, version):
+    names = LEAF_VERSIONS[version]
+    kind = (f'airproof.reading.v{version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,'
+            + ''.join(f'int64 {name},' for name in names) + 'uint16 aqi,bytes32 deviceSig)')
+    values = [reading[name] for name in (*names, 'aqi')]
     present = sum(1 << bit for bit, value in enumerate(values) if value is not None)
     return keccak(keccak(abi(
-        keccak(READING_TYPE), keccak(reading['sensor_id'].encode('utf-8')), reading['time_ms'], reading['seq'],
+        keccak(kind.encode()), keccak(reading['sensor_id'].encode('utf-8')), reading['time_ms'], reading['seq'],
         present, *(0 if value is None else value for value in values), 0)))
 
 
@@ -365,11 +388,15 @@ def fold(leaf, path):
     return node
 
 
-def header_hash_of(batch):
-    return keccak(abi(
-        keccak(BATCH_TYPE), batch['index'], unhex(batch['prev_head']), unhex(batch['root']), batch['first'],
-        batch['last'], batch['count'], batch['time_min_ms'], batch['time_max_ms'], batch['sealed_ms'],
-        unhex(batch['beacon']), batch['n_first'], batch['n_last']))
+def header_hash_of(batch, version):
+    fields = HEADER_VERSIONS[version]
+    words = []
+    for field in fields.split(','):
+        kind, name = field.split(' ')
+        # prevHead is prev_head in a bundle
+        value = batch[re.sub('[A-Z]', lambda letter: '_' + letter.group().lower(), name)]
+        words.append(unhex(value) if kind == 'bytes32' else value)
+    return keccak(abi(keccak(f'airproof.batch.v{version}({fields})'.encode()), *words))
 
 
 def check_batch(reading, batch):
@@ -453,7 +480,8 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
     if named:
         passed('pins', f'it is of the {" and ".join(named)} you named')
 
-    leaf = leaf_of(reading)
+    leaf_version, header_version = BUNDLE_VERSIONS[bundle['format']]
+    leaf = leaf_of(reading, leaf_version)
     if leaf != unhex(bundle['reading_hash']):
         raise Refused('leaf', f'the reading has the hash 0x{leaf.hex()}, and reading_hash is another')
     passed('leaf', '0x' + leaf.hex())
@@ -469,7 +497,7 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
 
     index, first, last, count = batch['index'], batch['first'], batch['last'], batch['count']
     prev_head, root, head = unhex(batch['prev_head']), unhex(batch['root']), unhex(anchor['head'])
-    header_hash = header_hash_of(batch)
+    header_hash = header_hash_of(batch, header_version)
     arguments = abi(prev_head, index, root, header_hash, first, last, count)
     if keccak(arguments) != head:
         raise Refused('head', 'the batch does not give the head')
@@ -542,7 +570,7 @@ def in_words(bundle, chain_id, contract, block_hash):
     """What is proven, and what is left to trust."""
     reading, batch, anchor = bundle['reading'], bundle['batch'], bundle['anchor']
     yield f'sensor {reading["sensor_id"]}, measured {utc(reading["time_ms"] // 1000)}'
-    for name in VALUES:
+    for name in (*LEAF_VERSIONS[BUNDLE_VERSIONS[bundle['format']][0]], 'aqi'):
         yield f'  {name} {measured(name, reading[name])}'
     yield (f'existed so when block {anchor["block_number"]} was made, '
            f'{utc(anchor["block_time_s"])}')

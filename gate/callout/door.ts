@@ -5,6 +5,7 @@ import type { CredentialBook } from '../credential-book.ts'
 import type { SeenBook } from '../seen-book.ts'
 import { allowedSubjects } from './allowed-subjects.ts'
 import type { AuthRequest } from './auth-request.ts'
+import type { DeniedSignIn } from './denied-log.ts'
 import type { RecentSignIns } from './recent-sign-ins.ts'
 import type { SignIn } from './responder.ts'
 
@@ -20,6 +21,7 @@ export type DoorOptions = {
   readonly seen: Pick<SeenBook, 'heard' | 'refused'>
   readonly recent: Pick<RecentSignIns, 'add'>
   readonly count: (protocol: AuthRequest['protocol'], verdict: string) => void
+  readonly tellDenied: (denied: DeniedSignIn) => void
 }
 
 /**
@@ -28,7 +30,7 @@ export type DoorOptions = {
  * the one that its entry names, as a second client of the same id closes the first one's connection), `paused` (it flooded).
  */
 export function createDoor(options: DoorOptions): (request: AuthRequest) => Promise<SignIn> {
-  const { rules, sensorOf, catchUp, seen, recent, count } = options
+  const { rules, sensorOf, catchUp, seen, recent, count, tellDenied } = options
   return async (request) => {
     const { user, protocol, address, client } = request
     let signIn = judge(request, options)
@@ -39,6 +41,7 @@ export function createDoor(options: DoorOptions): (request: AuthRequest) => Prom
     }
     if ('denied' in signIn) {
       count(protocol, signIn.denied)
+      tellDenied({ user, reason: signIn.denied, protocol, address })
       if (sensorOf(user) !== undefined) seen.refused(user, signIn.denied)
     } else {
       recent.add(request)

@@ -36,7 +36,7 @@ const pauseFactor = 10
 
 /** Looks until stopped. */
 export async function watchFloods(options: Options): Promise<void> {
-  const { stop, onFailure, everyMs = 5_000 } = options
+  const { stop, onFailure, everyMs = 1_000 } = options
   const { sweep, count } = floodSweep(options)
   using _ends = options.onEnd((ended) => {
     if (options.isSensor(ended.user)) count(ended)

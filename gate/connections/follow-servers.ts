@@ -11,13 +11,16 @@ type Options = {
   readonly system: NatsConnection
   readonly nc: NatsConnection
   readonly rules: SensorIdRules
+  /** The sensor that a name of a server's log is of. */
+  readonly speakerOf: (name: string) => string | undefined
   readonly seen: Pick<SeenBook, 'left' | 'denied'>
   readonly metrics: Pick<GateMetrics, 'denied'>
   readonly guard: Pick<InputGuard, 'callback'>
 }
 
 /** Notes when a sensor's connection ended, and what a server denied to it. */
-export function followServers({ system, nc, rules, seen, metrics, guard }: Options): Disposable {
+export function followServers(options: Options): Disposable {
+  const { system, nc, rules, speakerOf, seen, metrics, guard } = options
   const isSensor = (user: unknown): user is string =>
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
@@ -33,8 +36,9 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
   const denials = followDenied(
     nc,
     guard,
-    (id, count) => {
-      if (!isSensor(id)) return
+    (name, count) => {
+      const id = speakerOf(name)
+      if (id === undefined) return
       metrics.denied.inc(count)
       seen.denied(id, count)
     },
@@ -48,14 +52,14 @@ export function followServers({ system, nc, rules, seen, metrics, guard }: Optio
   }
 }
 
-/** Calls back with how much was denied to whom, a second's worth at a time. */
+/** Calls back with how much was denied to whom, as the server's log names them, a second's worth at a time. */
 export function followDenied(
   nc: NatsConnection,
   guard: Pick<InputGuard, 'callback'>,
   onDenied: (who: string, count: number) => void,
   { queue }: { readonly queue?: string } = {},
 ): Disposable {
-  const subscription = nc.subscribe(deniedSubject, {
+  const subscription = nc.subscribe(deniedSubject('*'), {
     ...(queue === undefined ? {} : { queue }),
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return

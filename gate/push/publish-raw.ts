@@ -132,6 +132,6 @@ function readAck(
   }
   if (ack.error.err_code === tooLong) return { verdict: 'refused', why: ack.error.description }
   // 503 is the server's word for "not now", be it that the stream is full or has no leader
-  const isFull = /maximum|insufficient/.test(ack.error.description)
+  const isFull = /maximum|insufficient|too many requests/.test(ack.error.description)
   return { verdict: isFull ? 'full' : 'away', why: ack.error.description }
 }

@@ -14,7 +14,7 @@ import { explanation } from './explain.ts'
 import type { FloodGuard } from './flood.ts'
 import { errorBody, PushError } from './push-error.ts'
 import type { Observe } from './push-metrics.ts'
-import { readJson } from './read-body.ts'
+import { readJson, refuseLong } from './read-body.ts'
 
 type Options = {
   readonly endpoints: readonly Endpoint[]
@@ -59,6 +59,8 @@ export function createPushApp({
     const claim = readClaim(ctx, rest)
     admit(endpoint, claim)
     const floods = endpoint.caller === 'sensor' ? flood : applicationFlood
+    // before it is counted: waiting cannot help what is too long
+    refuseLong(ctx)
     floods(claim.id, announcedBytes(ctx))
     const { body, bytes } = await readJson(ctx)
     // it did not say how long it would be

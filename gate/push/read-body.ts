@@ -1,15 +1,14 @@
 import type { Context } from 'koa'
-import { koaBody } from 'koa-body'
+import { BodyFault, bodyReader } from '../../runtime/http/read-body.ts'
 import { maxRawBytes } from '../../schemas/log/raw-reading.ts'
 import { PushError } from './push-error.ts'
 
-const readText = koaBody({
-  text: true,
-  textLimit: maxRawBytes,
-  json: false,
-  urlencoded: false,
-  multipart: false,
-})
+const readText = bodyReader({ longestBytes: maxRawBytes, text: true })
+
+/** @throws PushError 413 it says itself that it is too long */
+export function refuseLong({ req }: Context): void {
+  if (Number(req.headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
+}
 
 /**
  * The JSON that was sent, whatever its type claims: firmware and scripts call JSON many things.
@@ -19,20 +18,12 @@ export async function readJson(
   ctx: Context,
 ): Promise<{ readonly body: unknown; readonly bytes: number }> {
   const { headers } = ctx.req
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new PushError(415, 'unsupported_media_type', 'send the body without a Content-Encoding')
   if (/^multipart\//i.test(headers['content-type'] ?? ''))
     throw new PushError(415, 'unsupported_media_type', 'send the body as application/json')
-  if (Number(headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
   headers['content-type'] = 'text/plain'
-  try {
-    await readText(ctx, noMore)
-  } catch (thrown) {
-    const status = thrown instanceof Error && 'status' in thrown ? thrown.status : undefined
-    throw status === 413 ? tooLarge() : thrown
-  }
-  const { body } = ctx.request
+  const body = await readText(ctx).catch((error: unknown) => {
+    throw error instanceof BodyFault ? toPushError(error) : error
+  })
   if (typeof body !== 'string' || body.trim() === '')
     throw new PushError(400, 'not_json', 'the body is empty: send JSON')
   try {
@@ -43,11 +34,25 @@ export async function readJson(
   }
 }
 
-const noMore = async (): Promise<void> => undefined
+function toPushError({ why, cause }: BodyFault): PushError {
+  switch (why) {
+    case 'encoded':
+      return new PushError(
+        415,
+        'unsupported_media_type',
+        'send the body without a Content-Encoding',
+      )
+    case 'too_long':
+      return tooLarge()
+    case 'malformed':
+    case 'broken_off':
+      return new PushError(400, 'not_json', 'the body cannot be read', { cause })
+  }
+}
 
 const tooLarge = (): PushError =>
   new PushError(413, 'body_too_large', `a body has at most ${maxRawBytes} bytes`, {
     details: { longest_bytes: maxRawBytes },
-    // what was not read yet would stand before the next request of the connection
+    // what was not read yet would be in front of the next request of the connection
     headers: { connection: 'close' },
   })

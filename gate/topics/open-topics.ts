@@ -16,7 +16,7 @@ import {
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
 import { secondMs } from '../../core/time.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { leaseRoundMs, openLeases } from '../../runtime/nats/leases.ts'
@@ -30,7 +30,6 @@ import { alivePrefixes, tasks } from '../../schemas/system-keys.ts'
 import { indexDevices } from '../device-index.ts'
 import type { InputGuard } from '../input-guard.ts'
 import { openRawPublisher } from '../push/publish-raw.ts'
-import { topicMetrics } from './metrics.ts'
 import { createTopicWork } from './topic-work.ts'
 
 export type TopicsOptions = {
@@ -110,6 +109,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   }
 
   const leases = openLeases({
+    nc,
     kv: await new Kvm(nc).open(buckets.leases),
     holder,
     shared: [],
@@ -171,5 +171,17 @@ async function consumeUntil(
       stop.removeEventListener('abort', end)
     }
     await pause(retryMs, stop)
+  }
+}
+
+/** What an operator watches of the devices that fix their own topics. */
+function topicMetrics(registry: Registry) {
+  return {
+    messages: new Counter({
+      name: 'airproof_gate_topic_messages_total',
+      help: 'Messages on topics that devices fix: stored as a reading or part of one, or why not',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
   }
 }

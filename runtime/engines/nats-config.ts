@@ -26,6 +26,12 @@ export type NatsDoor = {
 const defaultMaxConnections = 110_000
 /** Of each connection: memory of the server that a signed-in device could take without an end. */
 const maxSubscriptions = 1_000
+/**
+ * Messages and bytes of one stream that wait for the disk: beyond it a publisher is told to come again
+ * (429). What one device sends as fast as it can, until the gate sees it, keeps its neighbours of the
+ * partition waiting for as long as that takes.
+ */
+const maxBuffered = { messages: 5_000, bytes: '32MB' }
 
 /**
  * The server's configuration file. The store may grow as far as the streams' own bounds let it:
@@ -43,6 +49,8 @@ jetstream {
   store_dir: ${JSON.stringify(config.storeFolder)}
   max_memory_store: 256MB
   max_file_store: 1TB
+  max_buffered_msgs: ${maxBuffered.messages}
+  max_buffered_size: ${maxBuffered.bytes}
   sync_interval: ${config.syncAlways ? 'always' : '2m'}
 }
 ${config.door ? doorConfig(config.host, config.door) : openMappings}`

@@ -7,6 +7,7 @@ import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import {
   ackSubject,
+  askSubject,
   attemptsStream,
   auditStream,
   blobsStream,
@@ -21,6 +22,7 @@ import {
   pauseSubject,
   rawStream,
   readingsStream,
+  readingsSubjects,
   rejectedStream,
   spentSubject,
   stateStream,
@@ -67,8 +69,7 @@ const each = (count: number, name: (n: number) => string): readonly string[] =>
   Array.from({ length: count }, (_, n) => name(n))
 const raws = each(partitionCount, rawStream)
 const ledgers = each(shardCount, ledgerStream)
-/** Of `askSubject`. */
-const anyShard = 'dw.*.ask'
+const anyShard = askSubject('*')
 
 const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
   names.map((name) => bucketStream(buckets[name]))
@@ -76,8 +77,6 @@ const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
 const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly string[] =>
   (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
 const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
-/** Whoever comes first writes the fingerprint of the key that seals webhooks and mails. */
-const sealing = keys('system', systemKeys.secretKey)
 /** What a process says of itself: that it is alive, and what it knows. */
 const alive = (work: keyof typeof alivePrefixes): string => `${alivePrefixes[work]}*`
 const level = (process: string): string => levelKey(process, '*')
@@ -85,7 +84,7 @@ const level = (process: string): string => levelKey(process, '*')
 export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
   pipeline: {
     writes: [
-      'air.readings.*',
+      ...readingsSubjects,
       'air.state.*.*',
       'air.rejected.>',
       'air.events.rise.*',
@@ -131,7 +130,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       laneSubject('alert'),
       ...keys('webhooks'),
       ...keys('system', neededByShard('*')),
-      ...sealing,
       ...leases(shardLease('*'), alive('notifier'), level('notifier')),
     ],
     reads: [
@@ -150,7 +148,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('quota'),
       ...keys('used'),
       ...keys('system', webhooksKey('*')),
-      ...sealing,
       ...leases(level('api')),
     ],
     reads: [
@@ -181,7 +178,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('sensors'),
       // it removes a sensor's credential and cannot read it
       ...keys('credentials', '*'),
-      ...sealing,
       ...leases(level('dashboard')),
     ],
     reads: [
@@ -213,7 +209,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
     ],
     acknowledges: [topicsStream],
-    answers: [connectionsSubject('*'), deniedSubject],
+    answers: [connectionsSubject('*'), deniedSubject('*')],
     shares: [pauseSubject('*'), spentSubject],
   },
 }

@@ -11,6 +11,7 @@ import type { Environment } from '../settings.ts'
 import type { NatsServerEngine } from './find-nats-server.ts'
 import { natsConfig } from './nats-config.ts'
 import { copyCertificate, type DoorSettings, writeDoor } from './nats-door.ts'
+import { type Denied, readDenied, saysNoRoom, serverLines } from './nats-lines.ts'
 import { endOrphan } from './orphan.ts'
 
 export type NatsServer = Child & {
@@ -40,14 +41,8 @@ type StartOptions = {
   readonly log?: Logger
 }
 
-export type Denied = {
-  /** User over NATS, client id over MQTT. */
-  readonly who: string
-  readonly what: 'publish' | 'subscribe'
-  readonly subject: string
-}
-
 const loopback = '127.0.0.1'
+const longestLastWords = 400
 /** A big store takes a while to be read again after a kill. */
 const readyWithinMs = 120_000
 
@@ -71,12 +66,13 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
   }
   writeFileSync(configFile, options.config ?? natsConfig(ours), { mode: 0o600 })
   const lastWords: string[] = []
+  const tell = serverLines(log)
   const child = await startChild({
     ...commandFor(engine, { folder, host, ports: portsOf(options), configFile, pidFile }),
     env,
     isGuarded: true,
     onLine: (line) => {
-      lastWords.push(line)
+      lastWords.push(line.slice(0, longestLastWords))
       if (lastWords.length > 5) lastWords.shift()
       const isNoRoom = saysNoRoom(line)
       if (isNoRoom) onNoRoom?.()
@@ -84,7 +80,7 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
       const denied = readDenied(line)
       if (denied) onDenied?.(denied)
       if ((isNoRoom && onNoRoom) || (denied && onDenied)) log?.debug(line)
-      else logLine(line, log)
+      else tell(line)
     },
   })
   try {
@@ -124,20 +120,6 @@ export async function endLeftNatsServer({ engine, folder, log }: LeftServer): Pr
 
 const containerOf = (folder: string): string =>
   `airproof-nats-${createHash('sha256').update(folder).digest('hex').slice(0, 12)}`
-
-/** Its streams take nothing from then on, also when there is space again, until it is restarted. */
-export const saysNoRoom = (line: string): boolean =>
-  /\[(WRN|ERR|FTL)\] .*(no space left on device|JetStream out of \w+ resources)/.test(line)
-
-/** `[ERR] 127.0.0.1:5 - cid:9 - "v3:nats.js" - "AIR/user:X" - Publish Violation - Subject "y"` */
-export function readDenied(line: string): Denied | undefined {
-  const [, who = '', kind = '', subject = ''] =
-    / - "?(?:[\w-]+\/(?:user:)?)?([^"\s]+)"? - (Publish|Subscription) Violation - .*?"([^"]*)"/.exec(
-      line,
-    ) ?? []
-  if (kind === '') return undefined
-  return { who, what: kind === 'Publish' ? 'publish' : 'subscribe', subject }
-}
 
 type Places = {
   readonly folder: string
@@ -197,22 +179,3 @@ const greets = ({ host, port }: Address): Promise<boolean> =>
     socket.once('error', () => done(false))
     socket.once('close', () => done(false))
   })
-
-/**
- * What it warns of though nobody has to do anything. Passwords in a file: they are ours, made at
- * random, and the file is 0600. Two lines for each stream after an end without notice: it makes its
- * index again from the messages, which are all there.
- */
-export const isHarmless = (text: string): boolean =>
-  text.startsWith('Plaintext passwords detected') ||
-  /^Filestore \[\w+\] (Stream state outdated, last block has additional entries, will rebuild|Recovering stream state from index errored: prior state file)$/.test(
-    text,
-  )
-
-/** `[123] 2026/11/21 08:00:00.000000 [WRN] text` at our level of the same weight. */
-function logLine(line: string, log: Logger | undefined): void {
-  const [, level = 'INF', text = line] = /\[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/.exec(line) ?? []
-  const weights = { INF: 'debug', DBG: 'debug', TRC: 'debug', WRN: 'warn' } as const
-  const weight = Object.entries(weights).find(([name]) => name === level)?.[1] ?? 'error'
-  log?.[isHarmless(text) ? 'debug' : weight](text)
-}

@@ -31,12 +31,24 @@ export const placeInWords = (place: StorePlace): string =>
     ? `the SQLite file ${place.file}`
     : `the InfluxDB bucket ${place.bucket} of ${place.org} at ${place.url}`
 
-export function isPlace(value: unknown): value is StorePlace {
-  const is = (...names: readonly string[]): boolean =>
-    names.every((name) => typeof Reflect.get(Object(value), name) === 'string')
-  const kind: unknown = Reflect.get(Object(value), 'kind')
-  return (kind === 'sqlite' && is('file')) || (kind === 'influx' && is('url', 'org', 'bucket'))
+type Fields = { readonly all: readonly string[]; readonly everywhere: readonly string[] }
+
+/** Every field of a place, and those that say the same on any machine: paths and hosts may differ. */
+const fieldsOf: Readonly<Record<StorePlace['kind'], Fields>> = {
+  sqlite: { all: ['file'], everywhere: [] },
+  influx: { all: ['url', 'org', 'bucket'], everywhere: ['org', 'bucket'] },
 }
+
+export function isPlace(value: unknown): value is StorePlace {
+  const field = (name: string): unknown => Reflect.get(Object(value), name)
+  const known = Object.entries(fieldsOf).find(([kind]) => kind === field('kind'))?.[1]
+  return known?.all.every((name) => typeof field(name) === 'string') ?? false
+}
+
+/** Whether two places are one store, as far as two machines can say. */
+export const isSameStore = (one: StorePlace, other: StorePlace): boolean =>
+  one.kind === other.kind &&
+  fieldsOf[one.kind].everywhere.every((name) => Reflect.get(one, name) === Reflect.get(other, name))
 
 /** Where one machine keeps its readings unless InfluxDB is named. */
 export const sqliteFileIn = (dataFolder: string): string => join(dataFolder, 'readings.sqlite')

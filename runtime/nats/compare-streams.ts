@@ -1,6 +1,6 @@
 /** What of a stream that is there differs from the table, and what may be done about it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { StreamConfig } from '@nats-io/jetstream'
+import { PersistMode, type StreamConfig } from '@nats-io/jetstream'
 import type { NamedStream } from './stream-table.ts'
 
 export type Difference = {
@@ -34,6 +34,10 @@ const ours = [
 /** These are as they were when the stream was made: the server changes them under no condition. */
 const fixed = ['storage', 'retention', 'persist_mode'] as const
 
+/** It was made for a single server, where each write would wait for the disk. */
+const notReplicated =
+  'the server keeps no copies of a stream whose writes are not synced: it needs a new stream'
+
 /** In the stream's metadata: the bounds that airproof set, so that an operator's own are told apart. */
 const boundsKey = 'airproof_bounds'
 
@@ -57,7 +61,8 @@ export function differencesOf(found: StreamConfig, config: NamedStream): readonl
     if (config[field] !== undefined && (found[field] ?? config[field]) !== config[field])
       differ(field, 'the server cannot change it: it needs a new stream')
   const { num_replicas: replicas = 1 } = config
-  if (replicas > found.num_replicas) differ('num_replicas')
+  if (replicas > found.num_replicas)
+    differ('num_replicas', found.persist_mode === PersistMode.Async ? notReplicated : undefined)
   if (replicas < found.num_replicas)
     differ('num_replicas', 'fewer copies are never made by themselves: use `nats stream edit`')
   return differences

@@ -1,11 +1,11 @@
 /** Reads the READINGS log from a sequence on, live, in order and without gaps. */
-import { type ConsumerMessages, DeliverPolicy, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import { pause } from '../pause.ts'
 import { logReader } from './log-messages.ts'
-import { audibly, untilSilent } from './until-silent.ts'
+import { openPull } from './pull.ts'
 
 export type LogEntry = {
   /** The message's sequence in READINGS. */
@@ -27,69 +27,42 @@ type FollowOptions = {
   readonly maxMessages?: number
 }
 
-/** Between two tries to open it anew. */
+/** Between two tries to read the message that an entry follows. */
 const againMs = 250
 
-/**
- * Survives reconnects: when the server was silent it is opened again after what was read last.
- * Ends when it is disposed.
- */
+/** Survives reconnects. Ends when it is disposed. */
 export async function followLog(
   nc: NatsConnection,
   { fromSeq, partition, maxMessages = 20 }: FollowOptions,
 ): Promise<LogFollower> {
-  const open = async (seq: number): Promise<ConsumerMessages> => {
-    const consumer = await jetstream(nc).consumers.get(readingsStream, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: Math.max(1, seq),
-      ...(partition === undefined ? {} : { filter_subjects: [readingsSubject(partition)] }),
-    })
-    return await consumer.consume({ max_messages: maxMessages, ...audibly })
-  }
+  const pull = await openPull(nc, {
+    stream: readingsStream,
+    fromSeq,
+    maxMessages,
+    ...(partition === undefined ? {} : { subjects: [readingsSubject(partition)] }),
+  })
   const stop = new AbortController()
-  /** undefined: stopped meanwhile. */
-  const openAgain = async (seq: number): Promise<ConsumerMessages | undefined> => {
-    while (!stop.signal.aborted) {
-      try {
-        return await open(seq)
-      } catch {
-        if (nc.isClosed()) return undefined
-        await pause(againMs, stop.signal)
-      }
-    }
-    return undefined
-  }
-
-  let messages = await open(fromSeq)
-  let reading: Promise<void> | undefined
   return {
     async *[Symbol.asyncIterator]() {
-      const ended = Promise.withResolvers<void>()
-      reading = ended.promise
-      let nextSeq = fromSeq
       const read = logReader(nc)
-      try {
-        for (;;) {
-          for await (const raw of untilSilent(messages)) {
-            const message = await read(raw).catch(() => 'unanswered' as const)
-            if (message === 'unanswered') break
-            nextSeq = raw.seq + 1
-            yield { seq: raw.seq, message, pending: raw.info.pending }
+      for await (const raw of pull) {
+        let message: LogMessage | undefined
+        for (let isRead = false; !isRead; ) {
+          try {
+            message = await read(raw)
+            isRead = true
+          } catch (error) {
+            if (error instanceof NewerFormat) throw error
+            if (nc.isClosed() || stop.signal.aborted) return
+            await pause(againMs, stop.signal)
           }
-          const next = await openAgain(nextSeq)
-          if (next === undefined) return
-          messages = next
-          if (stop.signal.aborted) void messages.close()
         }
-      } finally {
-        ended.resolve()
+        yield { seq: raw.seq, message, pending: raw.info.pending }
       }
     },
     [Symbol.asyncDispose]: async () => {
       stop.abort()
-      // the client's promise is settled by the end of an iteration: without one it never is
-      void messages.close()
-      await reading
+      await pull[Symbol.asyncDispose]()
     },
   }
 }

@@ -24,6 +24,8 @@ export type LevelReport = {
   readonly version: string
   readonly host: string
   readonly pid: number
+  /** How often it was renewed: one that does not go on is what a killed process left. */
+  readonly renewed: number
 }
 
 type Watching = {
@@ -76,20 +78,24 @@ export async function watchFormatLevel(
 }
 
 async function startReporting(leases: KV, key: string): Promise<AsyncDisposable> {
-  const report: LevelReport = {
+  const known = {
     level: newestLevel,
     version: ourVersion(),
     host: hostname(),
     pid: process.pid,
   }
-  const text = JSON.stringify(report)
+  let renewed = 0
+  const put = async (): Promise<void> => {
+    const report: LevelReport = { ...known, renewed: renewed++ }
+    await leases.put(key, JSON.stringify(report))
+  }
   const ending = new AbortController()
-  await leases.put(key, text)
+  await put()
   const renewing = (async () => {
     for (;;) {
       await sleep(leaseRoundMs, undefined, { signal: ending.signal })
       // while the server is away nobody can raise the level
-      await leases.put(key, text).catch(() => undefined)
+      await put().catch(() => undefined)
     }
   })().catch(() => undefined)
   return {

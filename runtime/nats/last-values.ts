@@ -1,9 +1,10 @@
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 
 /**
- * The values of a bucket under several keys, in one question. A key may have `*` for one of its
- * parts.
+ * The values of a bucket under several keys, in one question that leaves nothing on the server:
+ * `kv.keys()` leaves a consumer there for five minutes, and a stream takes a thousand of them.
+ * A key may have `*` for one of its parts, and `>` for its end.
  * @returns key → text, without what is deleted or was never there
  */
 export async function lastValues(
@@ -15,12 +16,20 @@ export async function lastValues(
   if (keys.length === 0) return values
   const prefix = `$KV.${bucket}.`
   const manager = await jetstreamManager(nc, { checkAPI: false })
-  const found = await manager.direct.getLastMessagesFor(`KV_${bucket}`, {
-    multi_last: keys.map((key) => prefix + key),
-  })
-  for await (const { subject, data } of found) {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  const take = ({ subject, data }: StoredMsg): void => {
     if (data.length > 0) values.set(subject.slice(prefix.length), utf8.decode(data))
   }
+  await manager.direct.getLastMessagesFor(`KV_${bucket}`, {
+    multi_last: keys.map((key) => prefix + key),
+    // when it is iterated instead, the client keeps its subscription for ever
+    callback: (done, message) => {
+      if (done === null) take(message)
+      else if (done.err === undefined) resolve()
+      else reject(done.err)
+    },
+  })
+  await ended
   return values
 }
 

@@ -9,7 +9,9 @@
  *                       └── more than our share ──▶ released ──▶ free
  */
 import type { KV, KvEntry } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
+import { lastValues } from './last-values.ts'
 
 export type LeaseEvents = {
   /** The task is ours from now on. */
@@ -21,6 +23,7 @@ export type LeaseEvents = {
 }
 
 export type LeaseOptions = LeaseEvents & {
+  readonly nc: NatsConnection
   readonly kv: KV
   /** Stable over restarts: a restarted process takes its own leases back at once. */
   readonly holder: string
@@ -31,6 +34,8 @@ export type LeaseOptions = LeaseEvents & {
   readonly onFailure: (error: unknown) => void
   /** Keeps apart the processes that share different work. */
   readonly aliveAs?: string
+  /** What it says of itself while it lives; its holder by default. */
+  readonly aliveSays?: string
 }
 
 export type Leases = {
@@ -55,8 +60,8 @@ export const takenBySomeoneElse =
   }
 
 export function openLeases(options: LeaseOptions): Leases {
-  const { kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
-  const alivePrefix = options.aliveAs ?? alivePrefixes.pipeline
+  const { nc, kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
+  const { aliveAs: alivePrefix = alivePrefixes.pipeline, aliveSays = holder } = options
   const revisions = new Map<string, number>()
   // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
   let hasLostShare = false
@@ -118,10 +123,11 @@ export function openLeases(options: LeaseOptions): Leases {
     if (revision !== undefined) await kv.delete(name, { previousSeq: revision })
   }
 
+  let bucket: string | undefined
   const liveHolders = async (): Promise<number> => {
-    let count = 0
-    for await (const _ of await kv.keys(`${alivePrefix}>`)) count++
-    return Math.max(1, count)
+    bucket ??= (await kv.status()).bucket
+    const { size } = await lastValues(nc, bucket, [`${alivePrefix}>`])
+    return Math.max(1, size)
   }
 
   const heldOf = (names: readonly string[]): string[] => names.filter((name) => revisions.has(name))
@@ -130,7 +136,7 @@ export function openLeases(options: LeaseOptions): Leases {
     held: () => [...revisions.keys()],
     round: async () => {
       try {
-        await kv.put(aliveKey, holder)
+        await kv.put(aliveKey, aliveSays)
         await Promise.all([...revisions].map(([name, revision]) => renew(name, revision)))
         if (hasLostShare) return
         const share = Math.ceil(shared.length / (await liveHolders()))

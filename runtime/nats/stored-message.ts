@@ -54,6 +54,22 @@ export async function nextMessage(
   return read(nc, stream, { seq: fromSeq, next_by_subj: subject })
 }
 
+/** The sequence of the first message stored at a time or later; undefined: nothing is so young. */
+export async function firstSince(
+  nc: NatsConnection,
+  stream: string,
+  sinceMs: number,
+): Promise<number | undefined> {
+  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  try {
+    const found = await direct.getMessage(stream, { start_time: new Date(sinceMs) })
+    return found?.seq
+  } catch (error) {
+    if (error instanceof JetStreamApiError) return undefined
+    throw error
+  }
+}
+
 type Query =
   | { readonly last_by_subj: string }
   | { readonly seq: number; readonly next_by_subj?: string }

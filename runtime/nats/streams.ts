@@ -1,5 +1,6 @@
 /** Makes the streams and buckets that every process meets on, and brings those there are up to date. */
 import {
+  JetStreamApiError,
   type JetStreamManager,
   jetstream,
   jetstreamManager,
@@ -85,8 +86,26 @@ async function ensureStream(manager: JetStreamManager, config: NamedStream): Pro
     return { made: [config.name], differences: [] }
   }
   const changes = changesOf(found, config)
-  if (changes !== undefined) await manager.streams.update(config.name, changes)
+  if (changes !== undefined) await update(manager, config.name, changes)
   return { made: [], differences: differencesOf(found, config) }
+}
+
+/** @throws MustAct the server does not take the change */
+async function update(
+  manager: JetStreamManager,
+  name: string,
+  changes: Partial<StreamConfig>,
+): Promise<void> {
+  try {
+    await manager.streams.update(name, changes)
+  } catch (cause) {
+    if (!(cause instanceof JetStreamApiError)) throw cause
+    const fields = Object.keys(changes).filter((field) => field !== 'metadata')
+    throw new MustAct(
+      `the server does not change ${fields.join(', ')} of stream ${name} (${cause.message}): \`airproof streams --dry-run\` shows from what to what`,
+      { cause },
+    )
+  }
 }
 
 /** undefined: there is no such stream. */

@@ -12,6 +12,7 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { MustAct } from '../exit.ts'
 import {
   isPlace,
+  isSameStore,
   placeInWords,
   placeOf,
   type StorePlace,
@@ -103,13 +104,7 @@ export async function assertKeptStore(
 ): Promise<void> {
   const kept = await readKeptStore(nc)
   const place = placeOf(store)
-  const isSame =
-    kept === undefined ||
-    (kept.kind === 'sqlite' && place.kind === 'sqlite') ||
-    (kept.kind === 'influx' &&
-      place.kind === 'influx' &&
-      kept.org === place.org &&
-      kept.bucket === place.bucket)
+  const isSame = kept === undefined || isSameStore(kept, place)
   if (isSame || storeChanged) return
   throw new MustAct(
     `readings are kept in ${placeInWords(kept)}, and this process is set to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,

@@ -13,6 +13,7 @@ import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Hex } from '../../core/hex.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
+import { asVersion1 } from '../formats.ts'
 
 export const batchKey = (index: number): string => `batch.${index}`
 export const headerKey = (index: number): string => `header.${index}`
@@ -240,3 +241,17 @@ export const parseAnchored = parserOf<Anchored>(anchoredSchema)
 export const parseChecked = parserOf<Checked>(checkedSchema)
 export const parseOpen = parserOf<OpenBatch>(openSchema)
 export const parseDeployment = parserOf<Deployment>(deploymentSchema)
+
+const isAnchoredEvent = parserOf<AnchoredEvent>(anchoredEventSchema)
+const decoder = new TextDecoder()
+
+/** A message of EVENTS; undefined: it does not tell of an anchored batch. @throws NewerFormat */
+export function parseAnchoredEvent(data: Uint8Array): AnchoredEvent | undefined {
+  let json: unknown
+  try {
+    json = JSON.parse(decoder.decode(data))
+  } catch {
+    return undefined
+  }
+  return isAnchoredEvent(asVersion1('event', json))
+}

@@ -3,7 +3,18 @@
  *
  *     0 type · 1 attempts, or what a hook record says · 2 bits (kind 3, trigger 2, detail 11)
  *     4 webhook · 8 slot · 12 sequence (48 bits) · 18 time in ms (48 bits)
+ *
+ * The numbers of kinds, and what a hook record says of sources, are in
+ * `core/delivery/event-kinds.ts`. Each has the format level since when there is one; a message or
+ * snapshot that holds one of them says that level (`ledger-version.ts`).
  */
+import {
+  levelOfKind,
+  levelOfSource,
+  type SourceName,
+  sourceNames,
+} from '../../core/delivery/delivery.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import {
   applyRecord,
   attemptsOf,
@@ -11,6 +22,7 @@ import {
   clearSlot,
   detailOfBits,
   kindOfBits,
+  knownKindOfBits,
   type Ledger,
   settleSlot,
   slotStates,
@@ -18,11 +30,16 @@ import {
   triggerOfBits,
 } from '../../core/delivery/ledger.ts'
 import type { HookRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import type { FormatLevel } from '../format-level.ts'
 
 export const recordBytes = 24
 
 const types = ['', 'new', 'wait', 'done', 'dead', 'hook', 'epoch'] as const
-const hookOps = { dropped: 1, behindEvents: 2, behindReadings: 3, health: 4 } as const
+/** In byte 1 of a hook record, beside those of the sources. */
+const hookOps = { dropped: 1, health: 4 } as const
+const sourceByOp = new Map<number, SourceName>(
+  sourceNames.map((source) => [sourceRows[source].behindOp, source]),
+)
 const half = 2 ** 32
 
 export function encodeRecords(records: readonly LedgerRecord[], prefixBytes = 0): Uint8Array {
@@ -58,10 +75,7 @@ function writeHook(view: DataView, at: number, says: HookRecord['says']): void {
     case 'dropped':
       return view.setUint8(at + 1, hookOps.dropped)
     case 'behind':
-      view.setUint8(
-        at + 1,
-        says.stream === 'events' ? hookOps.behindEvents : hookOps.behindReadings,
-      )
+      view.setUint8(at + 1, sourceRows[says.source].behindOp)
       return write48(view, at + 12, says.from)
     case 'health':
       view.setUint8(at + 1, hookOps.health)
@@ -73,7 +87,7 @@ function writeHook(view: DataView, at: number, says: HookRecord['says']): void {
 
 /**
  * Trusts its input: only a shard's owner writes to its stream, and the fence keeps it whole.
- * @throws RangeError where the bytes are no whole records, or of a version to come
+ * @throws RangeError where the bytes are not whole records, or a number in them is not one of ours
  */
 export function decodeRecords(bytes: Uint8Array, prefixBytes = 0): LedgerRecord[] {
   const length = bytes.length - prefixBytes
@@ -117,13 +131,11 @@ function readRecord(view: DataView, at: number): LedgerRecord {
 
 function readHook(view: DataView, at: number): HookRecord['says'] {
   const op = view.getUint8(at + 1)
+  const source = sourceByOp.get(op)
+  if (source !== undefined) return { op: 'behind', source, from: read48(view, at + 12) }
   switch (op) {
     case hookOps.dropped:
       return { op: 'dropped' }
-    case hookOps.behindEvents:
-      return { op: 'behind', stream: 'events', from: read48(view, at + 12) }
-    case hookOps.behindReadings:
-      return { op: 'behind', stream: 'readings', from: read48(view, at + 12) }
     case hookOps.health:
       return {
         op: 'health',
@@ -148,13 +160,24 @@ const read48 = (view: DataView, at: number): number =>
 export function areRecords(bytes: Uint8Array): boolean {
   if (bytes.length % recordBytes !== 0) return false
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const ops: readonly number[] = Object.values(hookOps)
+  const ops: readonly number[] = [...Object.values(hookOps), ...sourceByOp.keys()]
   for (let at = 0; at < bytes.length; at += recordBytes) {
     const type = types[view.getUint8(at)]
     if (type === undefined || type === '') return false
     if (type === 'hook' && !ops.includes(view.getUint8(at + 1))) return false
+    if (hasSlot(type) && knownKindOfBits(view.getUint16(at + 2, true)) === undefined) return false
   }
   return true
+}
+
+const hasSlot = (type: (typeof types)[number]): boolean =>
+  type === 'new' || type === 'wait' || type === 'done' || type === 'dead'
+
+/** The format level since when there is what a record says. */
+export function levelOfRecord(record: LedgerRecord): FormatLevel {
+  if ('kind' in record) return levelOfKind(record.kind)
+  const isBehind = record.type === 'hook' && record.says.op === 'behind'
+  return isBehind ? levelOfSource(record.says.source) : 1
 }
 
 /**

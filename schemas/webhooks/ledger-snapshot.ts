@@ -3,34 +3,69 @@
  * them. A snapshot is records, so reading it is folding it.
  */
 import { Ajv } from 'ajv'
-import type { FromSchema } from 'json-schema-to-ts'
-import { hookRecordsOf, type Ledger, slotStates, stateOf } from '../../core/delivery/ledger.ts'
-import { asVersion1 } from '../formats.ts'
-import { encodeRecords, recordBytes, writeSlot } from './ledger-records.ts'
+import { type Cursors, levelOfKind, type SourceName } from '../../core/delivery/delivery.ts'
+import {
+  hookRecordsOf,
+  kindOfBits,
+  type Ledger,
+  slotStates,
+  stateOf,
+} from '../../core/delivery/ledger.ts'
+import type { FormatLevel } from '../format-level.ts'
+import { assertKnown } from '../formats.ts'
+import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
+import { readCursors, writtenCursors } from './ledger-version.ts'
 
 const integer = { type: 'integer', minimum: 0 } as const
 
-/** The message of `manifestSubject`: the snapshot that counts. */
-export const manifestSchema = {
-  $schema: 'http://json-schema.org/draft-07/schema#',
-  $id: 'airproof/ledger-manifest',
-  title: 'Manifest of a ledger snapshot',
-  type: 'object',
-  additionalProperties: false,
-  required: ['v', 'walSeq', 'chunks', 'records', 'events', 'readings'],
-  properties: {
-    v: { const: 1 },
-    walSeq: { ...integer, description: 'message of the log that everything up to is in here' },
-    chunks: integer,
-    records: integer,
-    events: { ...integer, description: 'cursor in EVENTS' },
-    readings: { ...integer, description: 'cursor in READINGS, 0 while nobody wants them' },
-  },
-} as const
+const manifestOf = <const Version extends number, const Extra>(version: Version, extra: Extra) =>
+  ({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: `airproof/ledger-manifest/${version}`,
+    title: `Manifest of a ledger snapshot, version ${version}`,
+    type: 'object',
+    additionalProperties: false,
+    required: ['v', 'walSeq', 'chunks', 'records', 'events', 'readings'],
+    properties: {
+      v: { const: version },
+      walSeq: { ...integer, description: 'message of the log that everything up to is in here' },
+      chunks: integer,
+      records: integer,
+      events: { ...integer, description: 'cursor of source events' },
+      readings: { ...integer, description: 'cursor of source readings, 0: not wanted' },
+      ...extra,
+    },
+  }) as const
 
-export type Manifest = FromSchema<typeof manifestSchema>
+/** The message of `manifestSubject`: the snapshot that counts. By version (`ledger-version.ts`). */
+const manifestSchemas = {
+  1: manifestOf(1, {}),
+  2: manifestOf(2, { anchored: { ...integer, description: 'cursor of source anchored' } }),
+} as const satisfies Record<FormatLevel, object>
 
-const isManifest = new Ajv({ strict: true }).compile<Manifest>(manifestSchema)
+export type Manifest = {
+  readonly version: FormatLevel
+  readonly walSeq: number
+  readonly chunks: number
+  readonly records: number
+  readonly cursors: Cursors
+}
+
+type Written = { readonly walSeq: number; readonly chunks: number; readonly records: number } & {
+  readonly [Name in SourceName]?: number
+}
+
+const ajv = new Ajv({ strict: true, strictRequired: false })
+const isOf = (version: FormatLevel) => ajv.compile<Written>(manifestSchemas[version])
+const written: Readonly<Record<FormatLevel, ReturnType<typeof isOf>>> = { 1: isOf(1), 2: isOf(2) }
+
+/** The manifest's bytes. */
+export const encodeManifest = ({ version, cursors, ...counts }: Manifest): string =>
+  JSON.stringify({
+    v: version,
+    ...counts,
+    ...Object.fromEntries(writtenCursors(cursors, (source) => source)),
+  })
 
 /** @returns undefined if the bytes are not a manifest @throws NewerFormat */
 export function parseManifest(bytes: Uint8Array): Manifest | undefined {
@@ -40,15 +75,26 @@ export function parseManifest(bytes: Uint8Array): Manifest | undefined {
   } catch {
     return undefined
   }
-  if (isManifest(value)) return value
-  asVersion1('manifest', value)
+  for (const version of [1, 2] as const) {
+    const isWritten = written[version]
+    if (!isWritten(value)) continue
+    const { walSeq, chunks, records, ...cursors } = value
+    return { version, walSeq, chunks, records, cursors: readCursors((source) => cursors[source]) }
+  }
+  if (typeof value === 'object' && value !== null && 'v' in value && typeof value.v === 'number')
+    assertKnown('manifest', value.v)
   return undefined
 }
 
 /** 480 KB. */
 const recordsAChunk = 20_000
 
-export type LedgerSnapshot = { readonly chunks: readonly Uint8Array[]; readonly records: number }
+export type LedgerSnapshot = {
+  readonly chunks: readonly Uint8Array[]
+  readonly records: number
+  /** The lowest that has all kinds and sources in it. */
+  readonly level: FormatLevel
+}
 
 /** Takes the ledger as it is now; what comes later is not in it. */
 export function encodeLedger(ledger: Ledger): LedgerSnapshot {
@@ -57,6 +103,7 @@ export function encodeLedger(ledger: Ledger): LedgerSnapshot {
   for (let i = 0; i < hooks.length; i += recordsAChunk)
     chunks.push(encodeRecords(hooks.slice(i, i + recordsAChunk)))
   let left = ledger.pending + ledger.dead
+  let level: FormatLevel = hooks.some((hook) => levelOfRecord(hook) > 1) ? 2 : 1
   const records = hooks.length + left
   let view = new DataView(new ArrayBuffer(0))
   let at = 0
@@ -69,8 +116,9 @@ export function encodeLedger(ledger: Ledger): LedgerSnapshot {
       at = 0
     }
     writeSlot(ledger, slot, view, at)
+    if (level === 1) level = levelOfKind(kindOfBits(ledger.bits[slot] ?? 0))
     at += recordBytes
     left--
   }
-  return { chunks, records }
+  return { chunks, records, level }
 }

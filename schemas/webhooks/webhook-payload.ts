@@ -1,15 +1,16 @@
 /** The bodies that webhooks get, one schema an event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
-import { aqiBands } from '../../core/air/aqi.ts'
-import type { EventKind } from '../../core/delivery/delivery.ts'
+import { usBands } from '../../core/air/index/us-bands.ts'
+import { type EventKind, mapKinds } from '../../core/delivery/delivery.ts'
 import { measurements } from '../measured.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC', pattern: 'Z$' } as const
 const sensor = { type: 'string', description: 'canonical id of the sensor' } as const
 const location = { type: 'string', description: 'address of the sensor' } as const
 const aqi = { type: 'integer', minimum: 0, maximum: 500 } as const
-const category = { enum: aqiBands.map((band) => band.category) } as const
-const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$', description: 'leaf' } as const
+const category = { enum: usBands.map((band) => band.category) } as const
+const word = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
+const hash = { ...word, description: 'leaf' } as const
 
 const rise = {
   type: 'object',
@@ -75,32 +76,75 @@ const reading = {
   },
 } as const
 
-const payload = <const Kind extends EventKind, const Data>(kind: Kind, data: Data) =>
-  ({
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    $id: `airproof/webhook/${kind}`,
-    title: `Body of ${kind}`,
-    type: 'object',
-    additionalProperties: false,
-    required: ['event', 'timestamp', 'data'],
-    properties: { event: { const: kind }, timestamp: time, data },
-  }) as const
+const anchored = {
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'sensor_id',
+    'location',
+    'reading_timestamp',
+    'seq',
+    'hash',
+    'batch_index',
+    'merkle_root',
+    'tx_hash',
+    'block_number',
+    'block_hash',
+    'chain_id',
+    'contract',
+    'proof_url',
+  ],
+  properties: {
+    sensor_id: sensor,
+    location,
+    reading_timestamp: time,
+    seq: { type: 'integer', description: 'number of the reading in the log' },
+    hash,
+    batch_index: { type: 'integer', minimum: 1, description: 'of the batch that holds it' },
+    merkle_root: word,
+    tx_hash: word,
+    block_number: { type: 'integer', minimum: 0 },
+    block_hash: word,
+    chain_id: { type: 'integer', minimum: 1 },
+    contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
+    proof_url: { type: 'string', description: 'page and bundle that prove it, for everyone' },
+  },
+} as const
 
-export const payloadSchemas = {
-  'aqi.high': payload('aqi.high', rise),
-  'aqi.critical': payload('aqi.critical', rise),
-  'sensor.offline': payload('sensor.offline', offline),
-  'sensor.online': payload('sensor.online', online),
-  'reading.new': payload('reading.new', reading),
+/** What `data` is, by kind. */
+export const dataSchemas = {
+  'aqi.high': rise,
+  'aqi.critical': rise,
+  'sensor.offline': offline,
+  'sensor.online': online,
+  'reading.new': reading,
+  'reading.anchored': anchored,
 } as const satisfies Record<EventKind, object>
 
-export type RiseData = FromSchema<typeof rise>
-export type OfflineData = FromSchema<typeof offline>
-export type OnlineData = FromSchema<typeof online>
-export type ReadingData = FromSchema<typeof reading>
+const payload = (kind: EventKind) => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: `airproof/webhook/${kind}`,
+  title: `Body of ${kind}`,
+  type: 'object',
+  additionalProperties: false,
+  required: ['event', 'timestamp', 'data'],
+  properties: { event: { const: kind }, timestamp: time, data: dataSchemas[kind] },
+})
 
-export type WebhookPayload = {
-  readonly event: EventKind
-  readonly timestamp: string
-  readonly data: RiseData | OfflineData | OnlineData | ReadingData
+export const payloadSchemas = mapKinds(payload)
+
+export type RiseData = FromSchema<typeof rise>
+
+type DataByKind = {
+  readonly [Kind in EventKind]: FromSchema<(typeof dataSchemas)[Kind]>
 }
+
+/** The body of one kind. */
+export type PayloadOf<Kind extends EventKind> = {
+  readonly event: Kind
+  readonly timestamp: string
+  readonly data: DataByKind[Kind]
+}
+
+/** The body of any: `event` says which data it has. */
+export type WebhookPayload = { readonly [Kind in EventKind]: PayloadOf<Kind> }[EventKind]

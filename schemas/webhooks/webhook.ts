@@ -90,9 +90,6 @@ export const webhookSchema = {
 export type Webhook = FromSchema<typeof webhookSchema>
 export type WebhookFilters = FromSchema<typeof webhookFiltersSchema>
 
-export const defaultAqiThreshold = 150
-export const criticalAqi = 300
-
 const isWebhook = new Ajv({ strict: true, strictRequired: false }).compile<Webhook>(webhookSchema)
 
 /** @returns undefined where the record is not one: it gets nothing */

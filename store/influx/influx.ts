@@ -76,6 +76,7 @@ export async function openInfluxStore({
     ...reads,
     ...readsUnder(),
     within: readsUnder,
+    writing: { batchRows: 2_000, lanes: 2 },
     writeBatch: async (rows) => {
       const { fit, refused } = sortOutFaulty(rows)
       const written = await writeLines(readingApi, fit.map(lineOf), `${place}, bucket ${bucket}`)

@@ -55,6 +55,7 @@ export async function openSqliteStore({
       }
       return refused
     },
+    writing: { batchRows: 5_000, lanes: 1 },
     existing: async (keys) => unpackReadings(await reader.call('existing', [packKeys(keys)])),
     seedLatest: async () => present(await statistics.call('seedLatest', [])),
     ...readsOver(reader, statistics),

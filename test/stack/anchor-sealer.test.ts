@@ -1,30 +1,27 @@
 /** The log cut into batches, whoever dies and however often; and what of the log may go. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { trimLog } from '../../anchor/trim.ts'
 import { type Hex, zeroHash } from '../../core/hex.ts'
 import { endOf } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
-import { createState } from '../../core/state/partition-state.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { onBroken } from '../../runtime/broken.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { batchKey, headerKey } from '../../schemas/anchoring/batch-record.ts'
-import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
 import {
   blobsStream,
   blobTopSubject,
   buckets,
   readingsStream,
   readingsSubject,
-  stateSubject,
 } from '../../schemas/subjects.ts'
 import type { AnchorNetwork } from '../support/chain/anchor-network.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
+import { putSnapshot } from '../support/chain/put-snapshot.ts'
 import { sealing } from '../support/chain/sealing.ts'
 import { sharedChain } from '../support/chain/shared-chain.ts'
 import { eventually } from '../support/eventually.ts'
@@ -301,14 +298,3 @@ test('foreign messages are in the range of a batch and bring it nothing', async 
   ])
   expect(faultsOf(headers)).toEqual([])
 })
-
-async function putSnapshot(
-  nc: NatsConnection,
-  { partition, seq }: { readonly partition: number; readonly seq: number },
-): Promise<void> {
-  const state = createState(partition)
-  state.readingsSeq = seq
-  state.lateTo = seq
-  const [chunk] = encodeSnapshot(state, { store: seq, events: seq, rejected: seq }, [], 2)
-  await jetstream(nc).publish(stateSubject(partition, 0), chunk)
-}

@@ -170,6 +170,12 @@ test('what is no HTTP at all is answered in the envelope and hung up on', async 
   )
 })
 
+test('an expectation that no server knows changes nothing', async () => {
+  const more = 'Expect: a miracle\r\nConnection: close\r\n'
+  const heard = await say(head('GET /v1/sensors HTTP/1.1', more))
+  expect(heard).toMatch(/^HTTP\/1\.1 401 .*x-request-id: .*"code":"missing_key"/s)
+})
+
 test('raw bytes in an address are 400, not a crash', async () => {
   const line = Buffer.concat([
     Buffer.from('GET /v1/areas/'),
@@ -255,4 +261,25 @@ test('the scale says what every index is made with', async () => {
     pm25: { low: 35.5, high: 55.4, unit: 'µg/m³' },
     pm10: { low: 155, high: 254 },
   })
+})
+
+test('another index is another answer at the same address, and one that is not there is refused', async () => {
+  type Scale = { name: string; highest: number; categories: { category: string }[] }
+  const european = (await (await api.get('/v1/aqi/scale?index=eu')).json()) as Scale
+  expect(european).toMatchObject({ name: 'European Air Quality Index', highest: 6 })
+  expect(european.categories.at(-1)).toMatchObject({
+    category: 'extremely_poor',
+    aqi: { low: 6, high: 6 },
+    pm25: { low: 140.01, high: null, unit: 'µg/m³' },
+  })
+  const ours = await api.get('/v1/aqi/scale?index=us')
+  expect(await ours.text()).toBe(await (await api.get('/v1/aqi/scale')).text())
+  for (const path of ['aqi/scale', 'readings', 'sensors', 'areas/Lagos']) {
+    expect((await api.get(`/v1/${path}?index=eu`)).status).toBe(200)
+    const refused = await api.get(`/v1/${path}?index=uk`)
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({ error: expect.objectContaining({ code: 'bad_parameter' }) }),
+    ])
+  }
 })

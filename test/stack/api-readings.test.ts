@@ -150,6 +150,8 @@ test('one sensor, two shapes and four formats', async () => {
       },
     ],
   })
+  const [european] = (await json(`sensor_id=${ids[0]}&limit=1&index=eu`)).readings
+  expect(european).toEqual({ ...one.readings[0], aqi: 3, aqi_category: 'moderate' })
   const [bare] = (await json(`sensor_id=${ids[1]}&limit=1`)).readings
   expect(bare).toMatchObject({
     aqi: null,

@@ -255,6 +255,8 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
     webhook: id,
     since: '2026-01-31T08:00:00.000Z',
   })
+  const day = await ada.say('POST', `/${id}/recover`, { since: '2026-01-31' })
+  expect([day.status, day.body.since]).toEqual([202, '2026-01-31T00:00:00.000Z'])
 
   const tried = await ada.say('POST', `/${id}/test`)
   expect(tried.body).toMatchObject({ delivery: 'msg_example', attempt: { outcome: 'delivered' } })

@@ -322,6 +322,7 @@ test('a contract of the operator’s own, in which history was anchored twice, i
       from: 3,
       unanchored: { log: async function* () {}, headers: async () => [] },
       graceMs: minuteMs,
+      anchorSinceMs: undefined,
       isPinned: false,
     })
   expect((await auditOf(story)).findings).toMatchObject([{ kind: 'contract' }])

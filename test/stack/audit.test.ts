@@ -177,6 +177,7 @@ async function auditWith({
     from: 1,
     unanchored: { log: (fromSeq) => storedLog(api.nc, fromSeq), headers: async () => [] },
     graceMs: minuteMs,
+    anchorSinceMs: undefined,
     isPinned: false,
   })
 }

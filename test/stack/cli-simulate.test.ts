@@ -1,16 +1,27 @@
 import { setTimeout } from 'node:timers/promises'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
 import { type CityOptions, runCity } from '../../cli/simulate/run-city.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs } from '../../core/time.ts'
-import { createSensor, listSensors, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
+import { issueCredential } from '../../operate/sensor-credentials.ts'
+import {
+  checkedId,
+  createSensor,
+  listSensors,
+  newEntry,
+  openRegistry,
+  removeSensor,
+} from '../../operate/sensor-registry.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
-import { rawStream } from '../../schemas/subjects.ts'
+import { rawStream, rawSubject } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { guardedNats } from '../support/gate.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
 let nats: TestNats
@@ -153,4 +164,51 @@ describe('the simulated city on a real NATS', () => {
     expect(publisher.acknowledged()).toBe(5)
     expect((await manager.streams.info(stream)).state.last_seq - state.last_seq).toBe(5)
   })
+})
+
+test('the city goes on with the others when one of its sensors is removed', async () => {
+  await using guarded = await guardedNats()
+  await using _gate = await guarded.startGate()
+  const rules = sensorIdRules()
+  const stop = new AbortController()
+  const running = runCity(guarded.nc, {
+    sensors: 3,
+    seed: 1,
+    firstNumber: 1,
+    idPrefix: 'NGR-LOS',
+    cadenceMs: 100,
+    isDemonstration: false,
+    hasFaults: false,
+    nowMs: Date.now,
+    note: () => undefined,
+    stop: stop.signal,
+    connectAs: async (id) => {
+      const password = await issueCredential(guarded.credentials, id, { nowMs: Date.now() })
+      const settings = { natsUrl: guarded.url, natsLogin: { user: id, password } }
+      return await connectNats(settings, { name: id, stop: stop.signal })
+    },
+  })
+  const manager = await jetstreamManager(guarded.nc)
+  const sentBy = async (id: string): Promise<number> => {
+    const partition = partitionOf(id)
+    const subject = rawSubject(partition, id)
+    const { state } = await manager.streams.info(rawStream(partition), { subjects_filter: subject })
+    return state.subjects?.[subject] ?? 0
+  }
+  const all = await eventually('three sensors send', async () => {
+    const ids = (await listSensors(guarded.nc, rules)).map(({ id }) => id)
+    const counts = await Promise.all(ids.map(sentBy))
+    return counts.length === 3 && counts.every((count) => count > 0) && ids
+  })
+  const [removed = '', ...others] = all
+  const registry = await openRegistry(guarded.nc, rules)
+  await removeSensor(registry, checkedId(removed, rules), Date.now())
+  const before = await Promise.all(others.map(sentBy))
+  // longer than the five seconds after which a sensor sends again what nobody has answered
+  await eventually('the others have sent for eight seconds more', async () => {
+    const counts = await Promise.all(others.map(sentBy))
+    return counts.every((count, n) => count >= (before[n] ?? 0) + 80)
+  })
+  stop.abort()
+  expect(await running).toMatchObject({ registered: 3 })
 })

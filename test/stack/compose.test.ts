@@ -8,13 +8,14 @@ import { basename, join } from 'node:path'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
-import { ensureKeyFile } from '../../anchor/key-file.ts'
+import { ensureKeyFile } from '../../anchor/deploy/key-file.ts'
 import { command as accessCommand } from '../../cli/access.ts'
 import { command as influxCommand } from '../../cli/influx.ts'
 import { ensureBuiltPages } from '../../cli/up/built-pages.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { natsConfig } from '../../runtime/engines/nats-config.ts'
-import { type Denied, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
+import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { ownUsers } from '../../runtime/engines/nats-users.ts'
 import { runTool } from '../../runtime/engines/tools.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
@@ -135,8 +136,10 @@ test('its nats-server is configured as the one that `airproof up` starts', () =>
 
 test('the image holds every folder that the command line may import', () => {
   const folders = (allowed['cli'] ?? []).filter((name) => name.endsWith('/') && existsSync(name))
-  expect(recipe.copied).toEqual(expect.arrayContaining(folders.map((name) => name.slice(0, -1))))
-  expect(recipe.copied).toEqual(expect.arrayContaining(['bin', 'cli']))
+  const needed = ['bin', 'cli', ...folders.map((name) => name.slice(0, -1))]
+  expect(recipe.copiesAll).toBe(true)
+  expect(recipe.ignored).toEqual(expect.arrayContaining(['test', 'node_modules', '.git']))
+  expect(needed.filter((name) => recipe.ignored.includes(name))).toEqual([])
 })
 
 /** Addresses of the compose network, and what stands for them here. */

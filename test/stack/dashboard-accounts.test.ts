@@ -1,10 +1,21 @@
 /** People and their accounts, from the first page to the last, over a real mail server. */
+import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { secondMs } from '../../core/time.ts'
 import { readDashboardConfig } from '../../dashboard/config.ts'
 import { newToken } from '../../dashboard/server/cookies.ts'
-import { createKey, listAccounts, openAccountBook } from '../../operate/account-book.ts'
-import { buckets } from '../../schemas/subjects.ts'
+import {
+  createAccount,
+  createKey,
+  listAccounts,
+  listKeys,
+  moveAddress,
+  openAccountBook,
+  removeAccount,
+} from '../../operate/account-book.ts'
+import { buckets, laneSubject } from '../../schemas/subjects.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -209,6 +220,25 @@ test('a changed password makes earlier reset links void, and ends the other sess
     expect((await dashboard.browser().get(link)).status).toBe(410)
   }))
 
+test('a process that may write alerts cannot take the place of a notice to come', () =>
+  withBoth(async ({ dashboard, smtp }) => {
+    const email = 'ada@example.org'
+    const browser = await newPerson(dashboard, smtp, { email })
+    const account = await accountOf(browser)
+    const js = jetstream(dashboard.nc)
+    const nowMs = Date.now()
+    // the id as it was: the account and the second
+    for (let second = 0; second < 60; second++) {
+      const at = formatIso(nowMs + second * secondMs)
+      const msgID = `password_changed.${account?.id}.${at}`
+      await js.publish(laneSubject('alert'), 'x', { msgID })
+    }
+    const password = 'four other plain words'
+    const done = await browser.submit('/account/password', { current: goodPassword, password })
+    expect(done.status).toBe(303)
+    expect((await smtp.mailTo(email, /was changed/)).to).toBe(email)
+  }))
+
 test('another address counts once its own mailbox has said so; the old one is told and free', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
@@ -336,6 +366,39 @@ test('everything that is kept of somebody can be had, and deleted; the address i
       'a new confirmation',
       () => smtp.mails.filter(({ text }) => /\/confirm\?/.test(text)).length === 2,
     )
+  }))
+
+test('an address that an account would have moved to is free once the account is deleted', () =>
+  withBoth(async ({ dashboard }) => {
+    const book = await openAccountBook(dashboard.nc)
+    const [from, to] = ['old@example.org', 'new@example.org']
+    const person = { name: 'Ada Obi', tier: 'free', nowMs: Date.now() } as const
+    const account = await createAccount(book, { email: from, ...person })
+    await removeAccount(book, account)
+    expect(await moveAddress(book, account.id, { from, to })).toBe(false)
+    const next = await createAccount(book, { email: to, ...person })
+    expect(next.id).not.toBe(account.id)
+  }))
+
+test('no key is left that was made while its account was deleted', () =>
+  withBoth(async ({ dashboard, smtp }) => {
+    const email = 'ada@example.org'
+    const browser = await newPerson(dashboard, smtp, { email })
+    const { id = '' } = (await accountOf(browser)) ?? {}
+    let isDeleted = false
+    const statuses = new Set<number>()
+    const make = async (): Promise<void> => {
+      while (!isDeleted)
+        statuses.add((await browser.ask('POST', '/data/keys', { name: 'x' })).status)
+    }
+    const making = [make(), make()]
+    const deleted = await browser.submit('/account/delete', { password: goodPassword })
+    isDeleted = true
+    await Promise.all(making)
+    expect(deleted.status).toBe(200)
+    expect(statuses).toContain(201)
+    const keys = await listKeys(await openAccountBook(dashboard.nc), id)
+    expect(keys).toEqual([])
   }))
 
 test('sessions are listed and ended, here and elsewhere, within a second', () =>

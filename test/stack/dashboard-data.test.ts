@@ -142,6 +142,29 @@ test('with the API away its data are 503, and the pages stay', async () => {
   expect((await browser.get('/')).status).toBe(200)
 })
 
+test('passing answers on makes Node warn of no leak', async () => {
+  const warnings: string[] = []
+  const onWarning = ({ message }: Error): void => void warnings.push(message)
+  process.on('warning', onWarning)
+  const api = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    if (request.url === '/v1/stream') response.write(': ping\n\n')
+    else response.end('{}')
+  })
+  const url = await listenOn(api, { host: '127.0.0.1', port: 0, setting: 'test' })
+  await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: url } })
+  for (const path of ['areas', 'stream']) {
+    const gone = new AbortController()
+    const answer = await fetch(`${dashboard.url}/data/v1/${path}`, { signal: gone.signal })
+    await answer.body?.getReader().read()
+    gone.abort()
+  }
+  expect(warnings).toEqual([])
+  process.off('warning', onWarning)
+  api.closeAllConnections()
+  await new Promise((resolve) => api.close(resolve))
+})
+
 test('a stream goes through as it comes, ends with its reader, and one network has ten at most', async () => {
   const open = new Set<ServerResponse>()
   const heard: IncomingHttpHeaders[] = []

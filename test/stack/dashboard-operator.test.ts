@@ -3,6 +3,7 @@ import { Kvm } from '@nats-io/kv'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { findAccount, openAccountBook } from '../../operate/account-book.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
@@ -20,7 +21,6 @@ import {
   rawStream,
   rejectedHeaders,
   rejectedSubject,
-  walHeaders,
   walSubject,
 } from '../../schemas/subjects.ts'
 import { type TestApi, testApi } from '../support/api.ts'
@@ -291,7 +291,7 @@ test('how far statistics and notifier are behind is told in messages', async () 
   const { nc } = dashboard
   const events = await jetstream(nc).publish('air.events.presence.x', '{}')
   const told = headers()
-  told.set(walHeaders.events, String(events.seq - 1))
+  told.set(sourceRows.events.header, String(events.seq - 1))
   await jetstream(nc).publish(walSubject(0), 'x', { headers: told })
   const system = await new Kvm(nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 0, dirty: [], dirtyDays: [] }))

@@ -2,10 +2,10 @@
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
-import { hashPassword } from '../../dashboard/server/password-hash.ts'
 import { listAccounts, openAccountBook } from '../../operate/account-book.ts'
+import { hashPassword } from '../../operate/password-hash.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { type Browser, type TestDashboard, testDashboard } from '../support/dashboard.ts'
+import { type Browser, type Page, type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import {
   accountOf,
   confirm,
@@ -209,3 +209,41 @@ test('what strangers ask for leaves a person who is signed in the way to another
   }
   expect(again).toEqual([200, 200, 200, 200, 200, 429])
 })
+
+test('what was begun with the old password comes to nothing once a new one is set', async () => {
+  await using smtp = await testSmtp()
+  await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
+  const thief = await newPerson(dashboard, smtp, { email })
+  const owner = dashboard.browser()
+  await owner.submit('/forgot', { email })
+  const link = await linkTo(smtp, email, /\/reset\?/)
+  // passwords are checked in turns, so all of these are under way when the new one is set
+  const reset = await prepared(owner, link, { password: another })
+  const change = await prepared(thief, '/account/password', {
+    current: goodPassword,
+    password: 'what the thief would like',
+  })
+  const browsers = Array.from({ length: 4 }, () => dashboard.browser())
+  const signIns = await Promise.all(
+    browsers.map((browser) => prepared(browser, '/login', { email, password: goodPassword })),
+  )
+  const [done] = await Promise.all([reset(), change(), ...signIns.map((send) => send())])
+  expect(done.status).toBe(200)
+
+  for (const browser of [thief, ...browsers]) expect(await accountOf(browser)).toBeUndefined()
+  const fresh = dashboard.browser()
+  expect((await signIn(fresh, { email, password: another })).status).toBe(303)
+})
+
+/** The form as its page asks for it, to be sent later. */
+async function prepared(
+  browser: Browser,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<() => Promise<Page>> {
+  const { text } = await browser.get(path)
+  const [token] = /(?<=name="token" value=")[^"]+/.exec(text) ?? []
+  const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const body = new URLSearchParams({ ...fields, csrf, ...(token === undefined ? {} : { token }) })
+  return () => browser.get(path.split('?')[0] ?? '', { method: 'POST', body })
+}

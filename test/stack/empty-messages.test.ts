@@ -5,9 +5,9 @@
 import { jetstream } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
-import { openFeed } from '../../notifier/feed.ts'
 import { lastManifest } from '../../notifier/manifest.ts'
 import { recoverLedger } from '../../notifier/recover.ts'
+import { eventsSource } from '../../notifier/sources/events.ts'
 import { openRawSource } from '../../pipeline/raw-source.ts'
 import { followLog } from '../../runtime/nats/follow-log.ts'
 import { messageAt } from '../../runtime/nats/stored-message.ts'
@@ -69,10 +69,10 @@ test('the readers of foreign messages that are empty go on after each', async ()
       await js.publish(subject, '')
   const notifier = await nats.as('notifier')
   expect(await lastManifest(notifier, 0)).toBeUndefined()
-  expect((await recoverLedger(notifier, 0)).cursors).toEqual({ events: 0, readings: 0 })
+  expect((await recoverLedger(notifier, 0)).cursors).toEqual({ events: 0 })
   let events = 0
-  await using feed = await openFeed(notifier, 'events', { sequence: 1 })
-  for await (const { pending } of feed) {
+  const { follow } = await eventsSource({ nc: notifier, thresholdOf: () => undefined })
+  for await (const { pending } of follow(1, new AbortController().signal)) {
     events++
     if (pending === 0) break
   }

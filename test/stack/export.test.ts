@@ -101,6 +101,7 @@ test('a part of a batch is proven without the rest of it', async () => {
     expect.stringMatching(/^✓ .*\b\d+ of the \d+ readings of /),
   ])
   expect(said.out).toContain('PROVEN, ON A DEMONSTRATION CHAIN.')
+  expect(said.out).not.toContain('bundle')
   const { runs } = JSON.parse(readFileSync(fileOf('part.ndjson.manifest.json'), 'utf8'))
   expect(runs[0].proofs[0].siblings.length).toBeGreaterThan(0)
 })

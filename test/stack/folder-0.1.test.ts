@@ -5,13 +5,18 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import type { RunningInstance } from '../../runtime/machine/running-instance.ts'
+import { levelText } from '../../runtime/nats/format-level.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
-import { spokenSubject } from '../../schemas/subjects.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
+import { buckets, spokenSubject } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import { readRows } from '../support/chaos/read-store.ts'
 import { checkedSqlite } from '../support/chaos/store-engines.ts'
 import { eventually } from '../support/eventually.ts'
@@ -80,8 +85,13 @@ test('a data folder of 0.1: readings, sensors, webhooks, deliveries, proofs and 
     expect({ bundle, code, out }).toMatchObject({ code: 0 })
   }
 
+  await using nc = await operatorOf(instance)
+  await eventually('up raises the format level', async () => {
+    const entry = await (await new Kvm(nc).open(buckets.system)).get(systemKeys.format)
+    return entry?.string() === levelText(newestLevel)
+  })
   const next = Date.now()
-  await publishReading(instance, next)
+  await publishReading(nc, next)
   await using store = await checkedSqlite(data).open()
   const rows = await eventually('the next reading is stored', async () => {
     const found = await readRows(store)
@@ -126,12 +136,13 @@ async function allReadings(instance: RunningInstance): Promise<readonly ApiReadi
   return readings
 }
 
-async function publishReading({ nats, nats_operator }: RunningInstance, timeMs: number) {
+async function operatorOf({ nats, nats_operator }: RunningInstance): Promise<NatsConnection> {
   const { user = '', password = '' } = nats_operator ?? {}
-  const settings = { natsUrl: nats, natsLogin: { user, password } }
-  const nc = await connectNats(settings, { name: 'test' })
+  return await connectNats({ natsUrl: nats, natsLogin: { user, password } }, { name: 'test' })
+}
+
+async function publishReading(nc: NatsConnection, timeMs: number): Promise<void> {
   const body = { timestamp: new Date(timeMs).toISOString(), pm25: 12.3, pm10: 20, humidity: 60 }
   const answer = await nc.request(spokenSubject(aSensor), JSON.stringify(body))
   if (!('seq' in answer.json<object>())) throw new Error(answer.string())
-  await nc.close()
 }

@@ -237,7 +237,7 @@ test('to be denied without end is a flood: the servers count no subscription', a
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const nc = await nats.sensor(id, await nats.addSensor(id))
-  nats.nc.publish(deniedSubject, JSON.stringify({ [id]: 10_000 }))
+  nats.nc.publish(deniedSubject('test'), JSON.stringify({ [id]: 10_000 }))
   await ends(nc)
   expect(await gate.metric('airproof_gate_closed_total', 'why="flood"')).toBe(1)
 })

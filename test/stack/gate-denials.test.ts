@@ -338,7 +338,7 @@ describe('what is denied', () => {
 
   test('denials that the log reader tells are counted for the sensor', async () => {
     const before = (await seenOf(id))?.denied?.count ?? 0
-    nats.nc.publish(deniedSubject, JSON.stringify({ [id]: 3, operator: 5, nonsense: 'x' }))
+    nats.nc.publish(deniedSubject('test'), JSON.stringify({ [id]: 3, operator: 5, nonsense: 'x' }))
     await eventually('noted', async () => (await seenOf(id))?.denied?.count === before + 3)
     expect(await gate.metric('airproof_gate_denied_total')).toBe(3)
   })

@@ -61,6 +61,11 @@ describe('bodies that are no message', () => {
       status: 413,
       body: { error: { code: 'body_too_large', details: { longest_bytes: maxRawBytes } } },
     })
+    // longer than all that it may send at once: no wait would help
+    const endless = await open()
+    endless.write(`${head('/push/readings')}content-length: 1000000000\r\n\r\n`)
+    expect(await firstLine(endless)).toContain('413')
+    endless.destroy()
     const socket = await open()
     socket.write(`${head('/push/readings')}transfer-encoding: chunked\r\n\r\n`)
     const chunk = ' '.repeat(16 * 1024)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { namesOf } from '../../core/air/quality.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
@@ -60,7 +60,7 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
     refused: [],
   })
   const [reading] = (await pipeline.outcomeOf(box.id)).accepted
-  expect(reading?.aqi).toBe(aqiOf(2_285, 4_130))
+  expect(reading?.aqi).toBe(usAqiOf(2_285, 4_130))
   expect(namesOf(reading?.flags ?? 0)).toEqual(['time_assigned'])
   expect(await pipeline.outcomeOf(purple.id)).toMatchObject({
     accepted: [

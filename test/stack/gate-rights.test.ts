@@ -13,10 +13,13 @@ import { processUsers } from '../../runtime/engines/nats-rights.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { ensureStreams, needStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
+import { openSecretBox, tellSecretKey } from '../../runtime/secrets/secret-key.ts'
 import { attemptsStream, buckets, topicsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type User = (typeof processUsers)[number]
 const inbox = (user: string): string => `_INBOX_${user}.>`
@@ -38,10 +41,11 @@ const quoted = (cell = ''): readonly string[] =>
 const usersIn = (cell = ''): readonly User[] =>
   processUsers.filter((user) => new RegExp(`\\b${user}\\b`).test(cell))
 
-function streamsIn(cell = ''): readonly string[] {
-  const [first = '', last] = quoted(cell)
-  const [, name = '', to] = /^(\w+_)(\d+)$/.exec(last ?? '') ?? []
-  if (to === undefined) return [first]
+/** Names in a cell; `X_0` to `X_3` are four. */
+function namesIn(cell = ''): readonly string[] {
+  const range = /^`(.+\D)0` to `\1(\d+)`$/.exec(cell)
+  if (range === null) return quoted(cell)
+  const [, name = '', to] = range
   return Array.from({ length: Number(to) + 1 }, (_, n) => name + n)
 }
 
@@ -80,8 +84,8 @@ function readStatement(): Statement {
     for (const user of users) for (const subject of subjects) stated[user].publish.add(subject)
   }
   for (const [name, subjects, writers, readers = '', cutters = ''] of tableOf('stream')) {
-    const streams = streamsIn(name)
-    allow(usersIn(writers), quoted(subjects))
+    const streams = namesIn(name)
+    allow(usersIn(writers), namesIn(subjects))
     allow(usersIn(readers), streams.flatMap(reading))
     if (/which takes them/.test(readers)) {
       const takers = usersIn(readers.split(',').find((part) => !/which/.test(part)))
@@ -179,7 +183,7 @@ function everySubject(): readonly string[] {
       ...'INFO STREAM.LIST STREAM.NAMES ACCOUNT.PURGE.AIR META.LEADER.STEPDOWN SERVER.REMOVE STREAM.TEMPLATE.CREATE.X'
         .split(' ')
         .map((request) => `$JS.API.${request}`),
-      ...'_INBOX.x _INBOX_operator.x _INBOX_NGR-LOS-IKJ-017.x air.ack.x air.new nobody.x probe.x gate.x dw.0.x'.split(
+      ...'_INBOX.x _INBOX_operator.x _INBOX_NGR-LOS-IKJ-017.x air.ack.x air.readings.16 air.new nobody.x probe.x gate.x dw.0.x'.split(
         ' ',
       ),
       ...'$SYS.REQ.SERVER.PING $SYS.REQ.SERVER.PING.CONNZ $SYS.REQ.SERVER.x.KICK $SYS.REQ.SERVER.x.RELOAD'.split(
@@ -358,6 +362,45 @@ describe('what a process asks for is answered to itself', () => {
     },
   )
 
+  /** The subjects that a consumer of the user's on that stream would deliver to. */
+  async function deliveredTo(nc: NatsConnection, stream: string, subjects: readonly string[]) {
+    const { consumers } = await jetstreamManager(nc, { checkAPI: false })
+    const reached: string[] = []
+    for (const to of subjects) {
+      const asked = { ack_policy: AckPolicy.None, mem_storage: true, deliver_subject: to }
+      const made = await consumers.add(stream, asked).catch((error: unknown) => {
+        // its own stream: the server sees that itself
+        if (!/forms a cycle/.test(String(error))) throw error
+      })
+      if (made === undefined) continue
+      if (made.push_bound === true) reached.push(to)
+      await consumers.delete(stream, made.name)
+    }
+    return reached
+  }
+
+  test.each(processUsers)(
+    '%s has nothing that it reads delivered into a stream or to another process',
+    async (user) => {
+      const nc = await nats.as(user)
+      await using _gate = await nats.startGate()
+      const answered = ['notifier.ask.0', 'gate.denied.up', 'gate.connections.x', 'gate.spent']
+      const subjects = streams.flatMap(({ config }) => config.subjects ?? []).map(concrete)
+      const read = [...stated[user].publish].filter((subject) => /STREAM\.INFO/.test(subject))
+      const stream = read.at(-1)?.split('.').at(-1) ?? ''
+      expect(await deliveredTo(nc, stream, [...new Set([...subjects, ...answered])])).toEqual([])
+    },
+  )
+
+  test('it would be, where somebody has subscribed to that very subject (canary)', async () => {
+    nats.nc.subscribe('probe.literal', { callback: () => undefined })
+    await nats.nc.flush()
+    const api = await nats.as('api')
+    expect(await deliveredTo(api, 'READINGS', ['probe.x', 'probe.literal'])).toEqual([
+      'probe.literal',
+    ])
+  })
+
   test('in the account of the streams each trick would work (canary)', async () => {
     const manager = await jetstreamManager(nats.nc)
     const messages = async (): Promise<number> =>
@@ -406,7 +449,7 @@ test('a sensor is removed whole or not at all by a user who may not', async () =
   const registry = await openRegistry(await nats.as('notifier'), sensorIdRules())
   await expect(removeSensor(registry, id, Date.now())).rejects.toThrow(/Permissions Violation/)
   const asOperator = await openRegistry(nats.nc, sensorIdRules())
-  expect((await findSensor(asOperator, id))?.entry.id).toBe(id)
+  expect((await findSensor(asOperator, id))?.id).toBe(id)
 })
 
 test('a process that may not make what is missing says who does', async () => {
@@ -436,4 +479,22 @@ test('a user who may do more is found out (canary)', async () => {
       'hears _INBOX_api.>',
     ]),
   )
+})
+
+test('the key that seals is written down by the operator alone, and others wait for that', async () => {
+  using folder = temporaryFolder()
+  const source = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
+  await using fresh = await guardedNats({ mayBeDenied: true })
+  const system = await new Kvm(fresh.nc).open(buckets.system)
+  const notifier = await fresh.as('notifier')
+  await expect(openSecretBox(notifier, source, folder.path)).rejects.toThrow(
+    /run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE/,
+  )
+  // there is no key on this machine
+  await tellSecretKey(fresh.nc, { env: {}, flags: {} }, folder.path)
+  expect(await system.get('secret-key')).toBeNull()
+  await tellSecretKey(fresh.nc, source, folder.path)
+  await openSecretBox(notifier, source, folder.path)
+  const other = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
+  await expect(openSecretBox(notifier, other, folder.path)).rejects.toThrow(/another key/)
 })

@@ -1,15 +1,18 @@
+import { jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openLeases } from '../../runtime/nats/leases.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
 let nats: TestNats
+let nc: NatsConnection
 let kvm: Kvm
 const opened = new AsyncDisposableStack()
 beforeAll(async () => {
   nats = opened.use(await testNats())
-  const nc = await nats.connect()
+  nc = await nats.connect()
   opened.defer(() => nc.close())
   kvm = new Kvm(nc)
 })
@@ -22,10 +25,15 @@ const newBucket = (ttl = 60_000): Promise<KV> => kvm.create(`leases${++bucketCou
 const shared = Array.from({ length: 16 }, (_, partition) => `partition.${partition}`)
 const single = ['task.rollup']
 
-function holderOn(kv: KV, holder: string, { names = shared, tasks = single } = {}) {
+function holderOn(
+  kv: KV,
+  holder: string,
+  { names = shared, tasks = single, connection = nc } = {},
+) {
   const seen: string[] = []
   const failures: unknown[] = []
   const leases = openLeases({
+    nc: connection,
     kv,
     holder,
     shared: names,
@@ -64,10 +72,20 @@ describe('leases', () => {
     expect([...a.seen, ...b.seen].some((line) => line.startsWith('lost'))).toBe(false)
   })
 
+  test('a round leaves no consumer on the server, whose stream takes a thousand', async () => {
+    const kv = await newBucket()
+    const a = holderOn(kv, 'a')
+    for (let i = 0; i < 3; i++) await a.round()
+    const { streams } = await jetstreamManager(nc)
+    const { state } = await streams.info(`KV_${(await kv.status()).bucket}`)
+    expect([state.consumer_count, a.failures]).toEqual([0, []])
+  })
+
   test('work on a partition has ended before anybody else may have it', async () => {
     const kv = await newBucket()
     const ended = Promise.withResolvers<void>()
     const slow = openLeases({
+      nc,
       kv,
       holder: 'a',
       shared: ['partition.0', 'partition.1'],
@@ -166,9 +184,10 @@ describe('leases', () => {
   test('while the server is away leases are kept, and it is told as a failure', async () => {
     await using own = await testNats()
     await using resources = new AsyncDisposableStack()
-    const nc = await own.connect()
-    resources.defer(() => nc.close())
-    const a = holderOn(await new Kvm(nc).create('leases', { ttl: 60_000 }), 'a')
+    const connection = await own.connect()
+    resources.defer(() => connection.close())
+    const kv = await new Kvm(connection).create('leases', { ttl: 60_000 })
+    const a = holderOn(kv, 'a', { connection })
     await a.round()
     own.freeze()
     // the signal may arrive after the round's first answers

@@ -9,7 +9,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { run } from '../../api/main.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { valueOf } from '../../core/air/values.ts'
@@ -22,6 +22,7 @@ import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
+import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
@@ -157,6 +158,7 @@ export async function testApi({
       },
       flags: {},
     }
+    await tellSecretKey(nc, source, folder.path)
     const config = readSharedConfig(source)
     const stop = new AbortController()
     const log = openLog({ name: 'api', level: config.logLevel })
@@ -297,7 +299,7 @@ function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {
     area: 'Ikeja',
     arrivedMs: told.timeMs + 1_000,
     flags: 0,
-    aqi: aqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
+    aqi: usAqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     seq,
     ...rest,
     values,

@@ -2,8 +2,15 @@
 
 import { nOfSeq } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
-import type { LogMessage } from '../../core/state/log-message.ts'
+import type { LogMessage, Refused } from '../../core/state/log-message.ts'
 import { createState } from '../../core/state/partition-state.ts'
+import {
+  createDayBook,
+  createFreshBook,
+  mostFreshADay,
+  mostLateADay,
+  mostListedADay,
+} from '../../pipeline/day-books.ts'
 import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { thresholdsInUse } from '../../pipeline/thresholds.ts'
@@ -46,6 +53,7 @@ export const judgedMessage = (seq: number, items: JudgedMessage['items']): Judge
     seq,
     arrivedMs: isReading ? first.arrivedMs : startMs,
     sensor: isReading ? first.sensor : 'stranger',
+    isAgain: false,
     items: items.map((one, item) => ('reason' in one ? one : { ...one, rawSeq: seq, item })),
   }
 }
@@ -54,6 +62,8 @@ export type Desk = {
   readonly decider: Decider
   /** Everything committed so far. */
   readonly log: readonly LogMessage[]
+  /** Refused, and counted only. */
+  readonly notListed: readonly Refused['reason'][]
   readonly commit: (message: LogMessage) => LogMessage
   /** Decides and commits the messages, as many commits as it takes. */
   readonly decide: (messages: readonly JudgedMessage[], listenedMs?: number) => LogMessage[]
@@ -63,15 +73,26 @@ export type Desk = {
 export function openDesk({
   thresholds = [150, 300],
   watch = () => undefined,
+  mostFresh = mostFreshADay,
+  mostLate = mostLateADay,
+  mostListed = mostListedADay,
 }: {
   thresholds?: readonly number[]
   watch?: (slot: number) => void
+  mostFresh?: number
+  mostLate?: number
+  mostListed?: number
 } = {}): Desk {
+  const notListed: Refused['reason'][] = []
   const decider: Decider = {
     state: createState(partition),
     worker: 'test-1',
     thresholds: () => thresholdsInUse(thresholds),
     watch,
+    mayBeFresh: createFreshBook(() => mostFresh, mostFresh),
+    mayBeLate: createDayBook(mostLate),
+    mayList: createDayBook(mostListed),
+    onNotListed: (reason) => void notListed.push(reason),
   }
   const log: LogMessage[] = []
   const commit = (message: LogMessage): LogMessage => {
@@ -81,6 +102,7 @@ export function openDesk({
   return {
     decider,
     log,
+    notListed,
     commit,
     decide: (messages, listenedMs = decider.state.listenedMs) => {
       const made: LogMessage[] = []

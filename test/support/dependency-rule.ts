@@ -7,10 +7,21 @@ import { dirname, join, normalize } from 'node:path'
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ['merkletreejs'],
   schemas: ['core/', 'ajv', 'json-schema-to-ts'],
-  runtime: ['core/', 'schemas/', '@nats-io', 'hash-wasm', 'pino', 'pino-pretty', 'prom-client'],
-  // what an operator does: for the command line and the dashboard; the gate reads credentials by it
-  operate: ['core/', 'schemas/', 'runtime/', '@nats-io'],
-  gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', 'koa-body', '@nats-io', 'prom-client'],
+  runtime: [
+    'core/',
+    'schemas/',
+    '@nats-io',
+    'hash-wasm',
+    // its types, and the one reader of bodies
+    'koa',
+    'koa-body',
+    'pino',
+    'pino-pretty',
+    'prom-client',
+  ],
+  // what more than one process or command does with the same records
+  operate: ['core/', 'schemas/', 'runtime/', 'store/', '@nats-io'],
+  gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io', 'prom-client'],
   store: ['core/', '@influxdata/influxdb-client'],
   pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
   anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
@@ -19,12 +30,12 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'core/',
     'schemas/',
     'runtime/',
+    'operate/',
     'store/',
     'ajv',
     'json-schema-to-ts',
     'koa',
     '@koa/router',
-    'koa-body',
     '@nats-io',
     'prom-client',
   ],
@@ -33,9 +44,9 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'schemas/',
     'runtime/',
     'operate/',
+    'anchor/verifier/',
     'koa',
     '@koa/router',
-    'koa-body',
     'nodemailer',
     '@nats-io',
     'prom-client',
@@ -79,6 +90,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     process: ['http', 'machine', 'nats'],
     engines: ['machine', 'nats'],
   },
+  operate: { proofs: [], webhooks: [] },
   store: { influx: [], sqlite: [] },
   gate: {
     devices: [],
@@ -96,6 +108,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     send: ['chain', 'contract'],
     audit: ['chain', 'contract'],
   },
+  notifier: { scheduler: [], sources: [] },
   api: {
     http: [],
     access: ['http'],
@@ -135,11 +148,44 @@ export const processFolders = [
   'dashboard',
 ] as const
 
+/**
+ * What a command may take of a process's folder: what starts it, what it reads from the environment,
+ * and rooms that belong to no running process. What a process and a command both need is in
+ * `operate/`. A door that ends in a slash is a room.
+ */
+export const doors: Readonly<Record<(typeof processFolders)[number], readonly string[]>> = {
+  gate: ['main.ts'],
+  pipeline: ['main.ts'],
+  // `send/resync.ts` is what an operator does to the sender's journal
+  anchor: ['main.ts', 'config.ts', 'audit/', 'chain/', 'deploy/', 'verifier/', 'send/resync.ts'],
+  notifier: ['main.ts'],
+  api: ['main.ts'],
+  dashboard: ['main.ts'],
+}
+
+/** The files of a process's folder among these that no door of it leads to. */
+export const pastDoors = (targets: readonly string[]): string[] =>
+  targets.filter((target) =>
+    processFolders.some(
+      (folder) =>
+        target.startsWith(`${folder}/`) &&
+        !doors[folder].some((door) => {
+          const path = `${folder}/${door}`
+          return door.endsWith('/') ? target.startsWith(path) : target === path
+        }),
+    ),
+  )
+
+/** Rooms that a row may name apart from their folder: they import nothing, so nothing comes along. */
+export const openRooms: readonly string[] = ['anchor/verifier/']
+
 /** What a file imports: `core/` for a folder of ours, `viem` or `node:fs` for a library. */
 export function importsOf(file: string, source: string): string[] {
-  return specifiersOf(source).map((specifier) =>
-    specifier.startsWith('.') ? `${targetOf(file, specifier).split('/')[0]}/` : specifier,
-  )
+  return specifiersOf(source).map((specifier) => {
+    if (!specifier.startsWith('.')) return specifier
+    const target = targetOf(file, specifier)
+    return openRooms.find((room) => target.startsWith(room)) ?? `${target.split('/')[0]}/`
+  })
 }
 
 /** The files of ours that a file imports, types included. */

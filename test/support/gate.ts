@@ -10,7 +10,8 @@ import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { createSensor, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
 import { findNatsServer } from '../../runtime/engines/find-nats-server.ts'
 import { newNatsAccess, usersFileOf } from '../../runtime/engines/nats-access.ts'
-import { type Denied, type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
+import type { Denied } from '../../runtime/engines/nats-lines.ts'
+import { type NatsServer, startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { type OwnUser, ownUsers } from '../../runtime/engines/nats-users.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
@@ -30,6 +31,10 @@ export type Guarded = AsyncDisposable & {
   readonly mqttUrl: string
   readonly server: NatsServer
   readonly denied: readonly Denied[]
+  /** What the server's log says that a person should know. */
+  readonly said: readonly string[]
+  /** How often it said that it found no space. */
+  readonly noRoom: () => number
   readonly login: (user: OwnUser) => NatsLogin
   /** As one of our own processes. */
   readonly as: (user: OwnUser) => Promise<NatsConnection>
@@ -76,6 +81,8 @@ export async function guardedNats({
   const access = newNatsAccess()
   const [port, mqttPort] = [await freePort(), await freePort()]
   const denied: Denied[] = []
+  const said: string[] = []
+  let noRoom = 0
   const server = await startNatsServer({
     engine: await findNatsServer({ env }),
     folder,
@@ -84,6 +91,14 @@ export async function guardedNats({
     syncAlways,
     door: { users: usersFileOf(access), mqttPort, maxConnections, ...(tls && { tls }) },
     onDenied: (one) => void denied.push(one),
+    onNoRoom: () => {
+      noRoom++
+    },
+    log: openLog({
+      name: 'nats-server',
+      level: 'warn',
+      to: { write: (line) => void said.push(line) },
+    }),
   })
   opened.defer(() => {
     const ours = denied.filter(({ who }) => ownUsers.some((user) => user === who))
@@ -162,6 +177,8 @@ export async function guardedNats({
     mqttUrl: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${mqttPort}`,
     server,
     denied,
+    said,
+    noRoom: () => noRoom,
     login,
     as,
     nc,

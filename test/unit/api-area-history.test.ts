@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { type AreaStatistics, createAreaHistory } from '../../api/areas/area-history.ts'
 import { composeStats } from '../../api/areas/compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from '../../api/areas/cut-period.ts'
-import { createKeep } from '../../api/keep.ts'
-import { createRollupProgress, parseRollupRecord } from '../../api/live/rollup-progress.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
+import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
+import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
@@ -168,16 +168,16 @@ test('an answer is kept for its time, made once for all who wait, and a failure 
   let made = 0
   const keep = createKeep({ forMs: 10, most: 2, nowMs: () => nowMs })
   const make = async (): Promise<number> => ++made
-  expect(await Promise.all([keep('a', make), keep('a', make)])).toEqual([1, 1])
+  expect(await Promise.all([keep({ what: 'a' }, make), keep({ what: 'a' }, make)])).toEqual([1, 1])
   nowMs = 9
-  expect(await keep('a', make)).toBe(1)
+  expect(await keep({ what: 'a' }, make)).toBe(1)
   nowMs = 10
-  expect(await keep('a', make)).toBe(2)
-  const failing = keep('b', () => Promise.reject(new Error('no')))
+  expect(await keep({ what: 'a' }, make)).toBe(2)
+  const failing = keep({ what: 'b' }, () => Promise.reject(new Error('no')))
   await expect(failing).rejects.toThrow('no')
-  expect(await keep('b', make)).toBe(3)
-  await keep('c', make)
-  expect(await keep('a', make)).toBe(5)
+  expect(await keep({ what: 'b' }, make)).toBe(3)
+  await keep({ what: 'c' }, make)
+  expect(await keep({ what: 'a' }, make)).toBe(5)
 })
 
 test('what is being made is given up when all who wait are gone, and is then made anew', async () => {
@@ -191,14 +191,17 @@ test('what is being made is given up when all who wait are gone, and is then mad
     })
   }
   const [first, second] = [new AbortController(), new AbortController()]
-  const waiting = [keep('a', make, first.signal), keep('a', make, second.signal)]
+  const waiting = [
+    keep({ what: 'a' }, make, first.signal),
+    keep({ what: 'a' }, make, second.signal),
+  ]
   const settled = Promise.allSettled(waiting)
   first.abort()
   expect(told.map(({ aborted }) => aborted)).toEqual([false])
-  expect(keep.ready('a')).toBeUndefined()
+  expect(keep.ready({ what: 'a' })).toBeUndefined()
   second.abort()
   expect(told.map(({ aborted }) => aborted)).toEqual([true])
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await keep('a', make, new AbortController().signal)).toBe('made')
-  expect(keep.ready('a')).toBe('made')
+  expect(await keep({ what: 'a' }, make, new AbortController().signal)).toBe('made')
+  expect(keep.ready({ what: 'a' })).toBe('made')
 })

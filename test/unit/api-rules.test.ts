@@ -2,9 +2,10 @@ import { expect, test } from 'vitest'
 import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/access/key-guard.ts'
 import { expectedReadings } from '../../api/areas/expected-readings.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
-import { distanceM } from '../../api/live/distance.ts'
 import { hearFrom } from '../../api/live/nats-heard.ts'
 import { readingJson } from '../../api/live/reading-json.ts'
+import { distanceM } from '../../api/live/region.ts'
+import { usualView } from '../../api/live/view.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
@@ -67,11 +68,10 @@ test('an index above the table is 500 and says so', () => {
     seq: 1,
   })
   expect(
-    readingJson(
-      reading,
-      () => '0x',
-      () => ({ verified: false, tx_hash: null, status: 'pending' }),
-    ),
+    readingJson(reading, usualView, {
+      hashOf: () => '0x',
+      onChainOf: () => ({ verified: false, tx_hash: null, status: 'pending' }),
+    }),
   ).toMatchObject({
     timestamp: '1970-01-01T00:00:01.500Z',
     aqi: 500,

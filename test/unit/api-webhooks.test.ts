@@ -1,17 +1,20 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../../api/http/api-error.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
 import { candidateIds } from '../../api/webhooks/candidate-ids.ts'
-import { atCursor, readAtCursor } from '../../api/webhooks/cursor.ts'
+import { atCursor, readAtCursor } from '../../api/webhooks/deliveries.ts'
 import { creationOf, isRepeat } from '../../api/webhooks/idempotency.ts'
 import { patched, resumed } from '../../api/webhooks/patch.ts'
 import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks/secrets.ts'
 import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks/wanted.ts'
+import { webhookRoutes } from '../../api/webhooks/webhooks.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import type { PublicResolver, Resolution } from '../../runtime/http/public-resolver.ts'
 import { indexByAccount } from '../../runtime/nats/index-by-account.ts'
 import type { Change } from '../../runtime/nats/watched-bucket.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
+import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 const nowMs = Date.UTC(2026, 0, 31, 12)
@@ -29,7 +32,11 @@ const webhook: Webhook = {
   updated_at: '2026-01-31T12:00:00Z',
 }
 
-const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): JudgeWanted => {
+const judgeWith = (
+  resolution: Promise<Resolution>,
+  allowInsecure = false,
+  level: FormatLevel = newestLevel,
+): JudgeWanted => {
   const resolver: PublicResolver = { resolve: () => resolution, mayDial: () => true }
   const sensors = [
     {
@@ -40,6 +47,7 @@ const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): Judg
   ] as const
   const directory = areaDirectory(sensors, { networkName: 'Lagos', idPrefix: 'NGR-LOS' })
   return createJudgeWanted({
+    level: { current: () => level },
     resolver,
     allowInsecure,
     rules: sensorIdRules(),
@@ -49,6 +57,20 @@ const judgeWith = (resolution: Promise<Resolution>, allowInsecure = false): Judg
 }
 const anywhere: Resolution = { addresses: ['93.184.216.34'] }
 const judge = judgeWith(Promise.resolve(anywhere))
+
+test('a kind that not every process knows yet is refused, and the others are named', async () => {
+  const url = 'https://example.org/'
+  const former = judgeWith(Promise.resolve(anywhere), false, 1)
+  await expect(former({ url, events: ['aqi.high', 'reading.anchored'] })).rejects.toMatchObject({
+    status: 400,
+    code: 'invalid_body',
+  })
+  expect(await former({ url, events: ['aqi.high', 'reading.new'] })).toEqual({ url })
+  expect(await judge({ url, events: ['reading.anchored'] })).toEqual({ url })
+  await expect(patched({ events: ['reading.anchored'] }, webhook, former)).rejects.toMatchObject({
+    code: 'invalid_body',
+  })
+})
 
 describe('the address of a webhook', () => {
   const wrong: readonly string[] = [
@@ -206,3 +228,70 @@ test('the webhooks of an account are known through every change', () => {
   tell({ key: 'wh_0000003', value: undefined })
   expect([...idsOf('acc_2')]).toEqual([webhook.id])
 })
+
+test.each([
+  ['made', 'POST', '/v1/webhooks', { url: webhook.url, events: webhook.events }],
+  ['changed', 'PATCH', '/v1/webhooks/:webhook_id', { url: 'https://example.org/other' }],
+] as const)(
+  'none is %s for an account deleted while DNS was asked',
+  async (_, method, path, sent) => {
+    let isDeleted = false
+    let written = 0
+    const resolution = async (): Promise<Resolution> => {
+      await Promise.resolve()
+      isDeleted = true
+      return anywhere
+    }
+    const unused = (): never => expect.unreachable()
+    const routes = webhookRoutes({
+      book: {
+        list: () => [],
+        need: () => Promise.resolve(webhook),
+        findRepeat: () => Promise.resolve(undefined),
+        create: async (_account, make) => {
+          await Promise.resolve()
+          make(webhook.id)
+          written++
+          return { webhook, isRepeat: false }
+        },
+        change: async (_account, _id, change) => {
+          await Promise.resolve()
+          change(webhook)
+          written++
+          return webhook
+        },
+        remove: unused,
+      },
+      judge: (asked, wrong) => judgeWith(resolution())(asked, wrong),
+      tierOf: () => 'premium',
+      box: () => Promise.resolve(secretBox(newSecretKey())),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is answered is not asked for
+      ...({ board: { all: () => [] }, log: {}, owner: {} } as unknown as Pick<
+        Parameters<typeof webhookRoutes>[0],
+        'board' | 'log' | 'owner'
+      >),
+      nowMs: () => nowMs,
+    })
+    const route = routes.find((one) => one.path === path && one.method === method)
+    const answered = route?.answer({
+      names: { webhook_id: webhook.id },
+      params: new Map(),
+      type: 'application/json',
+      caller: {
+        key: 'key_1',
+        account: webhook.account,
+        isInternal: false,
+        isVisitor: false,
+        again: () => {
+          if (isDeleted) throw new ApiError(401, 'revoked_key', 'this API key was revoked')
+        },
+      },
+      asker: { isVisitor: false, share: () => webhook.account, gone: () => AbortSignal.any([]) },
+      network: () => '127.0.0.1',
+      header: () => undefined,
+      readBody: () => Promise.resolve(sent),
+    })
+    await expect(answered).rejects.toMatchObject({ status: 401 })
+    expect([isDeleted, written]).toEqual([true, 0])
+  },
+)

@@ -4,6 +4,8 @@ import {
   allowed,
   filesImportedBy,
   importsOf,
+  openRooms,
+  pastDoors,
   processFolders,
   roomOf,
   rooms,
@@ -40,6 +42,14 @@ test('no row of the rule lets a process import another one', () => {
   expect(meetings).toEqual([])
 })
 
+test('a room that is open by itself imports nothing, or a process would come along', () => {
+  for (const room of openRooms) {
+    const inside = sources(`${room}**/*.{ts,tsx,js}`)
+    expect(inside.length).toBeGreaterThan(0)
+    expect(inside.flatMap((file) => importsOf(file, readFileSync(file, 'utf8')))).toEqual([])
+  }
+})
+
 test('nothing imports the tests, the benchmarks or the examples', () => {
   const named = new Set(Object.values(allowed).flat())
   expect(['test/', 'bench/', 'examples/', 'docs/'].filter((folder) => named.has(folder))).toEqual(
@@ -73,6 +83,15 @@ test('a room imports only the rooms of its folder that its row names', () => {
     }),
   )
   expect(between).toEqual([])
+})
+
+test('a command takes only what starts a process, or belongs to none that runs', () => {
+  const taken = [...graph].flatMap(([file, imported]) =>
+    file.startsWith('cli/') ? pastDoors(imported).map((target) => `${file} imports ${target}`) : [],
+  )
+  expect(taken).toEqual([])
+  const seen = ['api/main.ts', 'api/keep.ts', 'anchor/audit/audit.ts', 'anchor/send/sender.ts']
+  expect(pastDoors(seen)).toEqual(['api/keep.ts', 'anchor/send/sender.ts'])
 })
 
 test('every folder in a folder of rooms is one', () => {

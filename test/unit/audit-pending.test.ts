@@ -43,7 +43,7 @@ const messageOf = (readings: readonly ArrivedReading[]): LogMessage => ({
 })
 
 const noBlobs: BatchBlobs = { top: async () => undefined, tile: async () => undefined }
-const anchored = { last: 0, index: 0, dueMs: 0 }
+const anchored = { last: 0, index: 0 }
 
 const unanchored = (over: Partial<Unanchored> = {}): Unanchored => ({
   log: async function* () {},
@@ -54,12 +54,22 @@ const unanchored = (over: Partial<Unanchored> = {}): Unanchored => ({
 async function found(
   rows: readonly ArrivedReading[],
   against: Unanchored,
-  { blobs = noBlobs, mostPending = 100, dueMs = 0 } = {},
+  {
+    blobs = noBlobs,
+    mostPending = 100,
+    dueMs = 0,
+    anchorSinceMs,
+  }: {
+    blobs?: BatchBlobs
+    mostPending?: number
+    dueMs?: number
+    anchorSinceMs?: number
+  } = {},
 ): Promise<string[]> {
   const findings = collectFindings()
   const pending = pendingRows({ findings, keccak, blobs, mostPending })
   for (const row of rows) pending.add(row, leafOf(row, keccak))
-  await pending.check(against, { ...anchored, dueMs })
+  await pending.check(against, { ...anchored, dueMs, anchorSinceMs })
   return findings.list().map(({ kind, words }) => `${kind}: ${words}`)
 }
 
@@ -99,6 +109,18 @@ test('what has waited too long is one finding, however many rows it is', async (
   const rows = [readingOf(1), readingOf(2), readingOf(3)]
   const said = await found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500 })
   expect(said).toEqual([expect.stringContaining('waiting: 2 readings, the first accepted at')])
+})
+
+test('what waits because the anchor process was started only now is not a fault, nor good', async () => {
+  const rows = [readingOf(1), readingOf(2), readingOf(3)]
+  const said = (anchorSinceMs: number) =>
+    found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500, anchorSinceMs })
+  expect(await said(2_500)).toEqual([
+    expect.stringMatching(
+      /^not_yet: 2 readings, .* not anchored yet: .* since 1970-01-01T00:00:02/,
+    ),
+  ])
+  expect(await said(2_499)).toEqual([expect.stringContaining('waiting: 2 readings')])
 })
 
 test('rows beyond the bound are reported, and never called good', async () => {

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type BatchIndex, createBatchIndex, freshMs } from '../../api/proofs/batch-index.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerHash, headOf } from '../../core/proof/header.ts'
+import { type BatchIndex, createBatchIndex, freshMs } from '../../operate/proofs/batch-index.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import type { Anchored, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
 

@@ -1,11 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ArchiveReading, noRows } from '../../cli/replay/archive-format.ts'
-import { type ArchiveFormatName, archiveFormats } from '../../cli/replay/archive-formats.ts'
+import {
+  type ArchiveFormatName,
+  archiveFormatNames,
+  archiveFormats,
+} from '../../cli/replay/archive-formats.ts'
 import { archiveIds } from '../../cli/replay/archive-id.ts'
 import { findFiles } from '../../cli/replay/find-files.ts'
 import { mergeByTime } from '../../cli/replay/merge-by-time.ts'
@@ -390,4 +394,17 @@ describe('a raw message of an archive', () => {
       timestamp: '2025-01-14T05:00:05Z',
     })
   })
+})
+
+it('is in the list if a file of replay makes it, and on the page of the command line', async () => {
+  const found: unknown[] = []
+  for (const name of globSync('cli/replay/*.ts')) {
+    const made: Record<string, unknown> = await import(`../../${name}`)
+    for (const value of Object.values(made))
+      if (value instanceof Object && 'holds' in value && 'open' in value) found.push(value)
+  }
+  expect(found.length).toBeGreaterThan(2)
+  expect(new Set(Object.values(archiveFormats))).toEqual(new Set(found))
+  const page = readFileSync('docs/cli.md', 'utf8')
+  for (const name of archiveFormatNames) expect(page).toContain(name)
 })

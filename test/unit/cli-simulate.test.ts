@@ -8,7 +8,7 @@ import { conditionAt } from '../../cli/simulate/condition.ts'
 import { risingSensor, silentSensor } from '../../cli/simulate/demonstration.ts'
 import { dirt, withDirt } from '../../cli/simulate/dirt.ts'
 import { type Measured, measure } from '../../cli/simulate/measure.ts'
-import { aqiOf } from '../../core/air/aqi.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { judgeValues } from '../../core/air/quality.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { type NamedValues, valuesOf } from '../../core/air/values.ts'
@@ -214,7 +214,7 @@ describe('the demonstration', () => {
     const indices = sent
       .filter(({ sensor }) => sensor === city[risingSensor]?.id)
       .map(({ items: [item] }) => ({ ...item, ...item?.measurements }))
-      .map(({ pm25 = 0, pm10 = 0 }) => aqiOf((pm25 ?? 0) * 100, (pm10 ?? 0) * 100) ?? 0)
+      .map(({ pm25 = 0, pm10 = 0 }) => usAqiOf((pm25 ?? 0) * 100, (pm10 ?? 0) * 100) ?? 0)
     const rises = indices.filter((aqi, i) => aqi > 300 && (indices[i - 1] ?? 0) <= 290)
     expect(rises).toHaveLength(2)
     expect(Math.min(...indices)).toBeLessThan(200)

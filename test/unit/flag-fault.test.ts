@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../cli/commands.ts'
-import { flagFault, joinNegatives } from '../../cli/shell/flag-fault.ts'
+import { flagFault, joinNegatives, strayFlag } from '../../cli/shell/flag-fault.ts'
 import { sharedFlags } from '../../cli/shell/shared-flags.ts'
 
 const options = {
@@ -48,3 +48,26 @@ test('a negative number after a flag is its value', () => {
     '-4',
   ])
 })
+
+test('a flag that goes with another verb is refused, and one that all commands take is not', async () => {
+  const sensors = await commands['sensors']?.()
+  const stray = (words: string[], flags: Record<string, string>): string | undefined =>
+    sensors && strayFlag(sensors, words, flags)
+  expect(stray(['list'], { area: 'Ikeja', lat: '3' })).toBe(
+    '--lat does not go with "list", which takes --area, --json',
+  )
+  expect(stray(['list'], { area: 'Ikeja', data: 'x', help: 'x' })).toBeUndefined()
+  expect(stray(['move', 'ID'], { lat: '3' })).toBeUndefined()
+  // what is no verb is refused by the command itself
+  expect(stray(['frobnicate'], { lat: '3' })).toBeUndefined()
+})
+
+test.each(Object.entries(commands))(
+  'each flag of %s goes with one of its verbs',
+  async (_, load) => {
+    const { options, flagsOf } = await load()
+    if (flagsOf === undefined) return
+    const taken = new Set(Object.values(flagsOf).flat())
+    expect([...taken].toSorted()).toEqual(Object.keys(options).toSorted())
+  },
+)

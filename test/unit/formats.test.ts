@@ -2,14 +2,15 @@
  * Each format that outlives a process: version 1 is read with and without saying so, and one that is
  * newer than known is refused in words that name both versions and the way out.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { headers as makeHeaders } from '@nats-io/transport-node'
 import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../anchor/send/journal.ts'
+import { command as verifyCommand } from '../../cli/verify.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { openSpool } from '../../gate/push/spool.ts'
 import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
-import { readWal } from '../../notifier/wal-message.ts'
 import { rejectedFault } from '../../operate/rejected-messages.ts'
 import { openNatsAccess } from '../../runtime/engines/nats-access.ts'
 import { exitCodeOf, inWords } from '../../runtime/exit.ts'
@@ -17,6 +18,7 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { knownLevel } from '../../runtime/nats/format-level.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { readWal } from '../../runtime/nats/wal-message.ts'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
 import {
   assertKnown,
@@ -32,6 +34,7 @@ import { parseEvent } from '../../schemas/log/event.ts'
 import { decodeCount } from '../../schemas/people/quota.ts'
 import { buckets, rejectedHeaders, walHeaders } from '../../schemas/subjects.ts'
 import { parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const bytes = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
@@ -67,8 +70,8 @@ const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 
 const wal = {
   [walHeaders.worker]: 'w',
   [walHeaders.write]: '1',
-  [walHeaders.events]: '0',
-  [walHeaders.readings]: '0',
+  [sourceRows.events.header]: '0',
+  [sourceRows.readings.header]: '0',
   'Nats-Expected-Last-Subject-Sequence': '0',
 }
 const rejected = { [rejectedHeaders.length]: '3', [rejectedHeaders.arrived]: '1' }
@@ -162,6 +165,25 @@ describe.each(Object.keys(readers) as Format[])('%s', (format) => {
   })
 })
 
+test('the newest versions are those that have a reader', () => {
+  const newest = Object.entries(formats).map(([format, row]) => [format, row.newest])
+  const above1 = newest.filter(([, version]) => version !== 1)
+  expect(Object.fromEntries(above1)).toEqual({ readings: 2, snapshot: 2, ledger: 2, manifest: 2 })
+})
+
+const callers = (pattern: RegExp): number =>
+  globSync('{anchor,api,cli,dashboard,gate,notifier,operate,pipeline,runtime,schemas}/**/*.ts')
+    .map((file) => readFileSync(file, 'utf8'))
+    .filter((text) => pattern.test(text)).length
+
+test('what a server keeps is not read without a look at its version', () => {
+  expect(callers(/\basVersion1\('entry',/)).toBe(6)
+  expect(callers(/\basVersion1\('attempt',/)).toBe(1)
+  expect(callers(/\basVersion1\('audit',/)).toBe(1)
+  expect(callers(/\basVersion1\('mail',/)).toBe(1)
+  expect(callers(/\bassertKnownHeader\('blob',/)).toBe(1)
+})
+
 test('formats that are read elsewhere are in the table too', () => {
   const elsewhere = ['readings', 'snapshot', 'journal']
   expect(Object.keys(formats).toSorted()).toEqual(
@@ -196,6 +218,17 @@ test('every bucket has the rule, and its list of faults says the same', () => {
     expect(faultOfEntry(bucket, 'header.1', '{"v":2}')).toContain('is of version 2')
   }
   expect(() => decodeCount('{"v":2,"used":1,"minute":1,"in_minute":1}')).toThrow(NewerFormat)
+})
+
+test.each(['proof', 'export'])('verify refuses a file of a later version: %s', async (format) => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'newer.json')
+  writeFileSync(file, `{"format":"airproof.${format}.v2"}`)
+  const { code, err } = await runCommand(verifyCommand, { words: [file] })
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining('reads it up to version 1: use the airp'),
+  ])
 })
 
 test('a spool of a later version is not opened', async () => {

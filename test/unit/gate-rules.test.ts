@@ -6,7 +6,7 @@ import { openDenials } from '../../cli/up/denials.ts'
 import { defaultFloodBounds, spend } from '../../core/access/flood.ts'
 import { createFloodLedger } from '../../gate/connections/flood-ledger.ts'
 import { floodGuard } from '../../gate/push/flood.ts'
-import { readDenied } from '../../runtime/engines/nats-server.ts'
+import { readDenied } from '../../runtime/engines/nats-lines.ts'
 import { isDenial } from '../support/running-city.ts'
 
 describe('a sensor’s allowance', () => {
@@ -91,6 +91,24 @@ test.each([
   [
     '[7] 2026/11/21 08:00:00.000001 [ERR] 127.0.0.1:5 - cid:9 - "v3.4.0:nats.js" - "AIR/user:NGR-LOS-IKJ-017" - Publish Violation - Subject "air.readings.0"',
     { who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' },
+  ],
+  [
+    '[7] 2026/11/21 08:00:00.000001 [ERR] 127.0.0.1:5 - mid:9 - "DVES_1" - Subscription Violation - Subject "cmnd.a.>", SID cmnd.a.>',
+    { who: 'DVES_1', what: 'subscribe', subject: 'cmnd.a.>' },
+  ],
+  [
+    // a client may call itself what it likes
+    '[7] 2026/11/21 08:00:00.000001 [ERR] 127.0.0.1:5 - cid:9 - "v1:a:\\"x\\" - AIR/user:NGR-LOS-YAB-002 - Publish Violation - z" - "SENSORS/user:NGR-LOS-IKJ-017" - Publish Violation - Subject "a"',
+    { who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'a' },
+  ],
+  [
+    // and a stranger who signs in too
+    '[7] 2026/11/21 08:00:00.000001 [ERR] 127.0.0.1:5 - cid:9 - authentication error - User "x - AIR/user:NGR-LOS-YAB-002 - Publish Violation - \\"y\\""',
+    undefined,
+  ],
+  [
+    '[7] 2026/11/21 08:00:00.000001 [WRN] 127.0.0.1:5 - mid:9 - "a" - Took too long to process subscription for "x - AIR/user:NGR-LOS-YAB-002 - Publish Violation - y": 234ms',
+    undefined,
   ],
   ['[7] 2026/11/21 08:00:00.000001 [INF] Server is ready', undefined],
 ])('the line %j of a server’s log', (line, denied) => {

@@ -7,7 +7,8 @@ import {
   encodeHeader,
   genesisHead,
   headerHash,
-  headerType,
+  headerTypeOf,
+  headerVersions,
   headOf,
 } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
@@ -38,9 +39,16 @@ const headers: fc.Arbitrary<BatchHeader> = fc.record({
 const fields = parseAbiParameters(
   'bytes32, uint64, bytes32, bytes32, uint64, uint64, uint64, uint64, uint64, uint64, bytes32, uint64[], uint64[]',
 )
+const type =
+  'airproof.batch.v1(uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast)'
+
+test('version 1 is what it was when it was first handed out', () => {
+  expect(headerTypeOf(headerVersions[0])).toBe(type)
+})
+
 const encodedByViem = (h: BatchHeader) =>
   encodeAbiParameters(fields, [
-    keccak256(stringToHex(headerType)),
+    keccak256(stringToHex(type)),
     ...([BigInt(h.index), h.prevHead, h.root, BigInt(h.first), BigInt(h.last)] as const),
     ...([BigInt(h.count), BigInt(h.timeMinMs), BigInt(h.timeMaxMs), BigInt(h.sealedMs)] as const),
     h.beacon,

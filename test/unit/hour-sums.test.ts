@@ -1,5 +1,6 @@
 import { array, assert, integer, option, property, record, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Pollutant } from '../../core/air/index/air-index.ts'
 import { nowcast } from '../../core/air/nowcast.ts'
 import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
@@ -20,7 +21,7 @@ function measured(readings: readonly Unnumbered[]) {
     if (place === 'newer') hear(state, slot, reading, 1, createHeard())
     if (place === 'older') hearLate(state, slot, reading)
   }
-  return (pollutant: 'pm25' | 'pm10', hours: number, expectedPerHour = 12, atMs = nowMs) =>
+  return (pollutant: Pollutant, hours: number, expectedPerHour = 12, atMs = nowMs) =>
     hourMeans(state, slot, pollutant, atMs, hours, expectedPerHour)
 }
 

@@ -5,8 +5,8 @@ import { quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
+import { createDayBook } from '../../pipeline/day-books.ts'
 import { type Believed, type JudgeOptions, judge } from '../../pipeline/judge.ts'
-import { createLateBook } from '../../pipeline/late-book.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { valued } from '../support/readings.ts'
@@ -222,7 +222,7 @@ describe('of the past a sensor has not more to say than it can know', () => {
   })
 
   test('late readings only so many a day, each day again, each sensor for itself', () => {
-    const mayBeLate = createLateBook(3)
+    const mayBeLate = createDayBook(3)
     const late = { timestamp: '2026-01-15T10:00:01Z', pm25: 1 }
     const told = (of: Partial<typeof place> = {}, item: object = late): string =>
       reasonOf(item, of, { ...options, mayBeLate })

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { eventKinds, keyText, parseKeyText, triggers } from '../../core/delivery/delivery.ts'
+import {
+  eventKinds,
+  keyText,
+  parseKeyText,
+  sourceNames,
+  triggers,
+} from '../../core/delivery/delivery.ts'
 import { createDueWheel } from '../../core/delivery/due-wheel.ts'
 import {
   applyRecord,
@@ -44,7 +50,7 @@ const hook = fc.record({
     fc.record({ op: fc.constant('dropped' as const) }),
     fc.record({
       op: fc.constant('behind' as const),
-      stream: fc.constantFrom('events' as const, 'readings' as const),
+      source: fc.constantFrom(...sourceNames),
       from: uint48,
     }),
     fc.record({

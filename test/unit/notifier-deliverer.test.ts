@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
+import { mapSources } from '../../core/delivery/delivery.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import { createDeliverer, type DelivererContext } from '../../notifier/deliverer.ts'
 import { createEndpoint } from '../../notifier/endpoint.ts'
+import type { Source, SourceItem } from '../../notifier/sources/source.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'
+
+const none = (async function* (): AsyncGenerator<SourceItem> {})()
 
 test('a delivery that cannot be made is tried later, and stops nothing else', async () => {
   const ledger = createLedger()
@@ -20,11 +24,16 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
   const told: unknown[] = []
   const broken = new TypeError('broken')
   const context: Pick<DelivererContext, 'sources' | 'onBroken' | 'random'> = {
-    sources: {
-      happening: () => Promise.reject(broken),
-      remember: () => undefined,
-      rememberReadings: () => undefined,
-    },
+    sources: mapSources(
+      (name): Source => ({
+        name,
+        follow: () => none,
+        read: () => none,
+        cursorSince: () => Promise.resolve(0),
+        resumeAfter: ({ cursor }) => Promise.resolve(cursor),
+        happening: () => Promise.reject(broken),
+      }),
+    ),
     onBroken: (delivery, error) => told.push([delivery.sequence, error]),
     random: () => 0.5,
   }

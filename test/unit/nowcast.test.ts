@@ -1,6 +1,7 @@
 import { array, assert, double, integer, option, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { indexOfConcentration, truncateConcentration } from '../../core/air/aqi.ts'
+import { truncate } from '../../core/air/index/air-index.ts'
+import { usIndex, usStepsPerUnit } from '../../core/air/index/us-epa.ts'
 import { dailyMean, nowcast } from '../../core/air/nowcast.ts'
 import fixture from '../fixtures/nowcast-vectors.json' with { type: 'json' }
 
@@ -12,8 +13,8 @@ describe('nowcast', () => {
   test('gives what AirNow works out', () => {
     const now = nowcast(fixture.hours) ?? Number.NaN
     expect(now).toBeCloseTo(fixture.nowcast, 4)
-    expect(truncateConcentration('pm25', now) / 100).toBe(fixture.truncated)
-    expect(indexOfConcentration('pm25', now)).toBe(fixture.aqi)
+    expect(truncate(now, usStepsPerUnit.pm25) / 100).toBe(fixture.truncated)
+    expect(usIndex.ofConcentration('pm25', now)).toBe(fixture.aqi)
   })
 
   test.each<{ what: string; list: (number | null)[]; now: number | null }>([

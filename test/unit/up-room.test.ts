@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { judgeRoom } from '../../cli/up/room.ts'
-import { saysNoRoom } from '../../runtime/engines/nats-server.ts'
+import { saysNoRoom } from '../../runtime/engines/nats-lines.ts'
 
 const needsBytes = 100
 
@@ -21,5 +21,13 @@ test.each([
   ],
   ['[1] 2025/12/16 21:21:26.548409 [ERR] JetStream out of File resources, will be DISABLED', true],
   ['[1] 2025/12/16 21:21:26.548409 [INF] Server is ready', false],
+  [
+    '[1] 2025/12/16 21:21:26.548409 [ERR] 127.0.0.1:5 - cid:9 - authentication error - User "no space left on device"',
+    false,
+  ],
+  [
+    '[1] 2025/12/16 21:21:26.548409 [WRN] [::1]:5 - mid:9 - JetStream out of File resources, no space left on device',
+    false,
+  ],
   ['[1] 2025/12/16 21:21:26.548409 [WRN] Error applying entries: last sequence mismatch', false],
 ])('%s tells of a full disk: %s', (line, isNoRoom) => expect(saysNoRoom(line)).toBe(isNoRoom))

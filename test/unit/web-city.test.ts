@@ -1,7 +1,7 @@
 /** What the pages of the city and of a sensor reckon, without a browser. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { aqiBands } from '../../core/air/aqi.ts'
+import { usBands } from '../../core/air/index/us-bands.ts'
 import {
   areaOfRing,
   clipRing,
@@ -113,7 +113,7 @@ test('an hour that nobody measured is a gap in the band', () => {
 test('zones cover the scale without a gap, and no index speaks of humidity', () => {
   for (const name of ['aqi', 'pm25', 'pm10']) {
     const zones = zonesOf(name)
-    expect(zones).toHaveLength(aqiBands.length)
+    expect(zones).toHaveLength(usBands.length)
     expect(zones[0]?.from).toBe(0)
     for (const [at, { to }] of zones.entries()) expect(zones[at + 1]?.from ?? Infinity).toBe(to)
   }
@@ -129,7 +129,7 @@ test('every number on the map can be read on its colour', () => {
     })
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
-  for (const { color, colorVision } of aqiBands)
+  for (const { color, colorVision } of usBands)
     for (const ground of [color, colorVision]) {
       const [low = 0, high = 0] = [light(ground), light(inkOn(ground))].toSorted((a, b) => a - b)
       expect([ground, (high + 0.05) / (low + 0.05) >= 4.5]).toEqual([ground, true])

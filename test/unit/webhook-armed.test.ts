@@ -40,7 +40,7 @@ function heardSensor() {
         slot,
         site,
         step: 0,
-        text: '',
+        texts: new Map(),
       },
     ],
   }
@@ -64,8 +64,7 @@ function heardSensor() {
       index.put({ number: 1, threshold, ...common })
       let told = false
       if (heard.rise) {
-        const event = { sensor, area: 'Ikeja', from: heard.from, to: heard.to }
-        index.rise(event, () => (told = true))
+        index.rise({ sensor, area: 'Ikeja' }, heard, () => (told = true))
       }
       return told
     },

@@ -3,13 +3,15 @@ import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { readNotifierConfig } from '../../notifier/config.ts'
-import type { FeedItem } from '../../notifier/feed.ts'
 import { createLimits } from '../../notifier/limits.ts'
 import { createMatcher } from '../../notifier/matcher.ts'
 import { notifierMetrics } from '../../notifier/metrics.ts'
-import { createScheduler } from '../../notifier/scheduler.ts'
+import { createScheduler } from '../../notifier/scheduler/scheduler.ts'
+import { matchEvent } from '../../notifier/sources/events.ts'
+import type { SourceItem } from '../../notifier/sources/source.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'
 import { openMetrics } from '../../runtime/metrics.ts'
+import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeWebhook, rise } from '../support/notifier.ts'
 
@@ -55,12 +57,12 @@ const entryOf = (number: number): BookEntry => ({
   createdMs: 0,
   updatedMs: 0,
 })
-const item = (sequence: number): FeedItem => ({
-  stream: 'events',
+const item = (sequence: number): SourceItem => ({
+  source: 'events',
   sequence,
   storedMs: 1_000_000,
   pending: 0,
-  event: rise(100, 180),
+  match: (index, on) => matchEvent(rise(100, 180), index, on),
 })
 
 test('beyond 20,000 waiting an endpoint is behind from there on, once, and others are not', () => {
@@ -74,7 +76,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
     index,
     entryOf,
     wal: { add: (records) => void written.push(...records) },
-    cursors: { events: 0, readings: 0 },
+    cursors: noCursors,
     metrics: notifierMetrics(openMetrics('test')),
     nowMs: () => 5,
     mostWaiting,
@@ -82,7 +84,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
   for (let sequence = 1; sequence <= mostWaiting + 10; sequence++) matcher.take(item(sequence))
   const hooks = written.filter(({ type }) => type === 'hook')
   expect(hooks).toEqual([
-    { type: 'hook', webhook: 1, says: { op: 'behind', stream: 'events', from: mostWaiting + 1 } },
+    { type: 'hook', webhook: 1, says: { op: 'behind', source: 'events', from: mostWaiting + 1 } },
   ])
   expect(written).toHaveLength(mostWaiting + 1)
   expect(matcher.cursor('events')).toBe(mostWaiting + 10)
@@ -103,7 +105,7 @@ test('an event from before the webhook was made is none of its business', () => 
       index,
       entryOf: (number) => ({ ...entryOf(number), createdMs }),
       wal: { add: (records) => void written.push(...records) },
-      cursors: { events: 0, readings: 0 },
+      cursors: noCursors,
       metrics: notifierMetrics(openMetrics('test')),
       mostWaiting,
       nowMs: () => 5,
@@ -134,7 +136,7 @@ test('records of an event that were written before a crash are not written again
     index,
     entryOf,
     wal: { add: (records) => void written.push(...records) },
-    cursors: { events: 6, readings: 0 },
+    cursors: { ...noCursors, events: 6 },
     metrics: notifierMetrics(openMetrics('test')),
     nowMs: () => 5,
     mostWaiting,

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { slugOf } from '../../core/air/area.ts'
-import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
+import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
 import { webhookIdOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 import { createWebhookIndex, type Subscription } from '../../core/delivery/webhook-match.ts'
+import { matchEvent } from '../../notifier/sources/events.ts'
+import { offline, online, rise } from '../support/notifier.ts'
 
 const wants = (number: number, wish: Partial<Subscription> = {}): Subscription => ({
   number,
@@ -24,12 +26,16 @@ type Hit = readonly [number, EventKind, number]
 const hits = (look: (on: (...hit: Hit) => void) => void): Hit[] => {
   const found: Hit[] = []
   look((...hit) => void found.push(hit))
-  return found.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+  return inOrder(found)
 }
+const inOrder = (found: readonly Hit[]): Hit[] =>
+  found.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+/** All but the one that has a threshold. */
+const codedKinds = eventKinds.filter((kind) => kind !== 'aqi.high')
 
 test('a threshold fires where the rise goes from at or below it to above it', () => {
   const index = indexOf(...[99, 100, 149, 150, 151].map((threshold, i) => wants(i, { threshold })))
-  const fired = hits((on) => index.rise({ ...place, from: 100, to: 150 }, on))
+  const fired = hits((on) => index.rise(place, { from: 100, to: 150 }, on))
   expect(fired).toEqual([
     [1, 'aqi.high', 100],
     [2, 'aqi.high', 149],
@@ -38,23 +44,21 @@ test('a threshold fires where the rise goes from at or below it to above it', ()
 
 test('a jump over both lines fires aqi.high and aqi.critical', () => {
   const index = indexOf(wants(7, { events: ['aqi.high', 'aqi.critical'] }))
-  expect(hits((on) => index.rise({ ...place, from: 100, to: 320 }, on))).toEqual([
+  expect(hits((on) => matchEvent(rise(100, 320, place.sensor), index, on))).toEqual([
     [7, 'aqi.critical', 0],
     [7, 'aqi.high', 150],
   ])
-  expect(hits((on) => index.rise({ ...place, from: 100, to: 300 }, on))).toEqual([
+  expect(hits((on) => matchEvent(rise(100, 300, place.sensor), index, on))).toEqual([
     [7, 'aqi.high', 150],
   ])
-  expect(hits((on) => index.rise({ ...place, from: 301, to: 320 }, on))).toEqual([])
+  expect(hits((on) => matchEvent(rise(301, 320, place.sensor), index, on))).toEqual([])
 })
 
 test('aqi.critical ignores the threshold, and a fraction of one is floored', () => {
   const critical = indexOf(wants(1, { events: ['aqi.critical'], threshold: 400 }))
-  expect(hits((on) => critical.rise({ ...place, from: 290, to: 310 }, on))).toHaveLength(1)
+  expect(hits((on) => matchEvent(rise(290, 310), critical, on))).toHaveLength(1)
   const half = indexOf(wants(1, { threshold: 150.9 }))
-  expect(hits((on) => half.rise({ ...place, from: 100, to: 151 }, on))).toEqual([
-    [1, 'aqi.high', 150],
-  ])
+  expect(hits((on) => half.rise(place, { from: 100, to: 151 }, on))).toEqual([[1, 'aqi.high', 150]])
 })
 
 test('a sensor and an area both have to be the named ones, an area in any spelling', () => {
@@ -67,7 +71,7 @@ test('a sensor and an area both have to be the named ones, an area in any spelli
     wants(6, { sensor: place.sensor, area: 'ikeja' }),
     wants(7),
   )
-  expect(hits((on) => index.rise({ ...place, from: 0, to: 200 }, on)).map(([n]) => n)).toEqual([
+  expect(hits((on) => index.rise(place, { from: 0, to: 200 }, on)).map(([n]) => n)).toEqual([
     1, 3, 5, 7,
   ])
 })
@@ -77,23 +81,19 @@ test('presence goes to whom it concerns', () => {
     wants(1, { events: ['sensor.offline'] }),
     wants(2, { events: ['sensor.online'] }),
   )
-  expect(hits((on) => index.presence({ ...place, isOnline: false }, on))).toEqual([
-    [1, 'sensor.offline', 0],
-  ])
-  expect(hits((on) => index.presence({ ...place, isOnline: true }, on))).toEqual([
-    [2, 'sensor.online', 0],
-  ])
+  expect(hits((on) => matchEvent(offline(), index, on))).toEqual([[1, 'sensor.offline', 0]])
+  expect(hits((on) => matchEvent(online(), index, on))).toEqual([[2, 'sensor.online', 0]])
 })
 
-test('readings are wanted only while somebody wants them', () => {
+test('a source is wanted only while a webhook waits for a kind of it', () => {
   const index = createWebhookIndex()
-  expect(index.wantsReadings()).toBe(false)
+  expect(index.wants('readings')).toBe(false)
   index.put(wants(1, { events: ['reading.new'] }))
   index.put(wants(1, { events: ['reading.new', 'aqi.high'] }))
-  expect(index.wantsReadings()).toBe(true)
-  expect(hits((on) => index.reading({ ...place, place: 3 }, on))).toEqual([[1, 'reading.new', 3]])
+  expect(index.wants('readings')).toBe(true)
+  expect(hits((on) => index.match('reading.new', place, 3, on))).toEqual([[1, 'reading.new', 3]])
   index.put(wants(1))
-  expect(index.wantsReadings()).toBe(false)
+  expect(index.wants('readings')).toBe(false)
 })
 
 const subscription = fc.record({
@@ -129,6 +129,7 @@ test('after any changes the index says what asking every webhook would say', () 
           }
         }
         const expected: Hit[] = []
+        const coded: Hit[] = []
         for (const { number, events, threshold, ...filter } of all.values()) {
           if (filter.sensor !== undefined && filter.sensor !== sensor) continue
           if (filter.area !== undefined && slugOf(filter.area) !== slugOf(area)) continue
@@ -136,9 +137,20 @@ test('after any changes the index says what asking every webhook would say', () 
             expected.push([number, 'aqi.high', threshold])
           if (events.includes('aqi.critical') && from <= 300 && 300 < to)
             expected.push([number, 'aqi.critical', 0])
+          for (const kind of codedKinds) if (events.includes(kind)) coded.push([number, kind, 9])
         }
-        expected.sort((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
-        expect(hits((on) => index.rise({ sensor, area, from, to }, on))).toEqual(expected)
+        const place = { sensor, area }
+        const found = (on: (...hit: Hit) => void) => {
+          for (const kind of codedKinds) index.match(kind, place, 9, on)
+        }
+        expect(hits(found)).toEqual(inOrder(coded))
+        expect(hits((on) => matchEvent({ ...rise(from, to, sensor), area }, index, on))).toEqual(
+          inOrder(expected),
+        )
+        for (const source of sourceNames)
+          expect(index.wants(source)).toBe(
+            [...all.values()].some(({ events }) => events.map(sourceOf).includes(source)),
+          )
         expect(index.size()).toBe(all.size)
       },
     ),

@@ -1,6 +1,14 @@
 /** The signed-in account's own API keys: shown, made, revoked. Another's are as if not there. */
 import { dayMs } from '../../../core/time.ts'
-import { type AccountBook, createKey, revokeKeyOfHash } from '../../../operate/account-book.ts'
+import {
+  type AccountBook,
+  createKey,
+  findAccount,
+  hashOfKey,
+  isKeyName,
+  keyNameExpected,
+  revokeKeyOfHash,
+} from '../../../operate/account-book.ts'
 import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
 import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { rateBy } from '../rate-by.ts'
@@ -17,7 +25,6 @@ const mostEndedKeys = 30
 const endedKeptMs = 90 * dayMs
 /** How often an account may make a key, and end one. */
 const changeLimit = { perSecond: 1 / 30, burst: 40 }
-const longestName = 100
 
 type Options = {
   readonly book: AccountBook
@@ -90,7 +97,13 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
     const isOld = ([, key]: [string, KeyRecord], place: number): boolean =>
       place >= mostEndedKeys || nowMs() - Date.parse(key.expires_at) > endedKeptMs
     await Promise.all(ended.filter(isOld).map(([hash]) => keys.kv.delete(hash)))
-    return await createKey(book, { account, name, nowMs: nowMs() })
+    const made = await createKey(book, { account, name, nowMs: nowMs() })
+    // deleted meanwhile: the deletion may have looked for keys before this one was there
+    if ((await findAccount(book, account)) === undefined) {
+      await book.keys.delete(hashOfKey(made.key))
+      throw new Refusal(401, 'not_signed_in', 'the account was deleted')
+    }
+    return made
   }
 
   return [
@@ -142,6 +155,6 @@ function nameOf({ name, ...others }: Readonly<Record<string, unknown>>): string 
     throw wrongFields([
       { field: stray.slice(0, 100), expected: 'left out: there is no such field' },
     ])
-  if (text !== '' && text.length <= longestName && !/\p{Cc}/u.test(text)) return text
-  throw wrongFields([{ field: 'name', expected: `a text of 1 to ${longestName} characters` }])
+  if (isKeyName(text)) return text
+  throw wrongFields([{ field: 'name', expected: keyNameExpected }])
 }

@@ -5,7 +5,7 @@ import { sendPage } from '../page.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import { passwordProblem } from './ask-password.ts'
+import { askPassword } from './ask-password.ts'
 import { readAudit } from './audit-log.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { deleteAccount, exportAccount } from './holdings.ts'
@@ -88,8 +88,8 @@ export const accountRoutes = (people: People): readonly DashboardRoute[] => [
     path: '/account/delete',
     needs: 'session',
     handle: async (ctx, session) => {
-      const wrong = await passwordProblem(people, session, sentText(ctx, 'password'))
-      if (wrong !== undefined) return showDelete(ctx, session, { password: wrong })
+      const asked = await askPassword(people, session, sentText(ctx, 'password'))
+      if ('problem' in asked) return showDelete(ctx, session, { password: asked.problem })
       await deleteAccount(people, session.account)
       signOut(ctx)
       sendNote(ctx, undefined, {

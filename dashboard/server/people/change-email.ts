@@ -5,12 +5,12 @@
  */
 import type { Context } from 'koa'
 import { moveAddress } from '../../../operate/account-book.ts'
+import { readPassword } from '../../../operate/password-store.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { readPassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import { passwordProblem } from './ask-password.ts'
+import { askPassword } from './ask-password.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
@@ -77,20 +77,19 @@ const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
   })
 
 async function take(people: People, ctx: Context, session: Session): Promise<void> {
-  const { links, mails, limits, audit, passwords, publicUrl } = people
+  const { links, mails, limits, audit, publicUrl } = people
   const { id, email: former } = session.account
   const judged = judgeEmail(sentText(ctx, 'email'))
   if ('problem' in judged) return show(ctx, session, { email: judged.problem })
   const email = judged.value
   if (email === former) return show(ctx, session, { email: 'This is already your address' })
-  const wrong = await passwordProblem(people, session, sentText(ctx, 'password'))
-  if (wrong !== undefined) return show(ctx, session, { password: wrong })
+  const asked = await askPassword(people, session, sentText(ctx, 'password'))
+  if ('problem' in asked) return show(ctx, session, { password: asked.problem })
   limits.asking.take(id)
   limits.moving.take(email)
   // whether the new address is another account's is told to that address alone
   const { account: other } = await holderOf(people, email)
-  const kept = await readPassword(passwords, id)
-  const revision = kept?.revision ?? 0
+  const { revision } = asked
   const token = await links.make({ kind: 'email', account: id, email, former, revision })
   const to = { email }
   await mails.send(

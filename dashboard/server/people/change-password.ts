@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
 import { html } from '../html.ts'
-import { writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
-import { passwordProblem } from './ask-password.ts'
+import { askPassword } from './ask-password.ts'
 import { judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm } from './form-page.ts'
-import { type People, seeOther, signIn } from './people.ts'
+import { type People, seeOther, setPassword, signIn } from './people.ts'
 
 export const passwordRoutes = (people: People): readonly DashboardRoute[] => [
   {
@@ -48,19 +48,22 @@ const show = (ctx: Context, session: Session, problems: Problems = {}): void =>
     problems,
   })
 
+const replaced = 'Your password was changed meanwhile: sign in again with the new one'
+
 async function take(people: People, ctx: Context, session: Session): Promise<void> {
   const { id, email } = session.account
   const judged = judgePassword(sentText(ctx, 'password'), email)
   if ('problem' in judged) return show(ctx, session, { password: judged.problem })
-  const wrong = await passwordProblem(people, session, sentText(ctx, 'current'))
-  if (wrong !== undefined) return show(ctx, session, { current: wrong })
+  const asked = await askPassword(people, session, sentText(ctx, 'current'))
+  if ('problem' in asked) return show(ctx, session, { current: asked.problem })
   const phc = await people.work.hash(judged.value)
-  const revision = await writePassword(people.passwords, id, phc)
-  await people.sessions.endAll(id)
+  const revision = await setPassword(people, id, { phc, former: asked.revision })
+  if (revision === undefined) return show(ctx, session, { current: replaced })
   await signIn(people, ctx, { id, email, revision })
   await people.audit(id, 'password_changed', ctx, { by: 'account' })
   const at = formatIso(people.nowMs())
-  await people.mails.send(`password_changed.${id}.${at}`, {
+  // one that nobody can queue first: the stream takes an id once, and other processes write it too
+  await people.mails.send(`password_changed.${randomUUID()}`, {
     kind: 'password_changed',
     to: { account: id },
     data: { at, link: `${people.publicUrl}/forgot` },

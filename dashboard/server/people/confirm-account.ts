@@ -4,11 +4,11 @@
  */
 import type { Context } from 'koa'
 import { createAccount, findAccount } from '../../../operate/account-book.ts'
+import { writePassword } from '../../../operate/password-store.ts'
 import { MustAct } from '../../../runtime/exit.ts'
 import type { Account } from '../../../schemas/people/account.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { writeFirstPassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { type Judged, judgeName, judgeOrganization, judgePassword, passwordHint } from './fields.ts'
@@ -107,7 +107,7 @@ async function confirm(people: People, ctx: Context, session: Session | undefine
   limits.link.take(hashOfToken(token))
   const phc = await work.hash(valueOf(judged, 'password'))
   const account = await accountFor(people, email, judged)
-  const revision = await writeFirstPassword(passwords, account.id, phc)
+  const revision = await writePassword(passwords, account.id, phc, 0)
   await links.consume(token, found.revision)
   if (revision === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
   await audit(account.id, 'account_created', ctx, {})

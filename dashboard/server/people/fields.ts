@@ -1,8 +1,8 @@
 /** What people type, judged: the value as it is kept, or a sentence that says what is wrong. */
 import { onOneLine } from '../../../core/one-line.ts'
 import { normaliseEmail } from '../../../operate/account-book.ts'
+import { spellPassword } from '../../../operate/password-hash.ts'
 import { WrongUsage } from '../../../runtime/exit.ts'
-import { spellPassword } from '../password-hash.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 export type Judged = { readonly value: string } | { readonly problem: string }

@@ -1,10 +1,12 @@
 /** Everything that belongs to an account: to hand it out, and to remove it. */
+
 import { jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type AccountBook, removeAccount } from '../../../operate/account-book.ts'
 import { lastValues } from '../../../runtime/nats/last-values.ts'
 import { type WatchedBucket, watchChecked } from '../../../runtime/nats/watched-bucket.ts'
+import { asVersion1 } from '../../../schemas/formats.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { quotaKey } from '../../../schemas/people/quota.ts'
 import { auditStream, auditSubject, buckets } from '../../../schemas/subjects.ts'
@@ -36,7 +38,10 @@ type Sources = {
 
 export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sources): Holdings {
   const read = async (bucket: string, names: Iterable<string>): Promise<[string, unknown][]> =>
-    [...(await lastValues(nc, bucket, [...names]))].map(([name, text]) => [name, JSON.parse(text)])
+    [...(await lastValues(nc, bucket, [...names]))].map(([name, text]) => [
+      name,
+      asVersion1('entry', JSON.parse(text)),
+    ])
   return {
     keys: async (account) => {
       await keys.barrier()
@@ -88,11 +93,28 @@ export async function exportAccount(opened: Opened, account: Account): Promise<o
 
 /**
  * What lets programs in goes first, what lets the person in last: killed half-way, the account can
- * be signed in to and deleted again. The address is free when this resolves.
+ * be deleted again, if need be with a new password. The address is free when this resolves.
  */
 export async function deleteAccount(opened: Opened, account: Account): Promise<void> {
-  const { nc, book, passwords, sessions, holdings } = opened
+  const { nc, book, passwords, sessions } = opened
   const { id } = account
+  await removeHoldings(opened, id)
+  // links of mails, and of the page that sends them again, hold the address
+  const tokens = await new Kvm(nc).open(buckets.tokens)
+  const links = await entriesOf<{ readonly use: LinkUse }>(
+    nc,
+    buckets.tokens,
+    ({ use }) => use.email === account.email || ('account' in use && use.account === id),
+  )
+  await Promise.all(links.map(([hash]) => tokens.delete(hash)))
+  await passwords.delete(id)
+  await removeAccount(book, account)
+  await sessions.endAll(id)
+  // what requests that were under way have made; a later one finds no account
+  await removeHoldings(opened, id)
+}
+
+async function removeHoldings({ nc, book, holdings }: Opened, id: string): Promise<void> {
   const kvm = new Kvm(nc)
   const keys = await holdings.keys(id)
   await Promise.all(keys.map(([hash]) => book.keys.delete(hash)))
@@ -103,19 +125,8 @@ export async function deleteAccount(opened: Opened, account: Account): Promise<v
   const quota = await kvm.open(buckets.quota)
   const days = await holdings.usage(id)
   await Promise.all(days.map(([key]) => quota.delete(key)))
-  // links of mails, and of the page that sends them again, hold the address
-  const tokens = await kvm.open(buckets.tokens)
-  const links = await entriesOf<{ readonly use: LinkUse }>(
-    nc,
-    buckets.tokens,
-    ({ use }) => use.email === account.email || ('account' in use && use.account === id),
-  )
-  await Promise.all(links.map(([hash]) => tokens.delete(hash)))
   const manager = await jetstreamManager(nc, { checkAPI: false })
   await manager.streams.purge(auditStream, { filter: auditSubject(id) })
-  await passwords.delete(id)
-  await removeAccount(book, account)
-  await sessions.endAll(id)
 }
 
 async function entriesOf<T>(

@@ -6,8 +6,8 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso } from '../../../core/iso-time.ts'
 import { dayMs } from '../../../core/time.ts'
+import { unlessOvertaken } from '../../../runtime/nats/cas.ts'
 import { jsonOf } from '../../../runtime/nats/read-entry.ts'
-import { isWrongLastSequence } from '../../../runtime/nats/stored-message.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import { hashOfToken, newToken } from '../cookies.ts'
 
@@ -53,15 +53,8 @@ export async function openLinkTokens(nc: NatsConnection, nowMs: () => number): P
   const kv: KV = await new Kvm(nc).open(buckets.tokens)
   const written = (use: LinkUse, untilMs: number): string =>
     JSON.stringify({ use, until: formatIso(untilMs) } satisfies Kept)
-  const unlessChanged = async (work: Promise<unknown>): Promise<boolean> => {
-    try {
-      await work
-      return true
-    } catch (error) {
-      if (isWrongLastSequence(error)) return false
-      throw error
-    }
-  }
+  const unlessChanged = async (work: Promise<unknown>): Promise<boolean> =>
+    (await unlessOvertaken(work)) !== 'overtaken'
   const read = async (token: string): Promise<{ kept: Kept; revision: number } | undefined> => {
     const entry = await kv.get(hashOfToken(token))
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file alone

@@ -2,6 +2,7 @@ import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Context } from 'koa'
 import { type AccountBook, emailKey } from '../../../operate/account-book.ts'
+import { readPassword, writePassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import type { MailQueue } from '../../../runtime/nats/mail-queue.ts'
 import { checkedEntry } from '../../../runtime/nats/read-entry.ts'
@@ -53,20 +54,48 @@ export async function holderOf({ book }: People, email: string): Promise<Holder>
 /** An address and the revision of its account's password. */
 type Proven = { readonly email: string; readonly revision: number }
 
-/** Signs the browser in under a new token; what it came with is void from now on. */
+/**
+ * Gives the account another password and ends its sessions: before the write, so that a process that
+ * is killed leaves none of them with a password that has changed, and after it, for those that began
+ * meanwhile. What else was begun with the former password finds another revision, and is void.
+ * @returns its revision, or undefined if another password was set meanwhile, which stays
+ */
+export async function setPassword(
+  { passwords, sessions }: People,
+  account: string,
+  { phc, former }: { readonly phc: string; readonly former: number },
+): Promise<number | undefined> {
+  await sessions.endAll(account)
+  const revision = await writePassword(passwords, account, phc, former)
+  await sessions.endAll(account)
+  return revision
+}
+
+/**
+ * Signs the browser in under a new token; what it came with is void from now on.
+ * @returns false if the account has another password now: no session is left then
+ */
 export async function signIn(
   people: People,
   ctx: Context,
   { id, ...proven }: Proven & { readonly id: string },
-): Promise<void> {
-  const { sessions, proxies } = people
+): Promise<boolean> {
+  const { sessions, passwords, proxies } = people
   const former = readCookie(ctx.req, 'session')
   const old = former === undefined ? undefined : sessions.find(former)
   if (old !== undefined) await sessions.end(old.account.id, old.id)
   const visitor = { agent: ctx.get('user-agent'), address: clientNetwork(ctx.req, proxies) }
   const token = await sessions.start(id, visitor)
+  // a password that is set after this look ends the session, which is there to be found
+  const kept = await readPassword(passwords, id)
+  if (kept?.revision !== proven.revision) {
+    const begun = sessions.find(token)
+    if (begun !== undefined) await sessions.end(id, begun.id)
+    return false
+  }
   setCookies(ctx, cookieLine('session', token), cookieLine('visit', undefined))
   setKnownBrowser(people, ctx, proven)
+  return true
 }
 
 /** For a browser whose person has just shown the password, or that mails to the address are theirs. */

@@ -1,16 +1,16 @@
 /** A forgotten password. Only an email to the address says whether it has an account. */
 import type { Context } from 'koa'
+import { readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
-import { readPassword, writePassword } from '../password-store.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { judgeEmail, judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
 import { sendGone } from './gone.ts'
 import type { Found } from './link-tokens.ts'
-import { holderOf, type People, setKnownBrowser, signOut } from './people.ts'
+import { holderOf, type People, setKnownBrowser, setPassword, signOut } from './people.ts'
 
 export function resetRoutes(people: People): readonly DashboardRoute[] {
   return [
@@ -140,7 +140,7 @@ async function takeReset(
   ctx: Context,
   session: Session | undefined,
 ): Promise<void> {
-  const { links, work, passwords, sessions, limits, mails, audit } = people
+  const { links, work, limits, mails, audit } = people
   const token = sentText(ctx, 'token')
   const found = await lookUp(people, token)
   if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
@@ -150,11 +150,10 @@ async function takeReset(
     return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
   limits.link.take(hashOfToken(token))
   const phc = await work.hash(judged.value)
-  // two requests with the same link: one of them sets its password
-  if (!(await links.consume(token, found.revision)))
-    return sendGone(ctx, session, { token, next: askAgain })
-  const revision = await writePassword(passwords, account, phc)
-  await sessions.endAll(account)
+  // two requests with the same link: one of them sets its password, which makes the link void
+  const revision = await setPassword(people, account, { phc, former: found.use.revision })
+  if (revision === undefined) return sendGone(ctx, session, { token, next: askAgain })
+  await links.consume(token, found.revision)
   limits.resetting.forget(email)
   await audit(account, 'password_changed', ctx, { by: 'mail' })
   await mails.send(`password_changed.${hashOfToken(token)}`, {

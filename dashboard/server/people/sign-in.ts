@@ -3,9 +3,9 @@
  * checked against nobody's where there is no account, and what is written down is not waited for.
  */
 import type { Context } from 'koa'
+import { type KeptPassword, readPassword } from '../../../operate/password-store.ts'
 import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import { html } from '../html.ts'
-import { type KeptPassword, readPassword } from '../password-store.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
@@ -80,11 +80,13 @@ async function takeSignIn(people: People, ctx: Context): Promise<void> {
   }
   const { id, account, kept, isKnown } = trial
   const password = sentText(ctx, 'password')
-  if (
-    !(await work.matches(password, kept?.phc, { isKnown })) ||
-    kept === undefined ||
-    account === undefined
-  ) {
+  const isRight = await work.matches(password, kept?.phc, { isKnown })
+  const isSignedIn =
+    isRight &&
+    kept !== undefined &&
+    account !== undefined &&
+    (await signIn(people, ctx, { id, email, revision: kept.revision }))
+  if (!isSignedIn) {
     if (account !== undefined && limits.telling.tryTake(id))
       void audit(id, 'sign_in_failed', ctx, {}).catch(() => undefined)
     return showSignIn(ctx, {
@@ -94,7 +96,6 @@ async function takeSignIn(people: People, ctx: Context): Promise<void> {
     })
   }
   trial.forget()
-  await signIn(people, ctx, { id, email, revision: kept.revision })
   await audit(id, 'sign_in', ctx, {})
   seeOther(ctx, next)
 }

@@ -1,9 +1,9 @@
-import type { AqiCategory } from '../../../core/air/aqi.ts'
+import type { UsCategory } from '../../../core/air/index/us-bands.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 
 /** The category's shape in its colour; says nothing to a screen reader. */
-export const CategoryMark = ({ category }: { readonly category: AqiCategory | null }) => (
+export const CategoryMark = ({ category }: { readonly category: UsCategory | null }) => (
   <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     {category === null ? (
       <circle cx="8" cy="8" r="5.5" fill="none" stroke="var(--edge)" stroke-dasharray="2.5 2" />

@@ -1,7 +1,7 @@
-import { type AqiCategory, categoryOf } from '../../../core/air/aqi.ts'
+import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-bands.ts'
 
 /** As people say it. */
-export const categoryWords: Readonly<Record<AqiCategory, string>> = {
+export const categoryWords: Readonly<Record<UsCategory, string>> = {
   good: 'Good',
   moderate: 'Moderate',
   unhealthy_sensitive: 'Unhealthy for sensitive groups',
@@ -11,14 +11,14 @@ export const categoryWords: Readonly<Record<AqiCategory, string>> = {
 }
 
 /** null stays null. */
-export const categoryAt = (aqi: number | null | undefined): AqiCategory | null =>
-  aqi === null || aqi === undefined ? null : categoryOf(aqi)
+export const categoryAt = (aqi: number | null | undefined): UsCategory | null =>
+  aqi === null || aqi === undefined ? null : usCategoryOf(aqi)
 
 /**
  * A shape a category, in a box of 16 by 16, so that none is told by its colour alone: more
  * corners, worse air.
  */
-export const categoryShapes: Readonly<Record<AqiCategory, string>> = {
+export const categoryShapes: Readonly<Record<UsCategory, string>> = {
   good: 'M8 1.5a6.5 6.5 0 1 0 0 13a6.5 6.5 0 1 0 0-13Z',
   moderate: 'M2.5 2.5h11v11h-11Z',
   unhealthy_sensitive: 'M8 1 15 14.5H1Z',

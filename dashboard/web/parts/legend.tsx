@@ -1,4 +1,4 @@
-import { aqiBands } from '../../../core/air/aqi.ts'
+import { usBands } from '../../../core/air/index/us-bands.ts'
 import { CategoryMark } from './aqi.tsx'
 import { categoryWords } from './categories.ts'
 import { choosePalette, palette } from './palette.ts'
@@ -7,7 +7,7 @@ import { choosePalette, palette } from './palette.ts'
 export const Legend = () => (
   <div class="legend">
     <ul aria-label="Categories of the air quality index">
-      {aqiBands.map(({ category, aqi }) => (
+      {usBands.map(({ category, aqi }) => (
         <li key={category}>
           <span class="aqi">
             <CategoryMark category={category} />

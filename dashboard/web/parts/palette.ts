@@ -1,6 +1,6 @@
 /** The colours of the index: EPA's own, or the one for people who see colours differently. */
 import { signal } from '@preact/signals'
-import { type AqiCategory, aqiBands } from '../../../core/air/aqi.ts'
+import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
 
 export type Palette = 'epa' | 'vision'
 
@@ -27,7 +27,7 @@ export function choosePalette(name: Palette): void {
 }
 
 /** The colour of a category under the palette that is chosen now. */
-export function colorOf(category: AqiCategory): string {
-  const band = aqiBands.find((one) => one.category === category)
+export function colorOf(category: UsCategory): string {
+  const band = usBands.find((one) => one.category === category)
   return (palette.value === 'vision' ? band?.colorVision : band?.color) ?? '#888888'
 }

@@ -1,7 +1,7 @@
-import { type AqiCategory, aqiBands } from '../../../core/air/aqi.ts'
+import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
 
 /** A part of a chart's scale that belongs to a category, in the chart's own unit. */
-export type Zone = { readonly category: AqiCategory; readonly from: number; readonly to: number }
+export type Zone = { readonly category: UsCategory; readonly from: number; readonly to: number }
 
 const perUnit = { aqi: 1, pm25: 10, pm10: 1 } as const
 
@@ -11,9 +11,9 @@ const perUnit = { aqi: 1, pm25: 10, pm10: 1 } as const
  */
 export function zonesOf(name: string): readonly Zone[] {
   if (name !== 'aqi' && name !== 'pm25' && name !== 'pm10') return []
-  return aqiBands.map((band, at) => ({
+  return usBands.map((band, at) => ({
     category: band.category,
     from: band[name].low / perUnit[name],
-    to: (aqiBands[at + 1]?.[name].low ?? Number.POSITIVE_INFINITY) / perUnit[name],
+    to: (usBands[at + 1]?.[name].low ?? Number.POSITIVE_INFINITY) / perUnit[name],
   }))
 }

@@ -22,17 +22,26 @@ const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 /** In one order, to be compared whole. */
 export const plainRows = (rows: readonly Reading[]): readonly Reading[] => rows.toSorted(bySeq)
 
-/** Waits until the store has so many rows, then returns all it has. */
-export const untilStored = (
+/** Waits until the store has that many rows, then returns all it has. */
+export async function untilStored(
   store: Store,
   rows: number,
   withinMs = 60_000,
-): Promise<readonly Reading[]> =>
-  eventually(
-    `the store has ${rows} rows`,
-    async () => {
-      const found = await readRows(store).catch(() => [])
-      return found.length >= rows && found
-    },
-    { withinMs, everyMs: 250 },
-  )
+): Promise<readonly Reading[]> {
+  let found: readonly Reading[] = []
+  let fault: unknown
+  const look = async (): Promise<boolean> => {
+    try {
+      found = await readRows(store)
+    } catch (error) {
+      fault = error
+    }
+    return found.length >= rows
+  }
+  try {
+    await eventually(`the store has ${rows} rows`, look, { withinMs, everyMs: 250 })
+  } catch (error) {
+    throw new Error(`${String(error)}: it has ${found.length}`, { cause: fault ?? error })
+  }
+  return found
+}

@@ -1,4 +1,5 @@
-import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { Pollutant } from '../../../../core/air/index/air-index.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import { getJson } from '../../data.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
@@ -17,10 +18,10 @@ type Area = {
     readonly average: number | null
     readonly min: number | null
     readonly max: number | null
-    readonly category: AqiCategory | null
+    readonly category: UsCategory | null
     readonly nowcast: number | null
   }
-  readonly measurements: Readonly<Record<'pm25' | 'pm10', Measured>>
+  readonly measurements: Readonly<Record<Pollutant, Measured>>
   readonly coverage: { readonly percent: number | null }
   readonly worst_sensor: { readonly sensor_id: string; readonly aqi: number } | null
   readonly period: { readonly start_time: string; readonly end_time: string }

@@ -1,13 +1,13 @@
 /** A sensor on the map's canvas: the category's shape in its colour, the index in it when near. */
 import { Canvas, CircleMarker, type CircleMarkerOptions, type LatLngExpression } from 'leaflet'
-import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import { categoryAt, categoryShapes } from '../../parts/categories.ts'
 import { inkOn } from '../../parts/ink.ts'
 import { colorOf } from '../../parts/palette.ts'
 import type { CitySensor } from './city-sensor.ts'
 
-const paths = new Map<AqiCategory, Path2D>()
-function pathOf(category: AqiCategory): Path2D {
+const paths = new Map<UsCategory, Path2D>()
+function pathOf(category: UsCategory): Path2D {
   const path = paths.get(category) ?? new Path2D(categoryShapes[category])
   paths.set(category, path)
   return path

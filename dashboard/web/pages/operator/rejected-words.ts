@@ -16,6 +16,7 @@ const words: Readonly<Record<string, string>> = {
   conflict: 'There is another reading of that sensor and time with other values.',
   before_site: 'Its time is more than a day before the sensor was at its first site.',
   too_many_late: 'The sensor sent a million late readings that day already.',
+  too_many_fresh: 'The sensor sent as many fresh readings that day as it may: one per second.',
   not_judged:
     'Judging it failed: a fault of airproof. Report it; send these again after an update.',
   partial: 'Accepted, but a value out of range was dropped; the original is kept.',

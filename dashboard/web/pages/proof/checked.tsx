@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import type { Verification } from '../../../../anchor/verifier/airproof-verify.js'
 import { units } from '../../../../core/air/quantities.ts'
 import { leafNow } from '../../../../core/proof/leaf.ts'
 import { Amount } from '../../parts/amount.tsx'
@@ -10,7 +11,7 @@ import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { longWords } from '../sensor/words.ts'
 import { isHash, questionOf } from './check-words.ts'
-import { type Verification, verify } from './verifier.ts'
+import { verify } from './verifier.ts'
 
 /** A proof as a file. */
 export type Bundle = { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }

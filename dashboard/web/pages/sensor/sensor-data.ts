@@ -1,4 +1,5 @@
-import type { AqiCategory } from '../../../../core/air/aqi.ts'
+import type { Pollutant } from '../../../../core/air/index/air-index.ts'
+import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import type { Flag } from '../../../../core/air/quality.ts'
 import type { Measurements } from '../../../../core/air/values.ts'
 import { getJson } from '../../data.ts'
@@ -7,8 +8,8 @@ export type Reading = Measurements & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly aqi: number | null
-  readonly aqi_category: AqiCategory | null
-  readonly dominant_pollutant: 'pm25' | 'pm10' | null
+  readonly aqi_category: UsCategory | null
+  readonly dominant_pollutant: Pollutant | null
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
   readonly blockchain: {

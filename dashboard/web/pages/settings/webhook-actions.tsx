@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { EventKind } from '../../../../core/delivery/delivery.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed } from '../../parts/states.tsx'
 import { go } from '../../router.ts'
@@ -17,7 +18,7 @@ import {
   testWebhook,
 } from './webhook-data.ts'
 import { WebhookForm } from './webhook-form.tsx'
-import type { Attempt, EventKind, Webhook } from './webhook-types.ts'
+import type { Attempt, Webhook } from './webhook-types.ts'
 
 type ActionsProps = { readonly webhook: Webhook; readonly onChange: () => void }
 type Open = 'test' | 'change' | 'rotate' | 'recover' | 'delete'

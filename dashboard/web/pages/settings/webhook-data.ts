@@ -1,9 +1,9 @@
 /** What is asked of `/data/v1/webhooks…`. */
+import type { EventKind } from '../../../../core/delivery/delivery.ts'
 import { getJson, sendJson } from '../../data.ts'
 import type {
   Attempt,
   Delivery,
-  EventKind,
   Made,
   Outcome,
   Page,

@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks'
+import { defaultAqiThreshold } from '../../../../core/air/thresholds.ts'
+import { type EventKind, eventKinds } from '../../../../core/delivery/delivery.ts'
+import { eventKindRows } from '../../../../core/delivery/event-kinds.ts'
 import { Failed } from '../../parts/states.tsx'
 import { Field } from './field.tsx'
 import { useAction } from './use-action.ts'
 import { useFirstWrong } from './use-first-wrong.ts'
-import { type EventKind, eventKinds, type Wanted, type Webhook } from './webhook-types.ts'
+import type { Wanted, Webhook } from './webhook-types.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
 
 type FormProps = {
@@ -93,7 +96,7 @@ export function WebhookForm({ webhook, label, save }: FormProps) {
           />
           <Field
             label="AQI threshold"
-            hint="For aqi.high: 0 to below 500; 150 unless you say otherwise"
+            hint={`For aqi.high: 0 to below 500; ${defaultAqiThreshold} unless you say otherwise`}
             error={wrong.get('filters.aqi_threshold')}
             value={threshold}
             onValue={setThreshold}
@@ -131,23 +134,23 @@ const Events = ({ value, onValue, error }: EventsProps) => (
   <fieldset aria-describedby={error === undefined ? undefined : 'events-error'}>
     <legend>Tell me when</legend>
     <div class="checks">
-      {eventKinds.map(([kind, words]) => (
+      {eventKinds.map((kind) => (
         <label key={kind} class="check">
           <input
             type="checkbox"
             checked={value.includes(kind)}
             onChange={({ currentTarget }) =>
               onValue(
-                eventKinds
-                  .map(([one]) => one)
-                  .filter((one) => (one === kind ? currentTarget.checked : value.includes(one))),
+                eventKinds.filter((one) =>
+                  one === kind ? currentTarget.checked : value.includes(one),
+                ),
               )
             }
           />
           <span>
             <code>{kind}</code>
             <br />
-            <span class="hint">{words}</span>
+            <span class="hint">{eventKindRows[kind].words}</span>
           </span>
         </label>
       ))}

@@ -1,12 +1,5 @@
 /** What `/data/v1/webhooks…` answers and takes, as docs/api.md has it. */
-export const eventKinds = [
-  ['aqi.high', 'The index rises above your threshold'],
-  ['aqi.critical', 'The index rises above 300'],
-  ['sensor.offline', 'A sensor falls silent'],
-  ['sensor.online', 'A sensor comes back'],
-  ['reading.new', 'Every new reading: many'],
-] as const
-export type EventKind = (typeof eventKinds)[number][0]
+import type { EventKind } from '../../../../core/delivery/delivery.ts'
 
 export type Filters = {
   readonly sensor_id?: string

@@ -1,0 +1,23 @@
+import type { AirIndex } from '../../core/air/index/air-index.ts'
+import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { badParameter } from '../http/api-error.ts'
+import { type Params, readChoice } from '../http/params.ts'
+
+export const shapes = ['flat', 'nested'] as const
+/** `full` has everything that the other two have. */
+export type Shape = (typeof shapes)[number] | 'full'
+
+/** How a caller wants to see what was measured. */
+export type View = { readonly index: AirIndex; readonly shape: Shape }
+
+/** As it is without parameters, and wherever there are none: in streams. */
+export const usualView: View = { index: storedIndex, shape: 'full' }
+
+/** `index`, and `shape` where the route takes it. @throws ApiError 400 */
+export function readView(params: Params, indices: readonly AirIndex[] = airIndices): View {
+  const name = params.get('index')
+  const index = name === undefined ? usualView.index : indices.find((one) => one.name === name)
+  if (index === undefined)
+    throw badParameter('index', name, `one of ${indices.map((one) => one.name).join(', ')}`)
+  return { index, shape: readChoice(params, 'shape', shapes) ?? usualView.shape }
+}

@@ -1,0 +1,78 @@
+/** Who is let in, and how often: keys, accounts and quotas, watched in memory. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import type { Limits } from '../core/access/quota.ts'
+import type { Logger } from '../runtime/log.ts'
+import { lastValues } from '../runtime/nats/last-values.ts'
+import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { createKeyGuard, parseKnownAccount, parseKnownKey, type Tier } from './access/key-guard.ts'
+import { openKeyUses } from './access/key-uses.ts'
+import { type Admit, createAdmit } from './admit.ts'
+import type { Route } from './http/answer.ts'
+import { hearFrom } from './live/nats-heard.ts'
+import { openQuotaBucket } from './quota/bucket.ts'
+import { createQuotaMails } from './quota/mails.ts'
+import { createQuota } from './quota/quota.ts'
+import { showUsage } from './quota/usage.ts'
+
+export type Admission = {
+  readonly admit: Admit
+  /** Of an account; undefined: there is no such account. */
+  readonly tierOf: (account: string) => Tier | undefined
+  /** How long NATS has not been heard. */
+  readonly unheardMs: () => number
+  readonly usage: Route
+}
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly limits: Readonly<Record<Tier, Limits>>
+  readonly box: () => Promise<SecretBox>
+  readonly metrics: Registry
+  readonly nowMs: () => number
+  readonly log: Logger
+}
+
+export async function openAdmission(
+  { nc, limits, box, metrics, nowMs, log }: Options,
+  opened: AsyncDisposableStack,
+): Promise<Admission> {
+  const keys = opened.use(await watchBucket(nc, buckets.keys, parseKnownKey))
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, parseKnownAccount))
+  const barrier = async (): Promise<void> => {
+    await Promise.all([keys.barrier(), accounts.barrier()])
+  }
+  const { unheardMs } = opened.use(await hearFrom({ barrier }))
+  const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
+  const limitsOf = (account: string): Limits => limits[tierOf(account) ?? 'free']
+  const dropped = countDropped(metrics)
+  const quota = opened.use(
+    createQuota({
+      bucket: opened.use(await openQuotaBucket(nc)),
+      limitsOf,
+      nowMs,
+      onCharged: createQuotaMails({
+        send: async (id, mail) => openMailQueue(nc, await box(), dropped).send(id, mail),
+        onFailed: (error) => log.warn({ err: error }, 'could not queue a mail about a quota'),
+      }),
+    }),
+  )
+  const uses = opened.use(await openKeyUses(nc, { nowMs }))
+  const hasAccount = (account: string): boolean => accounts.get(account) !== undefined
+  const guard = createKeyGuard({ find: keys.get, hasAccount, unheardMs, nowMs })
+  return {
+    admit: createAdmit({ guard, quota, onUsed: uses.note }),
+    tierOf,
+    unheardMs,
+    usage: showUsage({
+      tierOf,
+      limitsOf,
+      keys: keys.entries,
+      read: (bucket, names) => lastValues(nc, bucket, names),
+      nowMs,
+    }),
+  }
+}

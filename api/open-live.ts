@@ -1,0 +1,81 @@
+/** The newest state of the network in memory: registry, log and statistics, followed as they change. */
+
+import type { NatsConnection } from '@nats-io/transport-node'
+import { type SensorIdRules, sensorIdRules } from '../core/air/sensor-id.ts'
+import {
+  createRollupProgress,
+  parseRollupRecord,
+  type RollupProgress,
+} from '../operate/rollup-progress.ts'
+import type { Logger } from '../runtime/log.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
+import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { systemKeys } from '../schemas/system-keys.ts'
+import type { Store } from '../store/store.ts'
+import { type AreaDirectory, areaDirectory } from './live/area-directory.ts'
+import { type LivePicture, openLivePicture } from './live/live-picture.ts'
+import { createNewestReadings, type NewestReadings } from './live/newest-readings.ts'
+import { keepSeeding } from './live/seed-newest.ts'
+import { createSensorBoard, type SensorBoard } from './live/sensor-board.ts'
+
+export type Live = {
+  readonly rules: SensorIdRules
+  readonly progress: RollupProgress
+  readonly newest: NewestReadings
+  readonly picture: LivePicture
+  readonly board: SensorBoard
+  readonly directory: () => AreaDirectory
+}
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly store: Store
+  readonly idPrefix: string
+  readonly networkName: string
+  readonly nowMs: () => number
+  readonly log: Logger
+}
+
+export async function openLive(
+  { nc, store, idPrefix, networkName, nowMs, log }: Options,
+  opened: AsyncDisposableStack,
+): Promise<Live> {
+  const rules = sensorIdRules(idPrefix)
+  const system = opened.use(
+    await watchBucket(nc, buckets.system, (value, key) =>
+      key === systemKeys.rollup ? parseRollupRecord(value) : undefined,
+    ),
+  )
+  const sensors = opened.use(
+    await watchBucket(nc, buckets.sensors, (value) => parseAnySensor(value, rules)),
+  )
+  const progress = createRollupProgress()
+  progress.record(system.get(systemKeys.rollup))
+  system.onChange(({ key, value }) => {
+    if (key === systemKeys.rollup) progress.record(value)
+  })
+  const newest = createNewestReadings()
+  const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
+  const board = createSensorBoard({ states: picture.states, nowMs, rules })
+  for (const [key, sensor] of sensors.entries()) board.onRegistered(key, sensor)
+  sensors.onChange(({ key, value }) => board.onRegistered(key, value))
+  picture.onFolded(board.onFolded)
+  opened.use(keepSeeding(newest, { store, picture, log }))
+  const directory = remembered(board.registryVersion, () =>
+    areaDirectory(
+      board.ever().map(({ sensor }) => sensor),
+      { networkName, idPrefix },
+    ),
+  )
+  return { rules, progress, newest, picture, board, directory }
+}
+
+/** What `make` gave, until `version` changes. */
+function remembered<T>(version: () => number, make: () => T): () => T {
+  let made: { readonly version: number; readonly value: T } | undefined
+  return () => {
+    if (made?.version !== version()) made = { version: version(), value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,99 @@
+/** Every route of `/v1`, each made of what it needs. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import { createKeccak } from '../runtime/keccak.ts'
+import { createKeep } from '../runtime/keep.ts'
+import type { Logger } from '../runtime/log.ts'
+import type { LevelNow } from '../runtime/nats/format-level.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { aqiScale } from './areas/aqi-scale.ts'
+import { createAreaHistory } from './areas/area-history.ts'
+import { keptMs, listAreas, showArea } from './areas/areas.ts'
+import type { ApiConfig } from './config.ts'
+import type { Route } from './http/answer.ts'
+import type { AskStore } from './http/ask-store.ts'
+import { createReadingTexts } from './live/reading-texts.ts'
+import { usualView } from './live/view.ts'
+import type { Admission } from './open-admission.ts'
+import type { Live } from './open-live.ts'
+import { docsPage, openApiDocument } from './openapi/docs.ts'
+import { documented } from './openapi/documented.ts'
+import { rootPointer } from './openapi/root.ts'
+import { watchBatchIndex } from './proofs/batch-index-watch.ts'
+import { onChainOf } from './proofs/on-chain.ts'
+import { proofRoutes } from './proofs/proof-routes.ts'
+import { listReadings } from './readings/list-readings.ts'
+import { listSensors } from './sensors/list-sensors.ts'
+import { sensorStatus } from './sensors/sensor-status.ts'
+import { createStreamHub, type StreamHub } from './stream/hub.ts'
+import { streamEvents } from './stream/stream.ts'
+import { openWebhooks } from './webhooks/open-webhooks.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly level: LevelNow
+  readonly settings: ApiConfig
+  readonly live: Live
+  readonly admission: Admission
+  readonly askStore: AskStore
+  readonly box: () => Promise<SecretBox>
+  readonly metrics: Registry
+  readonly nowMs: () => number
+  readonly log: Logger
+}
+
+export async function openRoutes(
+  options: Options,
+  opened: AsyncDisposableStack,
+): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
+  const { nc, level, settings, live, admission, askStore, box, metrics, nowMs, log } = options
+  const { rules, progress, newest, picture, board, directory } = live
+  const keccak = await createKeccak()
+  const batches = opened.use(await watchBatchIndex(nc, keccak))
+  const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const hub = opened.use(
+    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
+  )
+  const { tierOf } = admission
+  const allowInsecure = settings.allowInsecureWebhooks
+  const webhooks = opened.use(
+    await openWebhooks({ nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box }),
+  )
+  const keep = () => createKeep({ forMs: keptMs, most: 2_000, nowMs })
+  const routes = documented([
+    listSensors({ board, rules, directory }),
+    sensorStatus({ board, rules, texts, nowMs }),
+    listReadings({ board, rules, newest, askStore, texts }),
+    listAreas({ board, directory }),
+    showArea({
+      board,
+      directory,
+      history: createAreaHistory({ progress, nowMs }),
+      keeps: { accounts: keep(), visitors: keep() },
+      askStore,
+      nowMs,
+    }),
+    ...(await proofRoutes({
+      nc,
+      keccak,
+      log,
+      nowMs,
+      board,
+      rules,
+      newest,
+      askStore,
+      index: batches,
+      states: picture.states,
+      settings: settings.proofs,
+      registry: metrics,
+    })),
+    aqiScale(),
+    streamEvents({ nc, hub, board, rules, directory, texts, log }),
+    ...webhooks.routes,
+    admission.usage,
+    rootPointer(),
+    openApiDocument(),
+    docsPage(),
+  ])
+  return { routes, hub }
+}

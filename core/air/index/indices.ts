@@ -1,0 +1,12 @@
+import type { AirIndex } from './air-index.ts'
+import { europeanIndex } from './european.ts'
+import { usIndex } from './us-epa.ts'
+
+/**
+ * The index that each reading is given when it is accepted: stored, hashed and alerted on. Its
+ * statistics are kept; those of the others are made from the concentrations'.
+ */
+export const storedIndex: AirIndex = usIndex
+
+/** Every index that `?index=` may name, the usual one first. A new one is one file and its line here. */
+export const airIndices: readonly AirIndex[] = [storedIndex, europeanIndex]

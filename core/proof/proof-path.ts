@@ -1,0 +1,12 @@
+import type { Reading } from '../air/reading.ts'
+import { formatIsoMs } from '../iso-time.ts'
+
+type Named = Pick<Reading, 'sensor' | 'timeMs'>
+
+/** The address of this reading's own proof page, below the API's own address. */
+export const proofPath = ({ sensor, timeMs }: Named): string =>
+  `/proof/${encodeURIComponent(sensor)}/${encodeURIComponent(formatIsoMs(timeMs))}`
+
+/** The same as a whole address, to hand on. @param publicUrl the API's own address */
+export const proofUrl = (publicUrl: string, reading: Named): string =>
+  `${publicUrl.replace(/\/+$/, '')}${proofPath(reading)}`

@@ -1,0 +1,49 @@
+/** Mails: queued by whatever has one to send, sent by one of the processes, and those that keys bring about. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import type { AccountBook } from '../operate/account-book.ts'
+import type { Logger } from '../runtime/log.ts'
+import { countDropped, type MailQueue, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import type { DashboardConfig } from './config.ts'
+import { openKeyReminders } from './mail/key-reminders.ts'
+import { openMailSender } from './mail/mail-sender.ts'
+import { filePost, smtpPost } from './mail/post.ts'
+import { countMails } from './server/metrics.ts'
+
+type Options = {
+  readonly nc: NatsConnection
+  readonly book: AccountBook
+  readonly box: SecretBox
+  readonly settings: Pick<DashboardConfig, 'mail' | 'publicUrl' | 'contact'>
+  readonly metrics: Registry
+  readonly log: Logger
+  readonly nowMs: () => number
+  readonly onFailure: (error: unknown) => void
+}
+
+export async function openMailing(
+  { nc, book, box, settings, metrics, log, nowMs, onFailure }: Options,
+  opened: AsyncDisposableStack,
+): Promise<MailQueue> {
+  const mails = openMailQueue(nc, box, countDropped(metrics))
+  const { smtpUrl, allowPlain, from, folder } = settings.mail
+  opened.use(
+    await openMailSender({
+      nc,
+      box,
+      accounts: book.accounts,
+      post: opened.use(
+        smtpUrl === undefined ? filePost(folder, nowMs) : smtpPost(smtpUrl, { allowPlain }),
+      ),
+      from,
+      dashboard: settings.publicUrl,
+      contact: settings.contact?.text,
+      log,
+      count: countMails(metrics),
+      nowMs,
+    }),
+  )
+  opened.use(await openKeyReminders({ nc, mails, nowMs, onFailure }))
+  return mails
+}

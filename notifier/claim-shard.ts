@@ -1,0 +1,83 @@
+/**
+ * How a shard's owner begins: it reads the ledger and claims it. Claiming writes a record of our
+ * own: from then on the owner before can write nothing more.
+ */
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Cursors } from '../core/delivery/delivery.ts'
+import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import { eventsStream } from '../schemas/subjects.ts'
+import { type Recovered, recoverLedger } from './recover.ts'
+import type { ShardContext, ShardLedger } from './shard-work.ts'
+import { ledgerSnapshotWriter } from './snapshot.ts'
+import { snapshotKeeper } from './snapshot-keeper.ts'
+import { openWal } from './wal.ts'
+
+export type Claimed = ShardLedger & {
+  readonly cursors: Cursors
+  /** All that is matched was stored before; ms of the broker. */
+  readonly matchedByMs: number
+  /** Is called with what is durable from now on, in the order in which it was added. */
+  readonly foldBy: (fold: (records: readonly LedgerRecord[]) => void) => void
+}
+
+/** @throws TryAgain where another process has it, or we were stopped */
+export async function claimShard(
+  context: ShardContext,
+  shard: number,
+  stop: AbortSignal,
+): Promise<Claimed> {
+  const { nc, logger, metrics } = context
+  const recovered = await recoverLedger(nc, shard)
+  const { ledger, lastSeq } = recovered
+  const nowMs = context.clock(recovered.lastTimeMs)
+  const cursors = await firstCursors(nc, recovered, context.book.size())
+  let fold: (records: readonly LedgerRecord[]) => void = () => undefined
+  const wal = openWal({
+    ...context,
+    shard,
+    lastSeq,
+    cursors,
+    onCommitted: (records, seconds) => {
+      metrics.commit.observe(seconds)
+      fold(records)
+      snapshots.folded(records.length)
+    },
+  })
+  const snapshots = snapshotKeeper({
+    ledger,
+    position: wal.position,
+    write: ledgerSnapshotWriter(context, shard),
+    startMs: performance.now(),
+    onFailure: (error) => logger.warn({ err: error, shard }, 'snapshot: trying again later'),
+  })
+  if (stop.aborted) throw new TryAgain(`stopped before shard ${shard} was claimed`)
+  // a process that slept since the lease came would build on what the next owner wrote
+  if (await context.isTaken(shard))
+    throw new TryAgain(`shard ${shard} was taken before it was claimed: starting again`)
+  wal.add([{ type: 'epoch', atMs: nowMs() }])
+  await wal.settled()
+  if (wal.position().seq <= lastSeq) throw new TryAgain(`shard ${shard} could not be claimed`)
+  return {
+    ledger,
+    wal,
+    snapshots,
+    nowMs,
+    cursors,
+    matchedByMs: recovered.lastTimeMs || Number.POSITIVE_INFINITY,
+    foldBy: (next) => void (fold = next),
+  }
+}
+
+/** Where nothing was ever written and no webhook is there, what happened before concerns none. */
+async function firstCursors(
+  nc: NatsConnection,
+  { lastSeq, cursors }: Recovered,
+  webhooks: number,
+): Promise<Cursors> {
+  if (lastSeq > 0 || webhooks > 0) return cursors
+  const { streams } = await jetstreamManager(nc, { checkAPI: false })
+  const { state } = await streams.info(eventsStream)
+  return { ...cursors, events: state.last_seq }
+}

@@ -1,0 +1,88 @@
+/** Opens what the shards of a process share. */
+import { jetstream } from '@nats-io/jetstream'
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Registry } from 'prom-client'
+import { sensorIdRules } from '../core/air/sensor-id.ts'
+import { publicResolver } from '../runtime/http/public-resolver.ts'
+import { createKeccak } from '../runtime/keccak.ts'
+import { takenBySomeoneElse } from '../runtime/nats/leases.ts'
+import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
+import { watchBucket } from '../runtime/nats/watched-bucket.ts'
+import type { Instance } from '../runtime/process/instance-id.ts'
+import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
+import { buckets } from '../schemas/subjects.ts'
+import { shardLease } from '../schemas/system-keys.ts'
+import { parseWebhook } from '../schemas/webhooks/webhook.ts'
+import { attemptsLog } from './attempts-log.ts'
+import { steadyClock } from './clock.ts'
+import type { NotifierConfig } from './config.ts'
+import { createLimits } from './limits.ts'
+import { notifierMetrics } from './metrics.ts'
+import { ownerMails } from './owner-mails.ts'
+import { reportEndpoints } from './report-endpoints.ts'
+import { openSender } from './send.ts'
+import type { ShardContext } from './shard-work.ts'
+import { openSources } from './sources/open-sources.ts'
+import { openWebhookBook, parsePremium } from './webhook-book.ts'
+
+type Options = Pick<ShardContext, 'pause' | 'stop' | 'onFatal' | 'onNeeds' | 'logger'> & {
+  readonly nc: NatsConnection
+  readonly settings: NotifierConfig
+  readonly idPrefix: string
+  readonly instance: Instance
+  readonly box: SecretBox
+  readonly leases: KV
+  readonly registry: Registry
+  /** Closes what is opened here. */
+  readonly opened: AsyncDisposableStack
+}
+
+export async function openContext(options: Options): Promise<ShardContext> {
+  const { nc, settings, instance, box, leases, registry, opened, ...given } = options
+  const { logger, stop } = given
+  const metrics = notifierMetrics(registry)
+  const rules = sensorIdRules(options.idPrefix)
+  const parseSensor = (value: unknown) => parseAnySensor(value, rules)
+  const sensors = opened.use(await watchBucket(nc, buckets.sensors, parseSensor))
+  const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, parseWebhook))
+  const accounts = opened.use(await watchBucket(nc, buckets.accounts, parsePremium))
+  const book = opened.use(openWebhookBook(webhooks, accounts, box))
+  const { allowInsecure, signatureHeader, rate, mostWaiting, publicUrl } = settings
+  const sendMail = ownerMails(openMailQueue(nc, box, countDropped(registry)), logger, stop)
+  const isTaken = takenBySomeoneElse(leases, instance.id)
+  return {
+    ...given,
+    ...reportEndpoints({ webhooks: webhooks.kv, sendMail, metrics, logger }),
+    nc,
+    js: jetstream(nc),
+    onRetry: (error) => {
+      metrics.natsRetries.inc()
+      logger.debug({ err: error }, 'NATS did not take a message: trying again')
+    },
+    worker: instance.worker,
+    limits: createLimits(),
+    rate,
+    mostWaiting,
+    metrics,
+    clock: (leastMs) => steadyClock(leastMs, Date.now, () => performance.now()),
+    isTaken: (shard) => isTaken(shardLease(shard)),
+    sender: opened.use(openSender({ resolver: publicResolver({ allowInsecure }) })),
+    book,
+    signatureHeader,
+    userAgent: 'airproof-webhooks/1',
+    allowInsecure,
+    wallMs: Date.now,
+    random: Math.random,
+    sources: await openSources({
+      nc,
+      keccak: await createKeccak(),
+      sensorOf: sensors.get,
+      thresholdOf: (webhook) => book.get(webhook)?.webhook.filters.aqi_threshold,
+      publicUrl,
+      stop,
+    }),
+    attempts: attemptsLog(nc),
+  }
+}

@@ -1,0 +1,51 @@
+/** What the owner of a shard works with: its parts share this, and each has a file of its own. */
+import type { RateLimit } from '../core/access/rate-limit.ts'
+import type { Ledger } from '../core/delivery/ledger.ts'
+import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
+import type { Logger } from '../runtime/log.ts'
+import type { CatchUp } from './catch-up.ts'
+import type { Deliverer, DelivererContext } from './deliverer.ts'
+import type { Limits } from './limits.ts'
+import type { Matcher } from './matcher.ts'
+import type { Scheduler } from './scheduler/scheduler.ts'
+import type { SnapshotKeeper } from './snapshot-keeper.ts'
+import type { Wal, WalContext } from './wal.ts'
+
+/** What all shards of a process share. */
+export type ShardContext = WalContext &
+  DelivererContext & {
+    readonly worker: string
+    readonly limits: Limits
+    /** Of one endpoint. */
+    readonly rate: RateLimit
+    readonly mostWaiting: number
+    readonly logger: Logger
+    /** A clock that never goes back, ms since the epoch, not before `leastMs`. */
+    readonly clock: (leastMs: number) => () => number
+    readonly onFatal: (error: unknown) => void
+    /** Another process owns it now, by the leases. */
+    readonly isTaken: (shard: number) => Promise<boolean>
+    /** A shard needs other messages of READINGS than it did. */
+    readonly onNeeds: () => void
+  }
+
+/** The ledger in memory, and the log that it is the fold of. */
+export type ShardLedger = {
+  readonly ledger: Ledger
+  readonly wal: Wal
+  readonly snapshots: SnapshotKeeper
+  readonly nowMs: () => number
+}
+
+export type ShardWork = ShardLedger & {
+  readonly context: ShardContext
+  readonly shard: number
+  readonly matcher: Matcher
+  readonly catchUp: CatchUp
+  readonly scheduler: Scheduler
+  readonly deliver: Deliverer
+  /** Deleted webhooks of which a record says so that is not folded yet. */
+  readonly dropping: Set<WebhookNumber>
+  /** Aborted when the shard is given up: no new attempts. */
+  readonly stop: AbortSignal
+}

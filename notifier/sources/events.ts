@@ -1,0 +1,71 @@
+/** Source `events`: what the pipeline decided about sensors, as EVENTS keeps it for 30 days. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import { criticalAqi } from '../../core/air/thresholds.ts'
+import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import { reportBroken } from '../../runtime/broken.ts'
+import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
+import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
+import { happeningOfEvent } from '../payload.ts'
+import { recent } from './recent.ts'
+import type { Source, SourceContext } from './source.ts'
+import { commonOf, streamItems } from './stream-items.ts'
+
+const eventsKept = 2_000
+
+export async function eventsSource({
+  nc,
+  thresholdOf,
+}: Pick<SourceContext, 'nc' | 'thresholdOf'>): Promise<Source> {
+  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  const events = recent<AirEvent>(eventsKept, async (seq) => {
+    const found = await direct.getMessage(eventsStream, { seq })
+    return found === null ? undefined : readEvent(found)
+  })
+  return {
+    name: 'events',
+    ...streamItems(nc, {
+      stream: eventsStream,
+      // the anchor's own events are another source
+      subjects: [riseSubject('*'), presenceSubject('*')],
+      maxMessages: 200,
+      itemReader: () => (message) => {
+        const event = readEvent(message)
+        if (event !== undefined) events.put(message.seq, event)
+        const match = (index: WebhookIndex, on: Matched): void => {
+          // what is there and is not an event was reported, and is passed over
+          if (event !== undefined) matchEvent(event, index, on)
+        }
+        return { source: 'events', ...commonOf(message), match }
+      },
+    }),
+    happening: async ({ webhook, kind, sequence, detail }) => {
+      const event = await events.get(sequence)
+      return event && happeningOfEvent(event, kind, detail, thresholdOf(webhook))
+    },
+  }
+}
+
+export function matchEvent(event: AirEvent, index: WebhookIndex, on: Matched): void {
+  const place = { sensor: event.sensor_id, area: event.area }
+  switch (event.kind) {
+    case 'rise':
+      index.rise(place, event, on)
+      if (event.from <= criticalAqi && criticalAqi < event.to)
+        index.match('aqi.critical', place, 0, on)
+      return
+    case 'online':
+      return index.match('sensor.online', place, 0, on)
+    case 'offline':
+      return index.match('sensor.offline', place, 0, on)
+  }
+}
+
+type StoredEvent = { readonly seq: number; readonly subject: string; readonly data: Uint8Array }
+
+/** undefined: what is there is not an event, which is reported. */
+function readEvent({ seq, subject, data }: StoredEvent): AirEvent | undefined {
+  const event = parseEvent(data)
+  if (typeof event !== 'string') return event
+  reportBroken({ stream: eventsStream, seq, subject, why: event })
+  return undefined
+}

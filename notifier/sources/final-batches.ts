@@ -1,0 +1,140 @@
+/**
+ * The batches that the chain holds for good, as EVENTS tells of them for 30 days. One reader a
+ * process, begun when it is first asked: a batch is some hundred bytes, and there are some 4,000.
+ */
+import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
+import { dayMs } from '../../core/time.ts'
+import { reportBroken } from '../../runtime/broken.ts'
+import { openPull } from '../../runtime/nats/pull.ts'
+import { fenceOf, lastMessage } from '../../runtime/nats/stored-message.ts'
+import { type AnchoredEvent, parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import { anchoredSubject, anchoredSubjects, eventsStream } from '../../schemas/subjects.ts'
+
+export type FinalBatch = {
+  readonly event: AnchoredEvent
+  /** When it was told, by the broker's clock. */
+  readonly storedMs: number
+}
+
+export type FinalBatches = {
+  /** The first batch that ends at the sequence of READINGS or after it; undefined: none yet. */
+  readonly endingFrom: (seq: number) => Promise<FinalBatch | undefined>
+  /** The same, but waits for it; undefined: it was stopped. */
+  readonly waitFor: (seq: number, stop: AbortSignal) => Promise<FinalBatch | undefined>
+  /** The last READINGS sequence of what was final before that time, ms; 0: nothing was. */
+  readonly endBefore: (timeMs: number) => Promise<number>
+}
+
+/** As long as EVENTS keeps them. */
+const keptMs = 30 * dayMs
+
+export function finalBatches(nc: NatsConnection, stop: AbortSignal): FinalBatches {
+  const list: FinalBatch[] = []
+  const waiting: (() => void)[] = []
+  let loading: Promise<void> | undefined
+
+  const take = (batch: FinalBatch): void => {
+    // batches are told in their order; one that comes again, or leaves that order, is not ours
+    if (batch.event.index <= (list.at(-1)?.event.index ?? 0)) return
+    list.push(batch)
+    while ((list[0]?.storedMs ?? batch.storedMs) < batch.storedMs - keptMs) list.shift()
+    for (const wake of waiting.splice(0)) wake()
+  }
+
+  /** Resolves when all that was told up to now is in the list. */
+  const load = async (): Promise<void> => {
+    const last = await lastMessage(nc, eventsStream, anchoredSubjects)
+    const loaded = Promise.withResolvers<void>()
+    if (last === undefined) loaded.resolve()
+    const pull = await openPull(nc, {
+      stream: eventsStream,
+      subjects: [anchoredSubjects],
+      fromSeq: 1,
+      maxMessages: 1_000,
+    })
+    stop.addEventListener('abort', () => void pull[Symbol.asyncDispose](), { once: true })
+    void (async () => {
+      for await (const message of pull) {
+        const event = readAnchored(message)
+        if (event !== undefined) take({ event, storedMs: message.info.timestampNanos / 1_000_000 })
+        if (message.seq >= (last?.seq ?? 0) || message.info.pending === 0) loaded.resolve()
+      }
+      loaded.resolve()
+    })()
+    await loaded.promise
+  }
+
+  const ready = async (): Promise<void> => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+    await loading
+  }
+
+  const find = (seq: number): FinalBatch | undefined => list[firstEndingFrom(list, seq)]
+
+  const change = (until: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        until.removeEventListener('abort', wake)
+        resolve()
+      }
+      waiting.push(wake)
+      until.addEventListener('abort', wake)
+    })
+
+  return {
+    endingFrom: async (seq) => {
+      await ready()
+      return find(seq)
+    },
+    waitFor: async (seq, until) => {
+      await ready()
+      while (!until.aborted) {
+        const found = find(seq)
+        if (found !== undefined) return found
+        await change(until)
+      }
+      return undefined
+    },
+    endBefore: async (timeMs) => {
+      await ready()
+      return list.findLast(({ storedMs }) => storedMs < timeMs)?.event.last ?? 0
+    },
+  }
+}
+
+function firstEndingFrom(list: readonly FinalBatch[], seq: number): number {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((list[middle]?.event.last ?? 0) < seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+type StoredEvent = {
+  readonly seq: number
+  readonly subject: string
+  readonly headers?: MsgHdrs | undefined
+  readonly data: Uint8Array
+}
+
+/** undefined: what is there is not what the anchor tells of a batch, which is reported. */
+function readAnchored({ seq, subject, headers, data }: StoredEvent): AnchoredEvent | undefined {
+  const event = parseAnchoredEvent(data)
+  const why =
+    event === undefined
+      ? 'it does not tell of an anchored batch'
+      : subject !== anchoredSubject(event.index)
+        ? `it tells of batch ${event.index} under the subject of another`
+        : fenceOf(headers) === undefined
+          ? 'it was published without the fence'
+          : undefined
+  if (why === undefined) return event
+  reportBroken({ stream: eventsStream, seq, subject, why })
+  return undefined
+}

@@ -1,0 +1,38 @@
+/** The readings of single messages of READINGS, for every source that tells about readings. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { CodedKind, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import type { ArrivedReading } from '../../core/state/log-message.ts'
+import { isFresh } from '../../core/state/presence.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
+import { readingsStream } from '../../schemas/subjects.ts'
+import { type Recent, recent } from './recent.ts'
+
+/** By sequence; a message has up to 512 KB. */
+export type LogReadings = Recent<readonly ArrivedReading[]>
+
+const messagesKept = 8
+
+export async function openLogReadings(nc: NatsConnection): Promise<LogReadings> {
+  const { direct } = await jetstreamManager(nc, { checkAPI: false })
+  const readLog = logReader(nc)
+  return recent(messagesKept, async (seq) => {
+    const found = await direct.getMessage(readingsStream, { seq })
+    if (found === null) return undefined
+    // named one by one: they are getters, which a spread leaves out
+    const { subject, header, data } = found
+    return (await readLog({ seq, subject, headers: header, data }))?.readings
+  })
+}
+
+/** Back-fill is history when it arrives, and fires nothing. The detail is the reading's place. */
+export function matchReadings(
+  kind: CodedKind,
+  readings: readonly ArrivedReading[],
+  index: WebhookIndex,
+  on: Matched,
+): void {
+  readings.forEach(({ sensor, area, timeMs, arrivedMs }, place) => {
+    if (isFresh(timeMs, arrivedMs)) index.match(kind, { sensor, area }, place, on)
+  })
+}

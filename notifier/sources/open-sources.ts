@@ -1,0 +1,15 @@
+/** The sources there are: a row of `core/delivery/event-kinds.ts` and a module each. */
+import { anchoredSource } from './anchored.ts'
+import { eventsSource } from './events.ts'
+import { openLogReadings } from './log-readings.ts'
+import { readingsSource } from './readings.ts'
+import type { SourceContext, Sources } from './source.ts'
+
+export async function openSources(context: SourceContext): Promise<Sources> {
+  const readings = await openLogReadings(context.nc)
+  return {
+    events: await eventsSource(context),
+    readings: readingsSource(context, readings),
+    anchored: anchoredSource(context, readings),
+  }
+}

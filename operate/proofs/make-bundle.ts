@@ -1,0 +1,42 @@
+/** The proof bundle of a reading, made for the one who asks; its parts are kept by the anchor process. */
+
+import type { Reading } from '../../core/air/reading.ts'
+import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { hourMs } from '../../core/time.ts'
+import { createKeep } from '../../runtime/keep.ts'
+import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
+import type { BatchIndex } from './batch-index.ts'
+import type { Verdict } from './prove-reading.ts'
+
+type Options = {
+  readonly index: BatchIndex
+  /** What bucket `proofs` holds of a batch. */
+  readonly chainProofOf: (index: number) => Promise<ChainProof | undefined>
+  readonly keccak: Keccak
+  readonly nowMs: () => number
+}
+
+/**
+ * @returns the bundle's text; undefined where the batch is not final. A final batch stays provable
+ * while nobody looks at the chain: the bundle brings all that is needed to look for oneself.
+ */
+export type MakeBundle = (reading: Reading, verdict: Verdict) => Promise<string | undefined>
+
+export function createMakeBundle({ index, chainProofOf, keccak, nowMs }: Options): MakeBundle {
+  const keep = createKeep({ forMs: hourMs, most: 64, nowMs })
+  const read = ({ index: batch, blockHash }: Anchored): Promise<ChainProof> =>
+    keep({ what: 'chain proof', batch, blockHash }, async () => {
+      const chain = await chainProofOf(batch)
+      if (chain === undefined || chain.blockHash !== blockHash)
+        throw new Error(`bucket proofs does not hold what belongs to batch ${batch}`)
+      return chain
+    })
+  return async (reading, verdict) => {
+    if (!('proof' in verdict)) return undefined
+    const { header, path } = verdict.proof
+    const anchored = index.anchored(header.index)
+    if (anchored?.status !== 'final') return undefined
+    return bundleText({ reading, path, header, chain: await read(anchored) }, keccak)
+  }
+}

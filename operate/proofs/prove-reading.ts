@@ -1,0 +1,122 @@
+/**
+ * Where a stored reading stands between the log and the chain, found out anew at each call: its
+ * leaf from its values, its batch by its number, its path from the batch's blob by the leaf's own
+ * hash, the root from leaf and path. Nothing here was decided before and kept.
+ */
+
+import type { Reading } from '../../core/air/reading.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
+import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
+import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.ts'
+import { pathIn } from '../../core/proof/path-in.ts'
+import { tileLeaves } from '../../core/proof/tiles.ts'
+import { hourMs } from '../../core/time.ts'
+import { createKeep } from '../../runtime/keep.ts'
+import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
+import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
+import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
+
+export type MismatchWhy =
+  /** Batches go on behind its number, and none holds it. */
+  | 'no_batch'
+  /** Its number is above every one that the log has given out: the row was made up. */
+  | 'not_in_log'
+  /** The batch's header is not the one that was anchored. */
+  | 'header'
+  /** The reading does not hash to any leaf of its batch: the row was altered, or made up. */
+  | 'leaf'
+  /** The kept leaves of the batch no longer give its root. */
+  | 'blob'
+
+export type ReadingProof = {
+  readonly header: BatchHeader
+  readonly path: readonly Uint8Array[]
+  /** Among the leaves of the batch. */
+  readonly leafIndex: number
+}
+
+/** `proof` is there wherever the reading was found in its batch. */
+export type Verdict = { readonly hash: Hex } & (
+  | { readonly status: 'pending' }
+  | { readonly status: 'anchoring'; readonly why: UnanchoredWhy; readonly proof: ReadingProof }
+  | {
+      readonly status: 'verified'
+      readonly proof: ReadingProof
+      readonly anchored: Anchored
+      readonly checked: Checked
+    }
+  | { readonly status: 'mismatch'; readonly why: MismatchWhy; readonly index: number | undefined }
+)
+
+/** @throws what the way to the blobs throws; RangeError never */
+export type ProveReading = (reading: Reading) => Promise<Verdict>
+
+type Options = {
+  readonly index: BatchIndex
+  readonly blobs: BatchBlobs
+  readonly keccak: Keccak
+  readonly nowMs: () => number
+  /** Whether the log has given the number out. Absent: every number may be anchored yet. */
+  readonly isInLog?: (seq: number) => Promise<boolean>
+}
+
+/** The top of a batch is written once, so what was read holds; the bound is memory's. */
+const mostTops = 64
+
+export function createProveReading(options: Options): ProveReading {
+  const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
+  const leafOf = leafEncoder(keccak)
+  const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
+
+  const openTop = (batch: number): Promise<OpenTop> =>
+    tops({ what: 'top', batch }, async () => {
+      const top = await blobs.top(batch)
+      if (top === undefined) throw new RangeError(`batch ${batch} has no blob`)
+      return { top, tree: merkleTree(top.roots, keccak) }
+    })
+  /** @throws RangeError where what is kept of the batch cannot be read */
+  const find = async (
+    header: BatchHeader,
+    leaf: Uint8Array,
+  ): Promise<ReadingProof | MismatchWhy> => {
+    const { top, tree } = await openTop(header.index)
+    const number = tileOf(top, leaf)
+    if (number === undefined) return 'leaf'
+    const tile = await blobs.tile(header.index, number)
+    if (tile === undefined) throw new RangeError(`batch ${header.index} has no tile ${number}`)
+    const place = tile.findIndex((one) => Buffer.compare(one, leaf) === 0)
+    if (place === -1) return 'leaf'
+    const path = [...pathIn(tile, place, keccak), ...tree.pathOf(number)]
+    if (toHex(foldPath(leaf, path, keccak)) !== header.root) return 'blob'
+    return { header, path, leafIndex: number * tileLeaves + place }
+  }
+
+  return async (reading) => {
+    const leaf = leafOf(reading)
+    const hash = toHex(leaf)
+    const standing = index.standingOf(reading.seq, nowMs())
+    if (standing.status === 'pending')
+      return (await isInLog(reading.seq))
+        ? { status: 'pending', hash }
+        : { status: 'mismatch', hash, why: 'not_in_log', index: undefined }
+    const sealed = standing.index === undefined ? undefined : index.sealed(standing.index)
+    if (standing.status === 'broken' || sealed === undefined) {
+      const why = standing.status === 'broken' ? standing.why : 'header'
+      return { status: 'mismatch', hash, why, index: standing.index }
+    }
+    const found = await find(sealed.header, leaf).catch((error: unknown) => {
+      if (error instanceof RangeError) return 'blob' as const
+      throw error
+    })
+    if (typeof found === 'string')
+      return { status: 'mismatch', hash, why: found, index: standing.index }
+    if (standing.status === 'anchoring')
+      return { status: 'anchoring', hash, why: standing.why, proof: found }
+    const { anchored, checked } = standing
+    return { status: 'verified', hash, proof: found, anchored, checked }
+  }
+}
+
+type OpenTop = { readonly top: BlobTop; readonly tree: MerkleTree }

@@ -1,0 +1,113 @@
+/**
+ * Which area-hours may be read from the roll-ups? The statistics job says up to which sequence of
+ * READINGS it has looked and which hours of what it saw are still to be written; what came after
+ * that, we saw ourselves.
+ */
+
+import { wholeNetwork } from '../core/air/area.ts'
+import type { Reading } from '../core/air/reading.ts'
+import { dayMs, floorTo, hourMs } from '../core/time.ts'
+import type { BucketSize } from '../store/store.ts'
+
+export type RollupRecord = {
+  readonly position: number
+  readonly dirty: readonly AreaStep[]
+  readonly dirtyDays: readonly AreaStep[]
+}
+
+type AreaStep = readonly [area: string, startMs: number]
+
+export type RollupProgress = {
+  /** Readings of a READINGS message, in any order, seen again or not. */
+  readonly note: (seq: number, readings: readonly Pick<Reading, 'area' | 'timeMs'>[]) => void
+  readonly record: (record: RollupRecord | undefined) => void
+  /** Up to where the job has looked; 0: it never has. */
+  readonly position: () => number
+  /**
+   * The starts of hours or days that differ from what the roll-ups say, or may; 'all' while no job
+   * has ever run, or more hours were touched than we keep count of.
+   */
+  readonly unwritten: (area: string, size: BucketSize) => ReadonlySet<number> | 'all'
+}
+
+/** A year of late hours in ten areas; beyond that nothing is known of any hour. */
+const mostTouched = 100_000
+
+export function createRollupProgress(): RollupProgress {
+  /** Area → hour → the newest sequence that touched it. */
+  let touched = new Map<string, Map<number, number>>()
+  let count = 0
+  let lostUpTo = 0
+  let current: RollupRecord | undefined
+  const dirty: Readonly<Record<BucketSize, Map<string, Set<number>>>> = {
+    hour: new Map(),
+    day: new Map(),
+  }
+
+  const touch = (area: string, hourStartMs: number, seq: number): void => {
+    let hours = touched.get(area)
+    if (hours === undefined) touched.set(area, (hours = new Map()))
+    if (!hours.has(hourStartMs)) count++
+    hours.set(hourStartMs, Math.max(seq, hours.get(hourStartMs) ?? 0))
+  }
+
+  const forgetRead = (position: number): void => {
+    for (const [area, hours] of touched) {
+      for (const [hour, seq] of hours) {
+        if (seq > position) continue
+        hours.delete(hour)
+        count--
+      }
+      if (hours.size === 0) touched.delete(area)
+    }
+  }
+
+  return {
+    note: (seq, readings) => {
+      if (current !== undefined && seq <= current.position) return
+      for (const { area, timeMs } of readings) touch(area, floorTo(timeMs, hourMs), seq)
+      if (count <= mostTouched) return
+      touched = new Map()
+      count = 0
+      lostUpTo = seq
+    },
+    record: (record) => {
+      current = record
+      fill(dirty.hour, record?.dirty ?? [])
+      fill(dirty.day, record?.dirtyDays ?? [])
+      if (record !== undefined) forgetRead(record.position)
+    },
+    position: () => current?.position ?? 0,
+    unwritten: (area, size) => {
+      if (current === undefined || lostUpTo > current.position) return 'all'
+      const isNetwork = area === wholeNetwork
+      const told = isNetwork ? dirty[size].values() : [dirty[size].get(area) ?? []]
+      const seen = isNetwork ? touched.values() : [touched.get(area) ?? new Map<number, number>()]
+      const starts = new Set<number>()
+      for (const steps of told) for (const start of steps) starts.add(start)
+      for (const hours of seen) {
+        for (const hour of hours.keys()) starts.add(size === 'hour' ? hour : floorTo(hour, dayMs))
+      }
+      return starts
+    },
+  }
+}
+
+function fill(into: Map<string, Set<number>>, steps: readonly AreaStep[]): void {
+  into.clear()
+  for (const [area, start] of steps) into.set(area, (into.get(area) ?? new Set()).add(start))
+}
+
+/** @returns undefined for a value that is no record: then nothing is taken from the roll-ups */
+export function parseRollupRecord(value: unknown): RollupRecord | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { position, dirty, dirtyDays }: Partial<Record<keyof RollupRecord, unknown>> = value
+  if (typeof position !== 'number' || !isSteps(dirty) || !isSteps(dirtyDays)) return undefined
+  return { position, dirty, dirtyDays }
+}
+
+const isSteps = (value: unknown): value is readonly AreaStep[] =>
+  Array.isArray(value) &&
+  value.every(
+    (entry) => Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number',
+  )

@@ -1,0 +1,92 @@
+/** Asks the process that delivers for a webhook, which alone knows what waits. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { EventKind } from '../../core/delivery/delivery.ts'
+import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+import { askSubject } from '../../schemas/subjects.ts'
+import type { Attempt } from '../../schemas/webhooks/attempt.ts'
+import {
+  type AskRefusal,
+  askTimeoutMs,
+  type WaitingDelivery,
+  type WebhookReply,
+  type WebhookRequest,
+} from '../../schemas/webhooks/webhook-requests.ts'
+import { NoDelivery, OwnerAway, WebhookDisabled } from './delivery-errors.ts'
+
+export type Waiting = {
+  /** All there are, of which `deliveries` are the first. */
+  readonly total: number
+  readonly deliveries: readonly WaitingDelivery[]
+  readonly is_behind: boolean
+}
+
+/** What changes anything is answered when it is durable. All throw
+ * OwnerAway, `replay` NoDelivery and WebhookDisabled too. */
+export type DeliveryOwner = {
+  readonly list: (
+    webhook: string,
+    asked: { readonly state: 'pending' | 'dead'; readonly limit: number },
+  ) => Promise<Waiting>
+  /** @param key natural key @returns the delivery's id */
+  readonly replay: (webhook: string, key: string) => Promise<string>
+  /** @param since ISO 8601, UTC */
+  readonly recover: (webhook: string, since: string) => Promise<void>
+  readonly test: (webhook: string, event: EventKind) => Promise<Attempt>
+}
+
+export function deliveryOwner(nc: NatsConnection): DeliveryOwner {
+  const ask = async (request: WebhookRequest): Promise<WebhookReply & { ok: true }> => {
+    const reply = await send(nc, request)
+    if (reply.ok) return reply
+    throw refused(reply.code, reply.message, request.op === 'replay' ? request.key : '')
+  }
+  return {
+    list: async (webhook, { state, limit }) => {
+      const reply = await ask({ op: 'list', webhook, state, limit })
+      return reply.op === 'list' ? reply : misunderstood(reply)
+    },
+    replay: async (webhook, key) => {
+      const reply = await ask({ op: 'replay', webhook, key })
+      return reply.op === 'replay' ? reply.delivery : misunderstood(reply)
+    },
+    recover: async (webhook, since) => {
+      const reply = await ask({ op: 'recover', webhook, since })
+      if (reply.op !== 'recover') misunderstood(reply)
+    },
+    test: async (webhook, event) => {
+      const reply = await ask({ op: 'test', webhook, event })
+      return reply.op === 'test' ? reply.attempt : misunderstood(reply)
+    },
+  }
+}
+
+function refused(code: AskRefusal, message: string, asked: string): Error {
+  switch (code) {
+    case 'unknown_delivery':
+      return new NoDelivery(asked, 'not_kept')
+    case 'disabled':
+      return new WebhookDisabled()
+    case 'unknown_webhook':
+    case 'busy':
+      return new OwnerAway(new Error(message))
+    case 'bad_request':
+      return new Error(
+        `the owner of the webhook's deliveries takes the question for wrong: ${message}`,
+      )
+  }
+}
+
+function misunderstood(reply: WebhookReply & { ok: true }): never {
+  throw new OwnerAway(new Error(`the owner answered something else: ${reply.op}`))
+}
+
+async function send(nc: NatsConnection, request: WebhookRequest): Promise<WebhookReply> {
+  const subject = askSubject(shardOf(webhookNumberOf(request.webhook) ?? 0))
+  const timeout = request.op === 'test' ? askTimeoutMs.test : askTimeoutMs.other
+  try {
+    const message = await nc.request(subject, JSON.stringify(request), { timeout })
+    return message.json<WebhookReply>()
+  } catch (cause) {
+    throw new OwnerAway(cause)
+  }
+}

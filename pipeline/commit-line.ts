@@ -1,0 +1,104 @@
+/**
+ * Commits one decision after another, and makes of each what follows from it: receipts, events, what
+ * was refused, rows for the store. A worker has one line, and one decision at a time is in it.
+ */
+import type { Deferred, LogMessage } from '../core/state/log-message.ts'
+import { commit, type Log } from './commit.ts'
+import type { EventCopier } from './copy-events.ts'
+import type { RejectedCopier } from './copy-rejected.ts'
+import { type Decider, settle } from './decide.ts'
+import type { RawsAtHand } from './raw-message.ts'
+
+export type CommitLineParts = {
+  readonly log: Log
+  readonly decider: Decider
+  /** The partition's last message in the log; undefined before the first. */
+  readonly last: { readonly seq: number; readonly message: LogMessage } | undefined
+  readonly copyEvents: EventCopier
+  readonly copyRejected: RejectedCopier
+  readonly tellReceipts: (message: LogMessage) => void
+  /** A message that is committed, before anything else is awaited. */
+  readonly onCommitted: (message: LogMessage, seq: number) => void
+  /** A clock that never jumps, ms. */
+  readonly monotonicMs: () => number
+}
+
+export type Decision = {
+  readonly message: LogMessage
+  readonly raws: RawsAtHand
+  /** What it is a verdict on, of the late lane. */
+  readonly deferred?: readonly Deferred[]
+}
+
+export const noRaws: RawsAtHand = () => undefined
+
+export class CommitLine {
+  readonly #parts: CommitLineParts
+  #lastSeq: number
+  #committedAtMs: number
+  #copiedTo = 0
+  /** The copies of the last message; they must be made before the next is committed. */
+  #copying: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: CommitLineParts) {
+    const { last, tellReceipts, monotonicMs } = parts
+    this.#parts = parts
+    this.#lastSeq = last?.seq ?? 0
+    this.#committedAtMs = monotonicMs()
+    if (last === undefined) return
+    // the process may have died between the commit and the copies: made again, they change nothing
+    this.#copying = this.#copy({ message: last.message, raws: noRaws }, last.seq)
+    tellReceipts(last.message)
+  }
+
+  /** Of the partition's last message in the log; 0 before the first. */
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  get committedAtMs(): number {
+    return this.#committedAtMs
+  }
+
+  /** Raw messages up to here are judged, and what was refused of them is kept elsewhere. */
+  get copiedTo(): number {
+    return this.#copiedTo
+  }
+
+  /** @returns the sequence of the message  @throws Fenced */
+  async commit(decision: Decision): Promise<number> {
+    const { log, decider, tellReceipts, onCommitted, monotonicMs } = this.#parts
+    const { message } = decision
+    await this.#copying
+    const seq = await commit(log, message, this.#lastSeq)
+    this.#lastSeq = seq
+    this.#committedAtMs = monotonicMs()
+    settle(decider, message, seq)
+    tellReceipts(message)
+    this.#copying = this.#copy(decision, seq)
+    // awaited before the next commit, and at stop: until then a failure is not handled
+    this.#copying.then(
+      () => {
+        this.#copiedTo = message.rawLast
+      },
+      () => undefined,
+    )
+    onCommitted(message, seq)
+    return seq
+  }
+
+  /** Resolves when the copies of the last message are made. */
+  async settled(): Promise<void> {
+    await this.#copying
+  }
+
+  #copy({ message, raws, deferred = [] }: Decision, seq: number): Promise<unknown> {
+    const { copyEvents, copyRejected } = this.#parts
+    return Promise.all([
+      copyEvents(message, seq),
+      copyRejected(message, raws, ({ rawSeq, item }) =>
+        deferred.find((late) => late.rawSeq === rawSeq && late.item === item),
+      ),
+    ])
+  }
+}

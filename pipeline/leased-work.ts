@@ -1,0 +1,96 @@
+/** What this process works on: partitions and the statistics job, as leases come and go. */
+import type { KV } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import { partitionCount } from '../core/air/sensor-id.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import type { Logger } from '../runtime/log.ts'
+import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts'
+import type { Lifetime } from '../runtime/process/lifetime.ts'
+import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.ts'
+import type { Partitions } from './partitions.ts'
+import type { RollUpTask } from './roll-up-task.ts'
+import type { StoreWriter } from './store-writer.ts'
+import { positionTeller } from './stored-positions.ts'
+
+const partitionOfTask = (name: string): number => Number(name.slice(partitionPrefix.length))
+const tellPositionsMs = 2_000
+
+type Options = {
+  readonly nc: NatsConnection
+  /** Bucket `leases`. */
+  readonly leaseKeys: KV
+  /** Bucket `system`. */
+  readonly system: KV
+  /** Stable over restarts. */
+  readonly holder: string
+  readonly partitions: Partitions
+  readonly rollUps: RollUpTask
+  readonly writer: StoreWriter
+  readonly life: Lifetime
+  readonly logger: Logger
+}
+
+export class LeasedWork {
+  readonly #options: Options
+  readonly #leases: Leases
+  readonly #background: Promise<unknown>
+
+  constructor(options: Options) {
+    const { system, holder, life } = options
+    this.#options = options
+    this.#leases = this.#openLeases()
+    const tell = positionTeller(system, holder)
+    this.#background = Promise.all([
+      life.repeat(leaseRoundMs, this.#leases.round),
+      life.repeat(tellPositionsMs, () => this.#tellPositions(tell)),
+    ])
+  }
+
+  /** Takes no more, commits what is under way, then lets go of everything, in this order. */
+  readonly letGo = async (): Promise<void> => {
+    const { partitions, rollUps, writer } = this.#options
+    // a round of leases under way may still take a partition
+    await this.#background
+    await rollUps.stop()
+    await partitions.giveAll()
+    await writer.drain()
+    await this.#leases.releaseAll()
+  }
+
+  /** What NATS or the store did not take in time is in RAW or in the log, and waits there. */
+  readonly end = async (): Promise<void> => {
+    const { partitions, rollUps } = this.#options
+    await Promise.allSettled([this.#background])
+    await Promise.allSettled([rollUps.stop(), partitions.giveAll()])
+  }
+
+  #openLeases(): Leases {
+    const { nc, leaseKeys, holder, partitions, rollUps, life, logger } = this.#options
+    return openLeases({
+      nc,
+      kv: leaseKeys,
+      holder,
+      shared: Array.from({ length: partitionCount }, (_, partition) => partitionLease(partition)),
+      single: [tasks.rollUp],
+      onHeld: (name) => {
+        if (name === tasks.rollUp) rollUps.start()
+        else partitions.take(partitionOfTask(name))
+      },
+      onRelease: (name) =>
+        name === tasks.rollUp ? rollUps.stop() : partitions.give(partitionOfTask(name)),
+      onLost: (name) => {
+        if (name === tasks.rollUp) void rollUps.stop()
+        else life.fail(new TryAgain(`${name} is somebody else's now: starting anew`))
+      },
+      onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
+    })
+  }
+
+  async #tellPositions(tell: ReturnType<typeof positionTeller>): Promise<void> {
+    const { partitions, writer, logger } = this.#options
+    const positions = partitions.numbers().map((p) => [p, writer.position(p)] as const)
+    await tell(Object.fromEntries(positions)).catch((error: unknown) =>
+      logger.debug({ err: error }, 'positions were not told'),
+    )
+  }
+}

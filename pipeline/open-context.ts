@@ -1,0 +1,100 @@
+/** What the workers of all partitions share, from what the process has opened. */
+import type { KV } from '@nats-io/kv'
+import { createKeccak } from '../runtime/keccak.ts'
+import type { Logger } from '../runtime/log.ts'
+import { takenBySomeoneElse } from '../runtime/nats/leases.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
+import type { Lifetime } from '../runtime/process/lifetime.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import { partitionLease } from '../schemas/system-keys.ts'
+import type { Store } from '../store/store.ts'
+import { createClockWatch } from './clock-watch.ts'
+import type { Log } from './commit.ts'
+import type { PipelineMetrics } from './metrics.ts'
+import type { PartitionContext } from './partition-context.ts'
+import { watchReceipts } from './receipts.ts'
+import type { StoreWriter } from './store-writer.ts'
+import { createStormWatch } from './storm-watch.ts'
+import { thresholdsOf } from './thresholds.ts'
+
+type Opened = {
+  readonly log: Log
+  readonly logger: Logger
+  readonly worker: string
+  readonly holder: string
+  readonly leaseKeys: KV
+  readonly sensors: WatchedBucket<RegisteredSensor>
+  readonly webhooks: WatchedBucket<number>
+  readonly store: Store
+  readonly writer: StoreWriter
+  readonly metrics: PipelineMetrics
+  readonly earliestMs: number
+  readonly life: Lifetime
+}
+
+export async function openContext(opened: Opened): Promise<PartitionContext> {
+  const { log, logger, worker, sensors, store, writer, metrics, earliestMs, life } = opened
+  const clock = watchClock(opened)
+  const isTaken = takenBySomeoneElse(opened.leaseKeys, opened.holder)
+  return {
+    isTaken: (partition) => isTaken(partitionLease(partition)),
+    log,
+    logger,
+    worker,
+    sensorOf: sensors.get,
+    registryBarrier: () => untilCaughtUp(sensors, life),
+    thresholds: thresholdsOf(opened.webhooks),
+    keccak: await createKeccak(),
+    store,
+    writer,
+    storm: createStormWatch((silent) => {
+      metrics.storms.inc()
+      logger.error({ silent }, 'most sensors fell silent at once: offline events are held 15 min')
+    }),
+    wantReceipts: watchReceipts(sensors),
+    metrics: {
+      ...metrics,
+      count: (message) => {
+        metrics.count(message)
+        clock.note(message)
+      },
+    },
+    earliestMs,
+    nowMs: Date.now,
+    monotonicMs: () => Math.floor(performance.now()),
+    onFatal: life.fail,
+  }
+}
+
+async function untilCaughtUp(
+  sensors: WatchedBucket<RegisteredSensor>,
+  { stopping, pause }: Lifetime,
+): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      return await sensors.barrier()
+    } catch {
+      await pause(250)
+    }
+  }
+}
+
+function watchClock({ logger, metrics }: Opened): ReturnType<typeof createClockWatch> {
+  const clock = createClockWatch({
+    monotonicMs: () => performance.now(),
+    onChange: (isBehind, counts) => {
+      if (isBehind)
+        logger.error(
+          counts,
+          "nearly all readings are refused as `future`: is the clock of the NATS server's machine behind?",
+        )
+      else logger.info(counts, 'readings are no longer refused as `future`')
+    },
+  })
+  metrics.gauge(
+    'airproof_broker_clock_behind',
+    '1: more than nine of ten readings of the last minute were refused as future: a person should look',
+    () => Number(clock.isBehind()),
+  )
+  return clock
+}

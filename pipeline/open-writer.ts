@@ -1,0 +1,40 @@
+import type { Logger } from '../runtime/log.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from './commit.ts'
+import type { PipelineMetrics } from './metrics.ts'
+import type { Partitions } from './partitions.ts'
+import { listRefusedRows } from './refused-rows.ts'
+import { type ReadEntries, type StoreWriter, startStoreWriter } from './store-writer.ts'
+
+type Options = {
+  readonly store: Store
+  readonly readEntries: ReadEntries
+  readonly log: Log
+  readonly logger: Logger
+  readonly metrics: PipelineMetrics
+  readonly rememberRefused: Partitions['rememberRefused']
+}
+
+/** The store writer; what the store refuses is counted, remembered and listed. */
+export const openWriter = (options: Options): StoreWriter => {
+  const { store, readEntries, log, logger, metrics, rememberRefused } = options
+  return startStoreWriter({
+    store,
+    readEntries,
+    onRefused: async (partition, refused) => {
+      metrics.storeRefused.inc(refused.length)
+      const rows = { partition, rows: refused.length, why: refused[0]?.why }
+      logger.error(rows, 'the store refused rows')
+      rememberRefused(partition, refused)
+      await listRefusedRows(log, partition, refused)
+    },
+    onFailure: (error) => {
+      metrics.storeFailures.inc()
+      logger.warn({ err: error }, 'the store is away: rows wait')
+    },
+    onWritten: (rows) => metrics.storeRows.inc(rows),
+    pause: log.pause,
+    stop: log.stop,
+    ...store.writing,
+  })
+}

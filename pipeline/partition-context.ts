@@ -1,0 +1,34 @@
+import type { Keccak } from '../core/proof/leaf.ts'
+import type { Logger } from '../runtime/log.ts'
+import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import type { Store } from '../store/store.ts'
+import type { Log } from './commit.ts'
+import type { PipelineMetrics } from './metrics.ts'
+import type { StoreWriter } from './store-writer.ts'
+import type { StormWatch } from './storm-watch.ts'
+
+/** What the workers of all partitions of a process share. */
+export type PartitionContext = {
+  readonly log: Log
+  readonly logger: Logger
+  readonly worker: string
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  readonly registryBarrier: () => Promise<void>
+  readonly thresholds: () => readonly number[]
+  readonly keccak: Keccak
+  readonly store: Pick<Store, 'existing'>
+  readonly writer: StoreWriter
+  readonly storm: StormWatch
+  /** The sensors that asked for receipts. */
+  readonly wantReceipts: ReadonlySet<string>
+  readonly metrics: PipelineMetrics
+  readonly earliestMs: number
+  /** The wall clock, ms since the epoch. */
+  readonly nowMs: () => number
+  /** A clock that never jumps, ms. */
+  readonly monotonicMs: () => number
+  /** Somebody else's now, by the leases. */
+  readonly isTaken: (partition: number) => Promise<boolean>
+  /** The worker cannot go on; the process must end. */
+  readonly onFatal: (error: unknown) => void
+}

@@ -1,0 +1,13 @@
+/** What issue after issue was forgotten in silence, each place once, and every row of the tables. */
+import type { Mutant, RowMutants } from '../mutant.ts'
+import { eventKindMutants } from './event-kinds.ts'
+import { formatMutants } from './formats.ts'
+import { indexMutants } from './indices.ts'
+import { proofVersionMutants } from './proof-versions.ts'
+
+export const mutants: readonly (Mutant | RowMutants)[] = [
+  ...indexMutants,
+  ...proofVersionMutants,
+  ...formatMutants,
+  ...eventKindMutants,
+]

@@ -1,0 +1,37 @@
+/** What one device sends as fast as it can does not queue up before its neighbours without end. */
+import { expect, test } from 'vitest'
+import { partitionOf } from '../../core/air/sensor-id.ts'
+import { guardedNats } from '../support/gate.ts'
+
+test('beyond what may wait for the disk a sensor is told to come again, and its neighbour is taken', async () => {
+  await using nats = await guardedNats({ syncAlways: true })
+  await using _gate = await nats.startGate()
+  const id = 'NGR-LOS-IKJ-017'
+  const neighbour = Array.from({ length: 999 }, (_, i) => `NGR-LOS-YAB-${100 + i}`).find(
+    (other) => partitionOf(other) === partitionOf(id),
+  )
+  if (neighbour === undefined) throw new Error('there is none')
+  const [greedy, calm] = [
+    await nats.sensor(id, await nats.addSensor(id)),
+    await nats.sensor(neighbour, await nats.addSensor(neighbour)),
+  ]
+  const codes: (number | undefined)[] = []
+  greedy.subscribe(`_INBOX_${id}.>`, {
+    callback: (_, message) =>
+      void codes.push(message.json<{ error?: { code: number } }>().error?.code),
+  })
+  const body = 'x'.repeat(100_000)
+  for (let i = 0; i < 600; i++) greedy.publish(`air.raw.${id}`, body, { reply: `_INBOX_${id}.a` })
+  await greedy.flush().catch(() => undefined)
+  const subject = `air.raw.${neighbour}`
+  await expect
+    .poll(
+      async () => {
+        const answer = await calm.request(subject, '{}', { timeout: 10_000 })
+        return answer.json<{ seq?: number }>().seq
+      },
+      { timeout: 30_000 },
+    )
+    .toBeGreaterThan(0)
+  expect(codes).toContain(429)
+})

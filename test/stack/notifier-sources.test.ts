@@ -1,0 +1,128 @@
+/** Events and readings go on arriving, however the server went away and came back. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
+
+import { eventsSource } from '../../notifier/sources/events.ts'
+import { deliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
+
+import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { buckets, readingsStream } from '../../schemas/subjects.ts'
+import { eventually } from '../support/eventually.ts'
+import { publishReading } from '../support/log-reading.ts'
+import { testNats } from '../support/nats.ts'
+import {
+  changeWebhook,
+  publishEvent,
+  putWebhook,
+  rise,
+  startNotifier,
+} from '../support/notifier.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+test('a source goes on by itself where its server was silent, and not only where there is nothing new', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  await publishEvent(nc, rise(100, 180))
+  const seen: number[] = []
+  const stop = new AbortController()
+  const { follow } = await eventsSource({ nc, thresholdOf: () => undefined })
+  const reading = (async () => {
+    for await (const { sequence } of follow(1, stop.signal)) seen.push(sequence)
+  })()
+  // reads on after more silence of the events than it suffers of the server
+  const startMs = performance.now()
+  await eventually('six seconds are over', () => performance.now() - startMs > 6_000)
+  await publishEvent(nc, rise(100, 180))
+  await eventually('the second one', () => seen.length === 2)
+  const frozenMs = performance.now()
+  nats.freeze()
+  await eventually('it is silent for longer', () => performance.now() - frozenMs > 7_000)
+  nats.thaw()
+  await eventually('NATS takes an event', () =>
+    publishEvent(nc, rise(100, 180)).catch(() => undefined),
+  )
+  await eventually('the third one', () => seen.length >= 3, { withinMs: 30_000 })
+  expect(seen).toEqual(seen.map((_, i) => i + 1))
+  stop.abort()
+  await reading
+  await nc.close()
+})
+
+test('after kills and sleeps of the server, events and readings are delivered as before', async () => {
+  await using nats = await testNats({ syncAlways: true })
+  using folder = temporaryFolder()
+  await using receiver = await startReceiver()
+  await using resources = new AsyncDisposableStack()
+  const nc = await nats.connect()
+  resources.defer(() => nc.close())
+  await ensureStreams(nc)
+  const { id } = await putWebhook(nc, { url: receiver.url, events: ['aqi.high', 'reading.new'] })
+  resources.use(await startNotifier(nats.url, folder.path))
+  const arrived = (event: string) => receiver.received.filter(({ json }) => json.event === event)
+  let rounds = 0
+  const round = async (): Promise<void> => {
+    rounds++
+    await eventually('NATS takes a reading', () =>
+      publishReading(nc, rounds).catch(() => undefined),
+    )
+    await eventually('NATS takes an event', () => {
+      return publishEvent(nc, rise(100, 180)).catch(() => undefined)
+    })
+    await eventually(
+      'both arrive',
+      () => arrived('aqi.high').length >= rounds && arrived('reading.new').length >= rounds,
+      { withinMs: 60_000 },
+    )
+  }
+  await round()
+  for (const how of ['kill', 'kill', 'sleep'] as const) {
+    if (how === 'kill') {
+      await nats.kill()
+      await nats.restart()
+    } else {
+      nats.freeze()
+      setTimeout(nats.thaw, 7_000)
+    }
+    await round()
+  }
+  const ids = new Set(receiver.received.map(({ id }) => id))
+  expect(ids.size).toBeGreaterThanOrEqual(2 * rounds)
+  // READINGS is cut off behind what is needed: what is not matched yet is, also while nobody matches
+  const last = await (await jetstreamManager(nc)).streams.info(readingsStream)
+  const system = await new Kvm(nc).open(buckets.system)
+  const shard = shardOf(webhookNumberOf(id) ?? 0)
+  await eventually('it is told what is needed', async () => {
+    const needed = await system.get(`needed.notifier.${shard}`)
+    return needed?.json<{ readings: number }>().readings === last.state.last_seq + 1
+  })
+}, 300_000)
+
+test('readings that wait longer than they are remembered are read from the log again', async () => {
+  await using nats = await testNats()
+  using folder = temporaryFolder()
+  await using receiver = await startReceiver()
+  await using resources = new AsyncDisposableStack()
+  const nc = await nats.connect()
+  resources.defer(() => nc.close())
+  await ensureStreams(nc)
+  const events = ['reading.new' as const]
+  const webhook = await putWebhook(nc, { url: receiver.url, events, paused: true })
+  resources.use(await startNotifier(nats.url, folder.path))
+  const count = 12
+  for (let n = 1; n <= count; n++) await publishReading(nc, n)
+  const owner = deliveryOwner(nc)
+  await eventually('all wait', async () => {
+    const waiting = await owner
+      .list(webhook.id, { state: 'pending', limit: 50 })
+      .catch(() => undefined)
+    return waiting?.deliveries.filter(({ delivery }) => delivery !== '').length === count
+  })
+  await changeWebhook(nc, webhook, { paused: false })
+  const ids = () => new Set(receiver.received.map(({ id }) => id))
+  await eventually('all arrive', () => ids().size >= count)
+  expect(ids().size).toBe(count)
+})

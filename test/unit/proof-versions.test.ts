@@ -1,0 +1,110 @@
+/** Proofs have versions: each verifier knows those of core, refuses newer ones, and old files stay good. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import {
+  bundleVersions as verifierBundles,
+  headerVersions as verifierHeaders,
+  leafVersions as verifierLeaves,
+  verifyBundle,
+} from '../../anchor/verifier/airproof-verify.js'
+import { exportVersions, parseManifest } from '../../cli/export/export-manifest.ts'
+import { command as verifyCommand } from '../../cli/verify.ts'
+import { bundleVersions } from '../../core/proof/bundle.ts'
+import { headerTypeOf, headerVersions } from '../../core/proof/header.ts'
+import { leafType } from '../../core/proof/leaf.ts'
+import { runCommand } from '../support/run-command.ts'
+import { canonical, sampleText } from '../support/tampered.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const python = readFileSync('examples/verify-python/verify.py', 'utf8').replace(/'\n\s*'/g, '')
+const page = readFileSync('docs/proofs.md', 'utf8')
+
+describe('the verifiers and the page know every version of', () => {
+  test.each(bundleVersions)('bundles: $format', ({ format, leaf, header }) => {
+    expect(verifierBundles.get(format)).toEqual({ leaf, header })
+    expect(python).toContain(`'${format}': (${leaf}, ${header})`)
+    expect(page).toContain(`| \`${format}\` | ${leaf} | ${header} |`)
+  })
+
+  test.each(exportVersions)('exports: $format', ({ format, leaf, header }) => {
+    expect(page).toContain(`| \`${format}\` | ${leaf} | ${header} |`)
+  })
+
+  test.each(headerVersions)('headers: $version', (row) => {
+    const type = headerTypeOf(row)
+    const fields = verifierHeaders.get(row.version)
+    expect(`airproof.batch.v${row.version}(${fields})`).toBe(type)
+    expect(python).toContain(`${row.version}: '${fields}'`)
+    expect(page).toContain(type)
+  })
+
+  test('leaves: 1', () => {
+    const values = verifierLeaves.get(1) ?? []
+    const words = values.map((name) => `int64 ${name},`).join('')
+    expect(leafType).toContain(`airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,`)
+    expect(leafType).toContain(`uint16 present,${words}uint16 aqi`)
+    expect(python).toContain(`1: (${values.map((name) => `'${name}'`).join(', ')})`)
+    expect(page).toContain(leafType)
+  })
+
+  test('and no other', () => {
+    expect([verifierBundles.size, verifierHeaders.size]).toEqual([
+      bundleVersions.length,
+      headerVersions.length,
+    ])
+    const known = [...bundleVersions, ...exportVersions].map(({ format }) => format)
+    const named = page.match(/^\| `airproof\.\w+\.v\d+` \| \d+ \| \d+ \|/gm) ?? []
+    expect(named).toHaveLength(known.length)
+  })
+})
+
+test('a bundle newer than the verifier is refused by a sentence that names both versions', async () => {
+  const newer = sampleText('alone').replace('airproof.proof.v1', 'airproof.proof.v2')
+  const { ok, checks } = await verifyBundle(newer)
+  expect({ ok, checks }).toEqual({
+    ok: false,
+    checks: [
+      {
+        name: 'format',
+        ok: false,
+        why: 'its format is airproof.proof.v2, and this verifier knows airproof.proof.v1: get a newer verifier',
+      },
+    ],
+  })
+})
+
+test.each(['airproof.proof.v01x', 'toString', '__proto__', 1, null, ['airproof.proof.v1'], {}])(
+  'a bundle of no known format is refused as such: %s',
+  async (format) => {
+    const { ok, checks } = await verifyBundle(
+      canonical({ ...JSON.parse(sampleText('alone')), format }),
+    )
+    expect([ok, checks.at(-1)?.why]).toEqual([
+      false,
+      'its format is not one that this verifier knows (airproof.proof.v1)',
+    ])
+  },
+)
+
+const exports01 = ['all.ndjson', 'part.csv'] as const
+const manifestOf = (name: string) => `test/fixtures/export-0.1/${name}.manifest.json`
+
+test.each(exports01)('an export of 0.1 is proven for ever: %s', async (name) => {
+  const { code, out } = await runCommand(verifyCommand, { words: [manifestOf(name)] })
+  expect([code, out]).toEqual([0, expect.stringContaining('PROVEN')])
+})
+
+test('an export newer than this version is refused by a sentence that names both versions', async () => {
+  using folder = temporaryFolder()
+  const text = readFileSync(manifestOf('all.ndjson'), 'utf8')
+  const newer = text.replace('airproof.export.v1', 'airproof.export.v2')
+  const sentence =
+    'the export is of format airproof.export.v2, and this version of airproof reads airproof.export.v1'
+  expect(() => parseManifest(newer)).toThrow(sentence)
+  const file = join(folder.path, 'new.manifest.json')
+  writeFileSync(file, newer)
+  const { code, err } = await runCommand(verifyCommand, { words: [file] })
+  const both = 'is of version 2, and this airproof reads it up to version 1'
+  expect([code, err]).toEqual([1, expect.stringContaining(both)])
+})
