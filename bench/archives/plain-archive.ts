@@ -35,7 +35,14 @@ const quantityOf: Readonly<Record<string, Quantity>> = {
   P2: 'pm25',
   temperature: 'temperature',
   humidity: 'humidity',
+  P0: 'pm1',
+  P4: 'pm4',
+  pressure: 'pressure',
+  noise_LAeq: 'noise',
 }
+/** Archives have pressure in Pa; two digits are moved in the text. */
+const inUnit = (name: string, text: string): string =>
+  name === 'pressure' && text !== '' ? `${text}e-2` : text
 
 /** Files go by the time of their first reading: of two equal keys the earlier file's is sent first. */
 export function readPlainly(files: readonly string[], format: PlainFormat): PlainArchive {
@@ -74,7 +81,7 @@ function readLong([, ...lines]: readonly string[]): PlainArchive {
     const [sensor = '', , location = '', lat = '', lon = '', time = '', type = '', text = ''] =
       line.split(';')
     const quantity = quantityOf[type]
-    const value = hundredthsOf(text)
+    const value = hundredthsOf(inUnit(type, text))
     if (quantity === undefined || value === undefined) {
       unmapped += 1
       continue
@@ -105,7 +112,7 @@ function readWide([first = '', ...lines]: readonly string[]): PlainArchive {
     const cell = (name: string): string => cells[header.indexOf(name)] ?? ''
     const filled = header.filter((name) => !described.includes(name) && cell(name) !== '')
     const known = filled.flatMap((name) => {
-      const value = hundredthsOf(cell(name))
+      const value = hundredthsOf(inUnit(name, cell(name)))
       const quantity = quantityOf[name]
       return quantity === undefined || value === undefined ? [] : [[quantity, value] as const]
     })

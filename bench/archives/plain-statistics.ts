@@ -40,14 +40,13 @@ const p98Of = (sorted: readonly number[]): number =>
 
 const everyField = (
   make: (field: Field) => Summary | undefined,
-): Readonly<Record<Field, Summary | undefined>> => ({
-  pm25: make('pm25'),
-  pm10: make('pm10'),
-  co2: make('co2'),
-  temperature: make('temperature'),
-  humidity: make('humidity'),
-  aqi: make('aqi'),
-})
+): Readonly<Record<Field, Summary | undefined>> =>
+  // each field is made its own
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.fromEntries(fields.map((field) => [field, make(field)])) as Record<
+    Field,
+    Summary | undefined
+  >
 
 /** @param ranked what median and p98 are of, where that is not the readings themselves */
 function summary(values: readonly number[], ranked: readonly number[]): Summary | undefined {

@@ -3,7 +3,10 @@
  * is used here, so that an error in one of the two shows. Values are whole hundredths.
  */
 
-export const quantities = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
+/** What the leaf is made of, and what every answer has. */
+export const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
+/** With what else archives hold; an answer has these where they were measured. */
+export const quantities = [...basic, 'pm1', 'pm4', 'pressure', 'noise'] as const
 export type Quantity = (typeof quantities)[number]
 export type Values = { readonly [Name in Quantity]: number | null }
 
@@ -13,6 +16,10 @@ export const nothing: Values = {
   co2: null,
   temperature: null,
   humidity: null,
+  pm1: null,
+  pm4: null,
+  pressure: null,
+  noise: null,
 }
 
 /** Rounds a decimal text half away from zero, digit by digit; undefined: it is no number. */
@@ -37,6 +44,10 @@ const believed: Readonly<Record<Quantity, readonly [number, number]>> = {
   co2: [0, 4_000_000],
   temperature: [-4_000, 8_500],
   humidity: [0, 10_000],
+  pm1: [0, 100_000],
+  pm4: [0, 100_000],
+  pressure: [30_000, 110_000],
+  noise: [0, 14_000],
 }
 
 /** US EPA, May 2024: index from, to; PM2.5 from, to in tenths; PM10 from, to in whole µg/m³. */
@@ -111,6 +122,18 @@ const flagNames = [
   'co2_unusual',
   'temperature_unusual',
   'humidity_stuck',
+  'time_assigned',
+  'dropped_pm1',
+  'dropped_pm4',
+  'dropped_pressure',
+  'dropped_no2',
+  'dropped_o3',
+  'dropped_co',
+  'dropped_so2',
+  'dropped_voc_index',
+  'dropped_nox_index',
+  'dropped_tvoc',
+  'dropped_noise',
 ] as const
 
 export const flagsOf = (...set: readonly (typeof flagNames)[number][]): number =>

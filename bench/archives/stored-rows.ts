@@ -4,17 +4,13 @@
  */
 import { openSqliteFile } from '../../store/sqlite/file.ts'
 import type { TestBucket } from '../../test/support/influx.ts'
+import { nothing, quantities, type Values } from './plain-values.ts'
 
 /** Values in the unit of their quantity, as the engine gives them. */
-export type StoredRow = {
+export type StoredRow = Values & {
   readonly sensor: string
   readonly area: string
   readonly timeMs: number
-  readonly pm25: number | null
-  readonly pm10: number | null
-  readonly co2: number | null
-  readonly temperature: number | null
-  readonly humidity: number | null
   readonly aqi: number | null
   readonly flags: number
   readonly seq: number
@@ -26,28 +22,24 @@ export type StoredRows = {
   readonly of: (sensor: string) => Promise<readonly StoredRow[]>
 }
 
-const columns = 'area, pm25, pm10, co2, temperature, humidity, aqi, flags, seq'
+const columns = ['area', 'aqi', 'flags', 'seq', ...quantities].join(', ')
 
 type Cells = readonly unknown[]
 
 const numberOrNull = (cell: unknown): number | null => (typeof cell === 'number' ? cell : null)
 
 function rowOf(sensor: string, cells: Cells): StoredRow {
-  const [timeMs, area, ...numbers] = cells
-  const [pm25 = null, pm10 = null, co2 = null, temperature = null, humidity = null, aqi = null] =
-    numbers.map(numberOrNull)
+  const [timeMs, area, aqi, flags, seq, ...numbers] = cells
+  const values = quantities.map((name, at) => [name, numberOrNull(numbers[at])])
   return {
+    ...nothing,
+    ...Object.fromEntries(values),
     sensor,
     area: String(area),
     timeMs: Number(timeMs),
-    pm25,
-    pm10,
-    co2,
-    temperature,
-    humidity,
-    aqi,
-    flags: Number(numbers[6]),
-    seq: Number(numbers[7]),
+    aqi: numberOrNull(aqi),
+    flags: Number(flags),
+    seq: Number(seq),
   }
 }
 

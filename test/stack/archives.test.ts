@@ -11,6 +11,7 @@ import { checkReadings } from '../../bench/archives/check-readings.ts'
 import { checkStore } from '../../bench/archives/check-store.ts'
 import type { ArchiveToReplay, ExpectedSensor } from '../../bench/archives/expected-city.ts'
 import { createFindings, type Findings } from '../../bench/archives/findings.ts'
+import { nothing } from '../../bench/archives/plain-values.ts'
 import { replayAndCheck } from '../../bench/archives/replay-and-check.ts'
 import type { StoredRow } from '../../bench/archives/stored-rows.ts'
 import { influxMissing } from '../support/influx.ts'
@@ -54,12 +55,12 @@ describe.each([
       expect(report.mismatches).toBe(0)
       const refused = { out_of_range: 2, schema: 1, too_old: 1 }
       expect(report.replays).toMatchObject([
-        { rows: 209, values: 171, unmapped: 38, sent: 91, accepted: 80, duplicate: 4, refused },
-        { rows: 31, values: 26, unmapped: 5, sent: 13, accepted: 13, duplicate: 0, refused: {} },
+        { rows: 209, values: 207, unmapped: 2, sent: 92, accepted: 81, duplicate: 4, refused },
+        { rows: 31, values: 31, unmapped: 0, sent: 14, accepted: 14, duplicate: 0, refused: {} },
       ])
       expect(report.again).toMatchObject([
-        { sent: 91, accepted: 0, duplicate: 84, conflict: 3, refused },
-        { sent: 13, accepted: 0, duplicate: 13, conflict: 0, refused: {} },
+        { sent: 92, accepted: 0, duplicate: 85, conflict: 3, refused },
+        { sent: 14, accepted: 0, duplicate: 14, conflict: 0, refused: {} },
       ])
     },
     480_000,
@@ -69,7 +70,7 @@ describe.each([
 /** One reading, what is stored of it and what /v1 says about it, written by hand. */
 const hourMs = 3_600_000
 const at = Date.UTC(2025, 1, 3, 4, 30)
-const values = { pm25: 1_234, pm10: 2_500, co2: null, temperature: 2_780, humidity: null }
+const values = { ...nothing, pm25: 1_234, pm10: 2_500, temperature: 2_780 }
 const sensor: ExpectedSensor = {
   id: 'NGR-LOS-ARC-7301',
   cadenceMs: 300_000,
@@ -79,6 +80,7 @@ const sensor: ExpectedSensor = {
   ],
 }
 const row: StoredRow = {
+  ...nothing,
   sensor: sensor.id,
   area: 'Archive',
   timeMs: at,
