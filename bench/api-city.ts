@@ -10,6 +10,7 @@ import { evolve } from '../core/state/evolve.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createState, type PartitionState } from '../core/state/partition-state.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
+import { valued } from '../test/support/readings.ts'
 
 export const rules = sensorIdRules()
 export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))
@@ -70,7 +71,7 @@ export function createCity(sensors: number): City {
       const sensor = sensorId(n)
       const state = states[partitionOf(sensor)]
       if (state === undefined) throw new RangeError(`no partition for ${sensor}`)
-      const reading: ArrivedReading = {
+      const reading: ArrivedReading = valued({
         sensor,
         area: areaOf(n),
         timeMs,
@@ -83,7 +84,7 @@ export function createCity(sensors: number): City {
         aqi: 57,
         flags: 0,
         seq: seqOf(state.partition, state.n + 1),
-      }
+      })
       const message: LogMessage = {
         partition: state.partition,
         worker: 'bench',

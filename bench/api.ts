@@ -21,6 +21,7 @@ import { createAreaHistory } from '../api/areas/area-history.ts'
 import { keptMs, showArea } from '../api/areas/areas.ts'
 import { openHttpServer } from '../api/http-server.ts'
 import { areaDirectory } from '../api/live/area-directory.ts'
+import { mapQuantities } from '../core/air/quantities.ts'
 import type { Reading } from '../core/air/reading.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
@@ -29,6 +30,7 @@ import { createKeep } from '../runtime/keep.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
+import { readingOf } from '../test/support/readings.ts'
 import { admit, areaOf, createCity, key, registered, sensorId } from './api-city.ts'
 
 const { values: flags } = parseArgs({
@@ -129,19 +131,21 @@ async function fillReadings(store: Store): Promise<void> {
   for (let timeMs = nowMs - 26 * hourMs; timeMs < nowMs; timeMs += minuteMs) {
     for (let n = 0; n < sensors; n++) {
       seq++
-      batch.push({
-        sensor: sensorId(n),
-        area: areaOf(n),
-        timeMs: timeMs + n,
-        pm25: (seq * 7919) % 20_011,
-        pm10: (seq * 7907) % 30_011,
-        co2: 40_000 + ((seq * 7901) % 40_009),
-        temperature: 2_000 + ((seq * 7883) % 1_511),
-        humidity: (seq * 7879) % 10_007,
-        aqi: (seq * 7877) % 501,
-        flags: 0,
-        seq,
-      })
+      batch.push(
+        readingOf({
+          sensor: sensorId(n),
+          area: areaOf(n),
+          timeMs: timeMs + n,
+          pm25: (seq * 7919) % 20_011,
+          pm10: (seq * 7907) % 30_011,
+          co2: 40_000 + ((seq * 7901) % 40_009),
+          temperature: 2_000 + ((seq * 7883) % 1_511),
+          humidity: (seq * 7879) % 10_007,
+          aqi: (seq * 7877) % 501,
+          flags: 0,
+          seq,
+        }),
+      )
     }
     if (batch.length < 5_000) continue
     await store.writeBatch(batch)
@@ -153,14 +157,7 @@ async function fillReadings(store: Store): Promise<void> {
 /** A month of roll-ups, as the statistics job would have left them. */
 async function fillRollups(store: Store): Promise<void> {
   const field = { n: 6_000, mean: 50, min: 1, max: 200, p50: 48, p98: 190 }
-  const fields = {
-    pm25: field,
-    pm10: field,
-    co2: field,
-    temperature: field,
-    humidity: field,
-    aqi: field,
-  }
+  const fields = { ...mapQuantities(() => field), aqi: field }
   const rows = (stepMs: number): AreaStats[] => {
     const made: AreaStats[] = []
     const end = floorTo(nowMs, stepMs)

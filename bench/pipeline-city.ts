@@ -4,8 +4,8 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { createInbox, type NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../core/air/hundredths.ts'
-import type { Hundredths } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
+import type { NamedValues } from '../core/air/values.ts'
 import { ensureStreams } from '../runtime/nats/streams.ts'
 import {
   buckets,
@@ -17,14 +17,14 @@ import {
 } from '../schemas/subjects.ts'
 import { seeded } from '../test/support/chaos/seeded.ts'
 
-const inUnits = (value: number | null): number | null =>
+const inUnits = (value: number | null = null): number | null =>
   value === null ? null : fromHundredths(value)
 
 /**
  * Values that drift as air does: an alert's line is crossed once in some 10,000 readings, as in a
  * bad week of a real city, not by every tenth reading.
  */
-export function drift(place: number, round: number, random: () => number): Hundredths {
+export function drift(place: number, round: number, random: () => number): NamedValues {
   const whole = (low: number, high: number): number => low + Math.floor(random() * (high - low))
   const swing = place % 50 === 0 ? 6_000 : 1_500
   const pm25 =
@@ -39,7 +39,7 @@ export function drift(place: number, round: number, random: () => number): Hundr
 }
 
 /** A reading of some 300 bytes, as firmware sends it: fields that we ignore are in it. */
-export function longBody(sensor: string, timeMs: number, values: Hundredths): string {
+export function longBody(sensor: string, timeMs: number, values: NamedValues): string {
   return JSON.stringify({
     sensor_id: sensor,
     timestamp: new Date(timeMs).toISOString(),

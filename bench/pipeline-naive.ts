@@ -17,6 +17,7 @@ import { connectNats } from '../runtime/nats/nats.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { environment, readSharedConfig } from '../runtime/process/config.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../schemas/format-level.ts'
 import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
 import { buckets, rawStream } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
@@ -49,7 +50,13 @@ async function handle(partition: number, message: JsMsg): Promise<Reading | unde
   const judged = judge(
     items[0],
     { rawSeq: message.seq, item: 0, sensor, arrivedMs, isAgain: false },
-    { partition, sensorOf: sensors.get, earliestMs: config.earliestMs, mayBeLate: () => true },
+    {
+      partition,
+      sensorOf: sensors.get,
+      earliestMs: config.earliestMs,
+      mayBeLate: () => true,
+      level: { current: () => newestLevel },
+    },
   )
   if ('reason' in judged) return undefined
   const slot = slotOf(state, judged.sensor)

@@ -18,6 +18,7 @@ import { startChild } from '../runtime/machine/child.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { environment } from '../runtime/process/config.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../schemas/format-level.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import { cityOf, registerCity } from '../test/support/chaos/city.ts'
@@ -147,7 +148,8 @@ async function ceiling({ nc }: Place): Promise<Cost> {
   )
   const work = sources.map(async (source, partition) => {
     const known = { partition, sensorOf: sensors.get, earliestMs: 0 }
-    const options = { ...known, mayBeLate: createDayBook(mostLateADay) }
+    const level = { current: () => newestLevel }
+    const options = { ...known, mayBeLate: createDayBook(mostLateADay), level }
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
       judged += batch.map((raw) => decodeMessage(raw, options)).length
       if (judged >= readings) done.resolve()

@@ -15,6 +15,7 @@ import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
 import { decodeReadings, encodeReadings } from '../schemas/log/readings-message.ts'
+import { valued } from '../test/support/readings.ts'
 
 const { values } = parseArgs({ options: { readings: { type: 'string', default: '200000' } } })
 const total = Number(values.readings)
@@ -42,7 +43,7 @@ const messages = Array.from({ length: Math.ceil(total / perMessage) }, (_, at): 
     duplicates: [],
   }
 })
-const bodies = messages.map((message) => ({ message, body: encodeReadings(message) }))
+const bodies = messages.map((message) => ({ message, body: encodeReadings(message, 2) }))
 const count = messages.length * perMessage
 
 const fromMessages = await measured(count, async () => {
@@ -100,7 +101,7 @@ console.log(
 
 function readingOf(n: number): ArrivedReading {
   const sensor = `NGR-LOS-BEN-${String(n % 10_000).padStart(5, '0')}`
-  return {
+  return valued({
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made here, of the right form
     sensor: sensor as SensorId,
     area: 'Bench',
@@ -108,13 +109,12 @@ function readingOf(n: number): ArrivedReading {
     arrivedMs: 1_795_000_001_000 + n,
     pm25: n % 50_000,
     pm10: n % 60_000,
-    co2: null,
     temperature: 2_900 - (n % 5_000),
     humidity: n % 10_000,
     aqi: n % 500,
     flags: 0,
     seq: seqOf(0, n),
-  }
+  })
 }
 
 async function measured<T>(readingCount: number, work: () => Promise<T>) {
@@ -138,11 +138,7 @@ function naiveRoot(some: readonly ArrivedReading[]): string {
         BigInt(reading.timeMs),
         BigInt(reading.seq),
         BigInt(presentBits(reading)),
-        BigInt(reading.pm25 ?? 0),
-        BigInt(reading.pm10 ?? 0),
-        BigInt(reading.co2 ?? 0),
-        BigInt(reading.temperature ?? 0),
-        BigInt(reading.humidity ?? 0),
+        ...reading.values.map((value) => BigInt(value ?? 0)),
         BigInt(reading.aqi ?? 0),
         0n,
       ],

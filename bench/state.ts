@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'
+import { valueOf } from '../core/air/values.ts'
 import { createHeard, hear, humidityRun } from '../core/state/apply-reading.ts'
 import { listenAt } from '../core/state/evolve.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
@@ -20,6 +21,7 @@ import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-whe
 import { warm } from '../core/state/warm.ts'
 import { minuteMs } from '../core/time.ts'
 import { decodeSnapshot, encodeSnapshot } from '../schemas/log/snapshot.ts'
+import { valued } from '../test/support/readings.ts'
 
 const sensorCount = 100_000
 const cadenceMs = 5 * minuteMs
@@ -70,19 +72,20 @@ function shuffle(list: number[]): void {
 }
 
 /** Filled again for every batch: what making readings costs the process is not the state's. */
-const pool: Filled[] = Array.from({ length: batchSize }, () => ({
-  sensor: at(registry, 0),
-  area: 'Bench',
-  timeMs: 0.5,
-  arrivedMs: 0.5,
-  pm25: 0,
-  pm10: 0,
-  co2: null,
-  temperature: 0,
-  humidity: 0,
-  aqi: 0,
-  flags: 0,
-}))
+const pool: Filled[] = Array.from({ length: batchSize }, () =>
+  valued({
+    sensor: at(registry, 0),
+    area: 'Bench',
+    timeMs: 0.5,
+    arrivedMs: 0.5,
+    pm25: 0,
+    pm10: 0,
+    temperature: 0,
+    humidity: 0,
+    aqi: 0,
+    flags: 0,
+  }),
+)
 
 function fillBatch(sensors: readonly number[], roundMs: number): readonly Unnumbered[] {
   return sensors.map((sensor, i) => {
@@ -90,10 +93,8 @@ function fillBatch(sensors: readonly number[], roundMs: number): readonly Unnumb
     reading.sensor = at(registry, sensor)
     reading.timeMs = roundMs + whole(cadenceMs)
     reading.arrivedMs = reading.timeMs + 500
-    reading.pm25 = whole(20_000)
-    reading.pm10 = reading.pm25 * 2
-    reading.temperature = 2_500 + whole(1_000)
-    reading.humidity = 6_000 + whole(3_000)
+    const pm25 = whole(20_000)
+    reading.values = [pm25, pm25 * 2, null, 2_500 + whole(1_000), 6_000 + whole(3_000)]
     reading.aqi = whole(501)
     return reading
   })
@@ -137,7 +138,7 @@ function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Ar
     const slot = known === -1 ? slotOf(state, reading.sensor) : known
     slots[i] = slot
     if (standing(state, slot, reading) !== 'newer') throw new Error('the bench made an old reading')
-    humidityRun(state, slot, reading.humidity)
+    humidityRun(state, slot, valueOf(reading.values, 'humidity'))
     hear(state, slot, reading, ++n, heard)
     if (heard.rise) rises++
     if (heard.cameOnline) onlines++
@@ -170,7 +171,7 @@ const heapAfter = process.memoryUsage()
 
 let start = cpuMs()
 const snapshots = workers.map(({ state }) =>
-  encodeSnapshot(state, { store: 0, events: 0, rejected: 0 }, []),
+  encodeSnapshot(state, { store: 0, events: 0, rejected: 0 }, [], 2),
 )
 const encodeMs = cpuMs() - start
 start = cpuMs()

@@ -14,6 +14,7 @@ import { dayMs, hourMs, minuteMs } from '../core/time.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
+import { readingOf } from '../test/support/readings.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -46,19 +47,21 @@ function* batches(): Generator<Reading[]> {
     for (let n = 0; n < size.sensors; n++) {
       // spread over the slot as real sensors are; values by a stride, so that runs are alike
       seq++
-      batch.push({
-        sensor: sensorId(n),
-        area: areaOf(n),
-        timeMs: slot + Math.floor((n * cadenceMs) / size.sensors),
-        pm25: (seq * 7919) % 20_011,
-        pm10: (seq * 7907) % 30_011,
-        co2: 40_000 + ((seq * 7901) % 40_009),
-        temperature: 2_000 + ((seq * 7883) % 1_511),
-        humidity: (seq * 7879) % 10_007,
-        aqi: (seq * 7877) % 501,
-        flags: 0,
-        seq,
-      })
+      batch.push(
+        readingOf({
+          sensor: sensorId(n),
+          area: areaOf(n),
+          timeMs: slot + Math.floor((n * cadenceMs) / size.sensors),
+          pm25: (seq * 7919) % 20_011,
+          pm10: (seq * 7907) % 30_011,
+          co2: 40_000 + ((seq * 7901) % 40_009),
+          temperature: 2_000 + ((seq * 7883) % 1_511),
+          humidity: (seq * 7879) % 10_007,
+          aqi: (seq * 7877) % 501,
+          flags: 0,
+          seq,
+        }),
+      )
       if (batch.length === size.batch) {
         yield batch
         batch = []

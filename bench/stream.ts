@@ -20,6 +20,7 @@ import { seqOf } from '../core/air/reading.ts'
 import type { LogMessage } from '../core/state/log-message.ts'
 import { listenOn } from '../runtime/http/listen.ts'
 import { createKeccak } from '../runtime/keccak.ts'
+import { valued } from '../test/support/readings.ts'
 import { sensorId } from './api-city.ts'
 
 const { values: flags } = parseArgs({
@@ -65,7 +66,7 @@ async function listen(url: string): Promise<void> {
 
 function messageOf(n: number): LogMessage {
   const timeMs = Date.now()
-  const reading = {
+  const reading = valued({
     sensor: sensorId(n % 1_000),
     area: 'Ikeja',
     timeMs,
@@ -78,7 +79,7 @@ function messageOf(n: number): LogMessage {
     aqi: 90,
     flags: 0,
     seq: seqOf(0, n),
-  }
+  })
   return {
     partition: 0,
     worker: 'bench',

@@ -53,6 +53,7 @@ import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 import { testNats } from '../test/support/nats.ts'
+import { valued } from '../test/support/readings.ts'
 import { key, keyRecord } from './verify-api-key.ts'
 
 const { values: flags } = parseArgs({
@@ -87,7 +88,7 @@ const readingOf = (n: number): Reading => {
   const partition = partitionOf(sensor)
   const number = (numbered[partition] ?? 0) + 1
   numbered[partition] = number
-  return {
+  return valued({
     sensor,
     area: 'Bench',
     timeMs: startMs + Math.floor(n / sensors) * 1_000,
@@ -99,7 +100,7 @@ const readingOf = (n: number): Reading => {
     aqi: n % 500,
     flags: 0,
     seq: seqOf(partition, number),
-  }
+  })
 }
 const readings = Array.from({ length: leaves }, (_, n) => readingOf(n))
 const atRandom = (): Reading => readings[Math.floor(Math.random() * stored)] ?? readings[0]!

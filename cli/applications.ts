@@ -1,6 +1,6 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type MeasurementName, measurementNames } from '../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../core/air/quantities.ts'
 import { dayMs } from '../core/time.ts'
 import {
   createApplication,
@@ -29,7 +29,7 @@ credential, the application's. The registry says which sensor a device is: its e
 and the device EUI. The table of fields says which key of the decoded payload holds what.
 
   --kind KIND       ttn or chirpstack
-  --field NAME=KEY  ${measurementNames.join(', ')} in
+  --field NAME=KEY  ${quantityNames.join(', ')} in
                     µg/m³, µg/m³, ppm, °C, %; once for each; a dot in KEY goes into an object
   --devices START   only devices whose EUI begins with it; repeatable (default: any of its kind)
   --overlap 24h     how long the old credential stays valid; 0s: not at all
@@ -126,14 +126,14 @@ function checkedId(text: string): string {
 }
 
 function fieldsOf(texts: readonly string[]): Application['fields'] {
-  const fields: { [Name in MeasurementName]?: string } = {}
+  const fields: { [Name in QuantityName]?: string } = {}
   for (const text of texts) {
     const [given = '', ...rest] = text.split('=')
-    const name = measurementNames.find((one) => one === given)
+    const name = quantityNames.find((one) => one === given)
     const path = rest.join('=')
     if (name === undefined || path === '')
       throw new WrongUsage(
-        `--field must be NAME=KEY with NAME one of ${measurementNames.join(', ')}, and is "${text}"`,
+        `--field must be NAME=KEY with NAME one of ${quantityNames.join(', ')}, and is "${text}"`,
       )
     if (fields[name] !== undefined) throw new WrongUsage(`--field ${name} is given twice`)
     fields[name] = path

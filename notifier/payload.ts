@@ -2,9 +2,9 @@
  * The body of a delivery, from what the streams hold: made again for each attempt, the same bytes
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
-import { fromHundredths } from '../core/air/hundredths.ts'
 import { usCategoryOf } from '../core/air/index/us-bands.ts'
 import { criticalAqi } from '../core/air/thresholds.ts'
+import { measurementsOf } from '../core/air/values.ts'
 import type { EventKind } from '../core/delivery/delivery.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
@@ -87,9 +87,6 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
   }
 }
 
-const inUnits = (hundredths: number | null): number | null =>
-  hundredths === null ? null : fromHundredths(hundredths)
-
 export function happeningOfReading(
   reading: ArrivedReading,
   sensor: RegisteredSensor | undefined,
@@ -100,13 +97,7 @@ export function happeningOfReading(
     location: locationOf(reading, sensor),
     aqi: reading.aqi,
     aqi_category: reading.aqi === null ? null : usCategoryOf(reading.aqi),
-    measurements: {
-      pm25: inUnits(reading.pm25),
-      pm10: inUnits(reading.pm10),
-      co2: inUnits(reading.co2),
-      temperature: inUnits(reading.temperature),
-      humidity: inUnits(reading.humidity),
-    },
+    measurements: measurementsOf(reading.values),
     hash: hashOf(reading, keccak),
   }
   const timestamp = formatIsoMs(reading.timeMs)

@@ -39,7 +39,7 @@ const retryMs = 250
  */
 export async function commit(log: Log, message: LogMessage, lastSeq: number): Promise<number> {
   const subject = readingsSubject(message.partition)
-  const body = encodeReadings(message)
+  const body = encodeReadings(message, log.level.current())
   const header = headersOf(message, lastSeq)
   let expected = lastSeq
   for (;;) {

@@ -4,9 +4,9 @@
  * subject's last message and written once.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { fromHundredths } from '../core/air/hundredths.ts'
 import { namesOf } from '../core/air/quality.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
+import { measurementsOf } from '../core/air/values.ts'
 import { formatIsoMs } from '../core/iso-time.ts'
 import { type Keccak, leafOf } from '../core/proof/leaf.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../core/state/log-message.ts'
@@ -103,20 +103,11 @@ function readingAt(message: LogMessage, place: number): ArrivedReading {
   throw new RangeError(`an event names reading ${place} of a message that has none there`)
 }
 
-const inUnits = (hundredths: number | null): number | null =>
-  hundredths === null ? null : fromHundredths(hundredths)
-
 function describeReading(reading: ArrivedReading, keccak: Keccak) {
   return {
     seq: reading.seq,
     timestamp: formatIsoMs(reading.timeMs),
-    measurements: {
-      pm25: inUnits(reading.pm25),
-      pm10: inUnits(reading.pm10),
-      co2: inUnits(reading.co2),
-      temperature: inUnits(reading.temperature),
-      humidity: inUnits(reading.humidity),
-    },
+    measurements: measurementsOf(reading.values),
     aqi: reading.aqi,
     quality: namesOf(reading.flags),
     hash: `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`,

@@ -4,19 +4,19 @@
  * state, and the next start rebuilds it from the log.
  */
 
-import { maskOf, stuckAfter } from '../core/air/quality.ts'
+import { droppedMask, maskOf, stuckAfter } from '../core/air/quality.ts'
 import { type Reading, seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
+import { fewestValues, sameValues, valueOf } from '../core/air/values.ts'
 import { createHeard, hear, hearLate, humidityRun } from '../core/state/apply-reading.ts'
 import { someInside } from '../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../core/state/evolve.ts'
-import type { ArrivedReading } from '../core/state/log-message.ts'
-import {
-  type Deferred,
-  type LogEvent,
-  type LogMessage,
-  type Refused,
-  sameValues,
+import type {
+  ArrivedReading,
+  Deferred,
+  LogEvent,
+  LogMessage,
+  Refused,
 } from '../core/state/log-message.ts'
 import { findSlot, type PartitionState, slotOf, standing } from '../core/state/partition-state.ts'
 import { isFresh } from '../core/state/presence.ts'
@@ -54,12 +54,6 @@ export const maxReadings = 2_000
 const maxMessageBytes = 480 * 1024
 const maxSensorLength = 128
 
-const droppedMask =
-  maskOf('dropped_pm25') |
-  maskOf('dropped_pm10') |
-  maskOf('dropped_co2') |
-  maskOf('dropped_temperature') |
-  maskOf('dropped_humidity')
 const stuckMask = maskOf('humidity_stuck')
 
 type Draft = {
@@ -187,7 +181,7 @@ const heard = createHeard()
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
   const slot = slotOf(state, believed.sensor)
-  const isStuck = humidityRun(state, slot, believed.humidity) >= stuckAfter
+  const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
   const seq = seqOf(state.partition, n)
   const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
   hear(state, slot, reading, seq, heard)
@@ -210,11 +204,7 @@ const numbered = (believed: Believed, seq: number, flags: number): ArrivedReadin
   area: believed.area,
   timeMs: believed.timeMs,
   arrivedMs: believed.arrivedMs,
-  pm25: believed.pm25,
-  pm10: believed.pm10,
-  co2: believed.co2,
-  temperature: believed.temperature,
-  humidity: believed.humidity,
+  values: believed.values,
   aqi: believed.aqi,
   flags,
   seq,
@@ -268,8 +258,10 @@ function countDuplicate(draft: Draft, sensor: SensorId): void {
 }
 
 /** No row is longer: numbers of at most 16 digits, and text that JSON may escape. */
-const rowBytes = ({ sensor, area }: Pick<Believed, 'sensor' | 'area'>): number =>
-  150 + sensor.length + area.length * 6
+const rowBytes = ({ sensor, area, values }: Pick<Believed, 'sensor' | 'area' | 'values'>): number =>
+  150 + sensor.length + area.length * 6 + (values.length - fewestValues) * valueBytes
+/** Of each value beyond the basic five: no hard range has more digits. */
+const valueBytes = 11
 /** No event of a reading is longer: three names and four numbers. */
 const eventBytes = 90
 /** Both texts may be a stranger's, who may have chosen what grows sixfold in JSON. */
@@ -320,7 +312,7 @@ export function judgeLate(
       seen.set(key, one)
       return { deferred: one, verdict: 'accepted' }
     }
-    const isRepeat = known === 'unknown' || sameValues(known, one)
+    const isRepeat = known === 'unknown' || sameValues(known.values, one.values)
     return { deferred: one, verdict: isRepeat ? 'duplicate' : 'conflict' }
   })
 }

@@ -5,11 +5,14 @@
 import { toHundredths } from '../core/air/hundredths.ts'
 import { usAqiOf } from '../core/air/index/us-epa.ts'
 import { judgeValues } from '../core/air/quality.ts'
+import { countAtLevel, quantityNames } from '../core/air/quantities.ts'
 import { partitionOf } from '../core/air/sensor-id.ts'
+import { trimmed, type Values, valueOf } from '../core/air/values.ts'
 import { parseIso } from '../core/iso-time.ts'
 import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
 import { isFresh } from '../core/state/presence.ts'
 import { futureToleranceMs } from '../core/time.ts'
+import type { LevelNow } from '../runtime/nats/format-level.ts'
 import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
 import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
 import type { RawReading } from '../schemas/log/raw-reading.ts'
@@ -24,6 +27,7 @@ export type JudgeOptions = {
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
   readonly mayBeLate: DayBook
+  readonly level: LevelNow
 }
 
 type Place = RawPlace & {
@@ -62,7 +66,9 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
     return { reason: 'schema', why: `timestamp is no ISO date-time: ${timestamp.slice(0, 40)}` }
   }
-  const judged = judgeValues(normalise(item), { timeAssigned: item.time_assigned === true })
+  const judged = judgeValues(normalise(item, countAtLevel(options.level.current())), {
+    timeAssigned: item.time_assigned === true,
+  })
   if (judged.nothingLeft) return { reason: 'out_of_range', why: '' }
   const { timeMs } = time
   if (timeMs < options.earliestMs) return { reason: 'too_old', why: '' }
@@ -71,7 +77,7 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
   }
   const late = place.isAgain ? undefined : lateFault(sensor, timeMs, place, options)
   if (late !== undefined) return late
-  const { pm25, pm10, co2, temperature, humidity } = judged.values
+  const { values } = judged
   return {
     rawSeq: place.rawSeq,
     item: place.item,
@@ -79,12 +85,8 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     area: siteAt(sensor, timeMs).area,
     timeMs,
     arrivedMs: place.arrivedMs,
-    pm25,
-    pm10,
-    co2,
-    temperature,
-    humidity,
-    aqi: usAqiOf(pm25, pm10),
+    values,
+    aqi: usAqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     flags: judged.flags,
   }
 }
@@ -109,13 +111,13 @@ const normalised = (nested: number | null | undefined, flat: number | null | und
   return value === null || value === undefined ? null : (toHundredths(value) ?? null)
 }
 
-function normalise(raw: RawReading) {
+/** @param count how many quantities are taken: the first of the table */
+function normalise(raw: RawReading, count: number): Values {
   const nested = raw.measurements
-  return {
-    pm25: normalised(nested?.pm25, raw.pm25),
-    pm10: normalised(nested?.pm10, raw.pm10),
-    co2: normalised(nested?.co2, raw.co2),
-    temperature: normalised(nested?.temperature, raw.temperature),
-    humidity: normalised(nested?.humidity, raw.humidity),
+  const values: (number | null)[] = []
+  for (let id = 0; id < count; id++) {
+    const name = quantityNames[id]!
+    values.push(normalised(nested?.[name], raw[name]))
   }
+  return trimmed(values)
 }

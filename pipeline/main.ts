@@ -39,7 +39,7 @@ export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
   )
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)
-  const store = opened.use(await openStore(config.store))
+  const store = opened.use(await openStore(config.store, { onNotice: (line) => logger.info(line) }))
   const registry = openMetrics('pipeline')
   const metrics = pipelineMetrics(registry)
   const rules = sensorIdRules(config.idPrefix)

@@ -225,6 +225,7 @@ class WorkingPartition implements PartitionWorker {
     const { partition } = this
     return snapshotKeeper(this.#state, snapshotWriter(log, partition), {
       startMs: monotonicMs(),
+      level: log.level,
       onFailure: (error) => logger.warn({ err: error, partition }, 'no snapshot this time'),
     })
   }
@@ -251,7 +252,9 @@ class WorkingPartition implements PartitionWorker {
 
   /** Subscribes to all work. @returns when it has ended: after a stop, or with the first error */
   #startWork(): Promise<unknown> {
-    const context = { ...this.#context, partition: this.partition, mayBeLate: this.#mayBeLate }
+    const { level } = this.#context.log
+    const { partition } = this
+    const context = { ...this.#context, partition, level, mayBeLate: this.#mayBeLate }
     const judged = pulledBatches(this.#source, this.#credits).pipe(
       judgeBatches(context),
       map((batch): Work => ({ kind: 'batch', batch })),

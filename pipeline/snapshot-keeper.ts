@@ -1,6 +1,7 @@
 import type { ReadingKey } from '../core/air/reading.ts'
 import type { PartitionState } from '../core/state/partition-state.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
+import type { LevelNow } from '../runtime/nats/format-level.ts'
 import { encodeSnapshot } from '../schemas/log/snapshot.ts'
 import type { SnapshotWriter } from './write-snapshot.ts'
 
@@ -20,6 +21,12 @@ export type SnapshotMoment = {
   readonly isLast?: boolean
 }
 
+type SnapshotOptions = {
+  readonly startMs: number
+  readonly level: LevelNow
+  readonly onFailure: (error: unknown) => void
+}
+
 const everyMs = 10 * secondMs
 const everyReadings = 100_000
 /** A quiet partition's listening clock is kept too, so that silence outlasts a restart. */
@@ -29,7 +36,7 @@ const clockEveryMs = minuteMs
 export function snapshotKeeper(
   state: PartitionState,
   write: SnapshotWriter,
-  { startMs, onFailure }: { startMs: number; onFailure: (error: unknown) => void },
+  { startMs, level, onFailure }: SnapshotOptions,
 ): SnapshotKeeper {
   let kept = { atMs: startMs, n: state.n, readingsSeq: 0, storePosition: 0, listenedMs: 0 }
   let writing: Promise<unknown> = Promise.resolve()
@@ -50,7 +57,7 @@ export function snapshotKeeper(
       state.listenedMs = listenedMs
       const positions = { store: storePosition, events: readingsSeq, rejected: readingsSeq }
       const keys = [...refusedKeys].map(({ sensor, timeMs }) => [sensor, timeMs] as const)
-      const chunks = encodeSnapshot(state, positions, keys)
+      const chunks = encodeSnapshot(state, positions, keys, level.current())
       isWriting = true
       writing = writing
         .then(() => write(chunks))

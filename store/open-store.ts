@@ -13,9 +13,17 @@ export type StorePlace =
       readonly bucket: string
     }
 
-/** @param readOnly for a process that only asks; InfluxDB's token decides there */
+type OpenOptions = {
+  /** For a process that only asks; InfluxDB's token decides there. */
+  readonly readOnly?: boolean
+  /** Receives what is done to a file of an earlier version, in lines. */
+  readonly onNotice?: (line: string) => void
+}
+
 export const openStore = (
   place: StorePlace,
-  { readOnly = false }: { readonly readOnly?: boolean } = {},
+  { readOnly = false, onNotice }: OpenOptions = {},
 ): Promise<Store> =>
-  place.kind === 'sqlite' ? openSqliteStore({ file: place.file, readOnly }) : openInfluxStore(place)
+  place.kind === 'sqlite'
+    ? openSqliteStore({ file: place.file, readOnly, onNotice })
+    : openInfluxStore(place)

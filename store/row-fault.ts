@@ -1,5 +1,7 @@
 import { areaFault } from '../core/air/area.ts'
-import { measurementNames, type Reading } from '../core/air/reading.ts'
+import { quantityNames } from '../core/air/quantities.ts'
+import type { Reading } from '../core/air/reading.ts'
+import { fewestValues, mostValues } from '../core/air/values.ts'
 import type { RefusedRow } from './store.ts'
 
 /** Statistics are computed on 32-bit integers; 21 million µg/m³ is far above any hard range. */
@@ -15,10 +17,14 @@ export function rowFault(row: Reading): string | undefined {
   if (!Number.isInteger(row.timeMs) || row.timeMs < 0 || row.timeMs >= largestTimeMs) {
     return 'timeMs is not a whole number of ms between 1970 and 2200'
   }
-  for (const name of measurementNames) {
-    const value = row[name]
-    if (value !== null && !(Number.isInteger(value) && Math.abs(value) <= largestValue)) {
-      return `${name} is not a whole number of hundredths within 31 bits`
+  const { values } = row
+  if (values.length < fewestValues || values.length > mostValues) {
+    return `${values.length} values are not between ${fewestValues} and ${mostValues}`
+  }
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id]
+    if (value !== null && !(Number.isInteger(value) && Math.abs(value!) <= largestValue)) {
+      return `${quantityNames[id]} is not a whole number of hundredths within 31 bits`
     }
   }
   if (row.aqi !== null && !isCount(row.aqi)) return 'aqi is not a whole number from 0'

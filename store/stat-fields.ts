@@ -1,8 +1,8 @@
-import { measurementNames } from '../core/air/reading.ts'
+import { mapQuantities, quantityNames } from '../core/air/quantities.ts'
 import type { AreaStats, FieldStats, StatField } from './store.ts'
 
 /** The fields that statistics are made of, in the order of every column list and buffer. */
-export const statFields: readonly StatField[] = [...measurementNames, 'aqi']
+export const statFields: readonly StatField[] = [...quantityNames, 'aqi']
 
 /** What a value is divided by to be in its unit: measurements are stored in hundredths. */
 export const stepsPerUnit = (field: StatField): number => (field === 'aqi' ? 1 : 100)
@@ -30,11 +30,7 @@ export const areaStats = (
   startMs,
   readings,
   fields: {
-    pm25: fieldStats('pm25'),
-    pm10: fieldStats('pm10'),
-    co2: fieldStats('co2'),
-    temperature: fieldStats('temperature'),
-    humidity: fieldStats('humidity'),
+    ...mapQuantities(({ name }) => fieldStats(name)),
     aqi: fieldStats('aqi'),
   },
 })

@@ -4,10 +4,11 @@
  * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/air/reading.ts`),
  * statistics are in the unit of the measurement.
  */
-import type { MeasurementName, Reading, ReadingKey } from '../core/air/reading.ts'
+import type { QuantityName } from '../core/air/quantities.ts'
+import type { Reading, ReadingKey } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 
-export type StatField = MeasurementName | 'aqi'
+export type StatField = QuantityName | 'aqi'
 
 /** `n` counts the values; the rest is null where n is 0. Percentiles by nearest rank. */
 export type FieldStats = {

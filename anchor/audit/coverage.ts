@@ -1,3 +1,5 @@
+import { leafNow } from '../../core/proof/leaf.ts'
+
 /**
  * What a report without findings vouches for, and what it does not. Only what is hashed can be held
  * against the chain; the rest, if asked for, is held against what the operator has.
@@ -10,17 +12,7 @@ export type Coverage = {
 }
 
 /** The columns of a row that its leaf is made of. */
-const hashed = [
-  'sensor',
-  'time',
-  'number',
-  'pm25',
-  'pm10',
-  'co2',
-  'temperature',
-  'humidity',
-  'aqi',
-] as const
+const hashed = ['sensor', 'time', 'number', ...leafNow.values, 'aqi'] as const
 /** What the store holds besides. */
 const notHashed = ['area', 'flags', 'statistics of areas'] as const
 

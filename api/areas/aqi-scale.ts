@@ -1,6 +1,6 @@
 import type { AirIndex, Ends } from '../../core/air/index/air-index.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
-import { units } from '../../core/air/reading.ts'
+import { units } from '../../core/air/quantities.ts'
 import { type Answer, constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { readView } from '../live/view.ts'
 

@@ -1,7 +1,8 @@
 import { fromHundredths } from '../../core/air/hundredths.ts'
 import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { storedIndex } from '../../core/air/index/indices.ts'
-import { type MeasurementName, units } from '../../core/air/reading.ts'
+import { quantities } from '../../core/air/quantities.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
@@ -35,19 +36,15 @@ const measurementJson = (stats: FieldStats | undefined, unit: string): Measureme
   unit,
 })
 
-/** @returns nulls where there is nothing */
-export function measurementsJson(
+/** The basic five, of nulls where there is nothing; of the others those that were measured. */
+export const measurementsJson = (
   stats: AreaStats | undefined,
-): Readonly<Record<MeasurementName, MeasurementJson>> {
-  const of = (name: MeasurementName) => measurementJson(stats?.fields[name], units[name])
-  return {
-    pm25: of('pm25'),
-    pm10: of('pm10'),
-    co2: of('co2'),
-    temperature: of('temperature'),
-    humidity: of('humidity'),
-  }
-}
+): Readonly<Record<string, MeasurementJson>> =>
+  Object.fromEntries(
+    quantities
+      .filter(({ name }, id) => id < fewestValues || (stats?.fields[name].n ?? 0) > 0)
+      .map(({ name, unit }) => [name, measurementJson(stats?.fields[name], unit)]),
+  )
 
 export type AqiJson = {
   readonly average: number | null

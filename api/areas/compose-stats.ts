@@ -1,4 +1,5 @@
 import { median, percentile } from '../../core/air/percentile.ts'
+import { areaStats } from '../../store/stat-fields.ts'
 import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 
 const isNumber = (value: number | null): value is number => value !== null
@@ -14,19 +15,12 @@ export function composeStats(parts: readonly AreaStats[]): AreaStats | undefined
   if (first === undefined) return undefined
   const field = (name: StatField): FieldStats =>
     composeField(parts.map(({ fields }) => fields[name]))
-  return {
-    area: first.area,
-    startMs: Math.min(...parts.map(({ startMs }) => startMs)),
-    readings: parts.reduce((sum, { readings }) => sum + readings, 0),
-    fields: {
-      pm25: field('pm25'),
-      pm10: field('pm10'),
-      co2: field('co2'),
-      temperature: field('temperature'),
-      humidity: field('humidity'),
-      aqi: field('aqi'),
-    },
-  }
+  return areaStats(
+    first.area,
+    Math.min(...parts.map(({ startMs }) => startMs)),
+    parts.reduce((sum, { readings }) => sum + readings, 0),
+    field,
+  )
 }
 
 function composeField(parts: readonly FieldStats[]): FieldStats {

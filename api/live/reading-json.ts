@@ -1,11 +1,9 @@
-import { fromHundredths } from '../../core/air/hundredths.ts'
 import type { AirIndex, Pollutant } from '../../core/air/index/air-index.ts'
 import { type Flag, namesOf } from '../../core/air/quality.ts'
-import { type MeasurementName, measurementNames, type Reading } from '../../core/air/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { Shape, View } from './view.ts'
-
-type Measurements = Readonly<Record<MeasurementName, number | null>>
 
 /** A reading as /v1 prints it; whatever was not measured is null, never 0. */
 export type ReadingJson = Measurements & {
@@ -37,17 +35,6 @@ export type HashOf = (reading: Reading) => string
 /** What the chain says of a reading. */
 export type Proofs = { readonly hashOf: HashOf; readonly onChainOf: OnChainOf }
 
-function measurementsOf(reading: Reading): Measurements {
-  const values: Partial<Record<MeasurementName, number | null>> = {}
-  for (const name of measurementNames) {
-    const hundredths = reading[name]
-    values[name] = hundredths === null ? null : fromHundredths(hundredths)
-  }
-  // every name has just been given its value
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return values as Measurements
-}
-
 /** What never changes of a reading; `hash` is part of `blockchain`, which does. */
 export type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
 
@@ -72,7 +59,7 @@ export function fullJson(
 }
 
 export function fixedJson(reading: Reading, index: AirIndex): FixedJson {
-  const measurements = measurementsOf(reading)
+  const measurements = measurementsOf(reading.values)
   const aqi = index.ofReading(reading)
   return {
     sensor_id: reading.sensor,

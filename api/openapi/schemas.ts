@@ -1,6 +1,9 @@
 /** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { type Quantity, quantities } from '../../core/air/quantities.ts'
+import { fewestValues } from '../../core/air/values.ts'
+import { leafNow } from '../../core/proof/leaf.ts'
 import {
   arrayOf,
   cursor,
@@ -26,13 +29,16 @@ const category = nullable(ref('AqiCategory'))
 const pollutant = nullable(ref('Pollutant'))
 const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
 
-const measured = {
-  pm25: { ...numberOrNull, description: 'µg/m³' },
-  pm10: { ...numberOrNull, description: 'µg/m³' },
-  co2: { ...numberOrNull, description: 'ppm' },
-  temperature: { ...numberOrNull, description: '°C' },
-  humidity: { ...numberOrNull, description: '%RH' },
-} as const
+/** What every answer has of the quantities, and what it has where it was measured. */
+const byName = (schemaOf: (quantity: Quantity) => object) => {
+  const entries = quantities.map((quantity) => [quantity.name, schemaOf(quantity)] as const)
+  return {
+    basic: Object.fromEntries(entries.slice(0, fewestValues)),
+    others: Object.fromEntries(entries.slice(fewestValues)),
+  }
+}
+const measured = byName(({ unit }) => ({ ...numberOrNull, description: unit }))
+const statistics = byName(() => ref('FieldStatistics'))
 
 const aqi = {
   ...integerOrNull,
@@ -152,26 +158,29 @@ export const answerSchemas = {
     tx_hash: txHash,
     status: proofStatus,
   }),
-  Measurements: object(measured),
+  Measurements: object(measured.basic, measured.others),
   Reading: {
-    ...object({
-      ...reading,
-      ...measured,
-      measurements: ref('Measurements'),
-      aqi_category: category,
-      dominant_pollutant: pollutant,
-      beyond_index: {
-        ...yes,
-        description: 'above the table of the index; that of the US EPA ends at 500',
+    ...object(
+      {
+        ...reading,
+        ...measured.basic,
+        measurements: ref('Measurements'),
+        aqi_category: category,
+        dominant_pollutant: pollutant,
+        beyond_index: {
+          ...yes,
+          description: 'above the table of the index; that of the US EPA ends at 500',
+        },
+        quality: { ...arrayOf(text), description: 'what was noticed about the values' },
+        blockchain: ref('Blockchain'),
+        blockchain_tx: txHash,
       },
-      quality: { ...arrayOf(text), description: 'what was noticed about the values' },
-      blockchain: ref('Blockchain'),
-      blockchain_tx: txHash,
-    }),
+      measured.others,
+    ),
     description: 'a reading with everything that the two shapes have',
   },
   FlatReading: {
-    ...object({ ...reading, ...measured, blockchain_tx: txHash }),
+    ...object({ ...reading, ...measured.basic, blockchain_tx: txHash }, measured.others),
     description: 'a reading with shape=flat',
     examples: [exampleReading],
   },
@@ -238,11 +247,7 @@ export const answerSchemas = {
         sensor_id: text,
         time_ms: integer,
         seq: integer,
-        pm25: integerOrNull,
-        pm10: integerOrNull,
-        co2: integerOrNull,
-        temperature: integerOrNull,
-        humidity: integerOrNull,
+        ...Object.fromEntries(leafNow.values.map((name) => [name, integerOrNull])),
         aqi: integerOrNull,
       }),
       description: 'what the leaf is made of; measured values in hundredths',
@@ -276,13 +281,7 @@ export const answerSchemas = {
     p98: numberOrNull,
     unit: text,
   }),
-  MeasurementStatistics: object({
-    pm25: ref('FieldStatistics'),
-    pm10: ref('FieldStatistics'),
-    co2: ref('FieldStatistics'),
-    temperature: ref('FieldStatistics'),
-    humidity: ref('FieldStatistics'),
-  }),
+  MeasurementStatistics: object(statistics.basic, statistics.others),
   AqiStatistics: object(aqiStatistics),
   AreaStatistics: object(
     {

@@ -1,7 +1,8 @@
 /** The page about one reading: says how it stands, and checks its bundle in the reader's browser. */
 import { readFileSync } from 'node:fs'
-import { fromHundredths } from '../../core/air/hundredths.ts'
-import { measurementNames, type Reading, units } from '../../core/air/reading.ts'
+import { quantities } from '../../core/air/quantities.ts'
+import type { Reading } from '../../core/air/reading.ts'
+import { measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import { proofPath } from '../../core/proof/proof-path.ts'
@@ -71,9 +72,11 @@ nothing about time, because the operator runs this chain.</p>`
 function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
   const time = formatIsoMs(reading.timeMs)
   const bundle = `${proofPath(reading)}.airproof.json`
-  const rows = measurementNames.map((name) => {
-    const value = reading[name]
-    return row(name, value === null ? 'not measured' : `${fromHundredths(value)} ${units[name]}`)
+  const measured = measurementsOf(reading.values)
+  const rows = quantities.flatMap(({ name, unit }) => {
+    const value = measured[name]
+    if (value === undefined) return []
+    return row(name, value === null ? 'not measured' : `${value} ${unit}`)
   })
   return `<!doctype html>
 <html lang="en">

@@ -1,6 +1,7 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { leafValues } from '../../core/proof/leaf.ts'
 import { secondMs } from '../../core/time.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 import type { ProveReading, ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
@@ -115,10 +116,6 @@ export const canonical = (reading: Reading) => ({
   sensor_id: reading.sensor,
   time_ms: reading.timeMs,
   seq: reading.seq,
-  pm25: reading.pm25,
-  pm10: reading.pm10,
-  co2: reading.co2,
-  temperature: reading.temperature,
-  humidity: reading.humidity,
+  ...leafValues(reading),
   aqi: reading.aqi,
 })

@@ -1,5 +1,7 @@
+import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { fullJson, type ReadingJson } from '../live/reading-json.ts'
@@ -54,26 +56,30 @@ function json({ readings, sensor, nextCursor, view }: Page, { texts }: Sources):
 const columns = [
   'sensor_id',
   'timestamp',
-  'pm25',
-  'pm10',
-  'co2',
-  'temperature',
-  'humidity',
+  ...basicNames,
   'aqi',
   'aqi_category',
   'dominant_pollutant',
   'beyond_index',
 ] as const satisfies readonly (keyof ReadingJson)[]
+const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
 
-/** RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. */
+/**
+ * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. What else than
+ * the basic five the page's readings have comes last, so that no column moves.
+ */
 function csv({ readings, view }: Page, { texts }: Sources): string {
+  const others = quantityNames.filter(
+    (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
+  )
   const lines = readings.map((reading) => {
     const row = fullJson(reading, view.index, texts)
     const { hash, status, tx_hash } = row.blockchain
     const measured = columns.map((name) => row[name] ?? '')
-    return [...measured, row.quality.join(' '), hash, status, tx_hash ?? '']
+    const proof = [row.quality.join(' '), hash, status, tx_hash ?? '']
+    return [...measured, ...proof, ...others.map((name) => row[name] ?? '')]
   })
-  return [[...columns, 'quality', 'hash', 'blockchain_status', 'blockchain_tx'], ...lines]
+  return [[...columns, ...proofColumns, ...others], ...lines]
     .map((line) => `${line.join(',')}\r\n`)
     .join('')
 }

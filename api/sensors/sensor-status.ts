@@ -1,8 +1,9 @@
 import { correctionMethod, pm25Corrected } from '../../core/air/correction.ts'
-import { fromHundredths } from '../../core/air/hundredths.ts'
 import type { AirIndex } from '../../core/air/index/air-index.ts'
-import { type Reading, units } from '../../core/air/reading.ts'
+import { type QuantityName, units } from '../../core/air/quantities.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import { inUnit, valueOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { indexNow, indexOfDay } from '../areas/network-now.ts'
@@ -56,10 +57,10 @@ export const sensorStatus = ({ board, rules, texts, nowMs, indices }: Options): 
 
 /** An offer beside the raw value, which alone is stored, indexed and hashed. */
 function correctedOf(newest: Reading | undefined) {
-  const inUnits = (hundredths: number | null): number | null =>
-    hundredths === null ? null : fromHundredths(hundredths)
-  const value = newest && pm25Corrected(inUnits(newest.pm25), inUnits(newest.humidity))
-  if (value === undefined || value === null) return null
+  const of = (name: QuantityName): number | null =>
+    inUnit(newest === undefined ? null : valueOf(newest.values, name))
+  const value = pm25Corrected(of('pm25'), of('humidity'))
+  if (value === null) return null
   return { value: Math.round(value * 10) / 10, unit: units.pm25, method: correctionMethod }
 }
 

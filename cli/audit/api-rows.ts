@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { toHundredths } from '../../core/air/hundredths.ts'
-import { measurementNames } from '../../core/air/reading.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
+import { trimmed } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
@@ -62,8 +63,7 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
   const query = new URLSearchParams({ timestamp })
   const path = `/v1/readings/${encodeURIComponent(sensor)}/verify?${query.toString()}`
   const verified = await ask(path)
-  const [pm25 = null, pm10 = null, co2 = null, temperature = null, humidity = null] =
-    measurementNames.map((name) => hundredthsOf(field(shown, name)))
+  const values = trimmed(quantityNames.map((name) => hundredthsOf(field(shown, name))))
   const aqi = field(shown, 'aqi')
   return {
     // an id that is none hashes into no batch
@@ -71,11 +71,7 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
     sensor: sensor as AuditedRow['sensor'],
     timeMs,
     seq: Number(field(field(verified, 'reading'), 'seq')),
-    pm25,
-    pm10,
-    co2,
-    temperature,
-    humidity,
+    values,
     aqi: typeof aqi === 'number' ? aqi : null,
   }
 }

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { ExportManifest } from './export-manifest.ts'
-import { type ExportedRow, headOf, parseRowLine } from './row-line.ts'
+import { type ExportedRow, rowParser } from './row-line.ts'
 
 export type ReadExport = {
   /** undefined: a line that is no row. */
@@ -22,15 +22,14 @@ export async function readExport(
   const stream = createReadStream(join(dirname(manifestFile), file))
   await once(stream, 'open')
   const digest = createHash('sha256')
-  let head = headOf(format).trimEnd()
   return {
     rows: (async function* () {
       // no sooner: what flows before somebody reads the lines is lost to them
       stream.on('data', (chunk) => void digest.update(chunk))
+      let parse = format === 'ndjson' ? rowParser(format, '') : undefined
       for await (const line of createInterface({ input: stream, crlfDelay: Infinity })) {
-        if (head === '') yield parseRowLine(line, format)
-        else if (line !== head) yield undefined
-        head = ''
+        if (parse === undefined) parse = rowParser(format, line)
+        else yield parse(line)
       }
     })(),
     sha256: () => digest.digest('hex'),

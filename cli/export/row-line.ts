@@ -1,6 +1,7 @@
 /** A row of an export as one line, and back: enough of a reading to make its leaf from. */
-import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { toHundredths } from '../../core/air/hundredths.ts'
+import { basicNames, quantityNames } from '../../core/air/quantities.ts'
+import { fewestValues, measurementsOf, trimmed, type Values } from '../../core/air/values.ts'
 import { type Hex, isHash } from '../../core/hex.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
@@ -14,17 +15,16 @@ export type ExportedRow = {
   readonly batch: number | null
 }
 
-const columns = [
-  'sensor_id',
-  'timestamp',
-  'seq',
-  ...measurementNames,
-  'aqi',
-  'hash',
-  'batch',
-] as const
+const others = quantityNames.slice(fewestValues)
+/** What is not of the basic five comes last, so that no column of an older export has moved. */
+const columns: readonly string[] = ['sensor_id', 'timestamp', 'seq'].concat(
+  basicNames,
+  ['aqi', 'hash', 'batch'],
+  others,
+)
+const texts = ['sensor_id', 'timestamp', 'hash']
 
-type Cells = Readonly<Record<(typeof columns)[number], string | number | null>>
+type Cells = Readonly<Record<string, string | number | null | undefined>>
 
 /** What stands before the first row. */
 export const headOf = (format: RowFormat): string =>
@@ -37,70 +37,59 @@ export function rowLine(row: ExportedRow, format: RowFormat): string {
     : `${columns.map((name) => cells[name] ?? '').join(',')}\r\n`
 }
 
-function cellsOf({ reading, hash, batch }: ExportedRow): Cells {
-  const value = (name: MeasurementName): number | null => {
-    const hundredths = reading[name]
-    return hundredths === null ? null : fromHundredths(hundredths)
-  }
-  return {
-    sensor_id: reading.sensor,
-    timestamp: formatIso(reading.timeMs),
-    seq: reading.seq,
-    pm25: value('pm25'),
-    pm10: value('pm10'),
-    co2: value('co2'),
-    temperature: value('temperature'),
-    humidity: value('humidity'),
-    aqi: reading.aqi,
-    hash,
-    batch,
-  }
+const cellsOf = ({ reading, hash, batch }: ExportedRow): Cells => ({
+  sensor_id: reading.sensor,
+  timestamp: formatIso(reading.timeMs),
+  seq: reading.seq,
+  ...measurementsOf(reading.values),
+  aqi: reading.aqi,
+  hash,
+  batch,
+})
+
+/** Reads the lines of one file. @param head its first line; of ndjson nothing is needed */
+export function rowParser(
+  format: RowFormat,
+  head: string,
+): (line: string) => ExportedRow | undefined {
+  if (format === 'ndjson') return (line) => rowOf(jsonCells(line))
+  const [names = []] = parseCsv(head)
+  return (line) => rowOf(csvCells(line, names))
 }
 
-/** @param line without its end @returns undefined where it is no row of an export */
-export function parseRowLine(line: string, format: RowFormat): ExportedRow | undefined {
-  const cells = format === 'ndjson' ? jsonCells(line) : csvCells(line)
-  return cells && rowOf(cells)
-}
-
-function jsonCells(line: string): Partial<Cells> | undefined {
+function jsonCells(line: string): Cells | undefined {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? value : undefined
+    // whatever is in it is looked at below
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return typeof value === 'object' && value !== null ? (value as Cells) : undefined
   } catch {
     return undefined
   }
 }
 
-function csvCells(line: string): Partial<Cells> | undefined {
+/** @param names of the columns, as the file's head has them: an older export has fewer */
+function csvCells(line: string, names: readonly string[]): Cells | undefined {
   const [cells = []] = parseCsv(line)
-  if (cells.length !== columns.length) return undefined
+  if (cells.length !== names.length) return undefined
   return Object.fromEntries(
-    columns.map((name, at) => {
+    names.map((name, at) => {
       const cell = cells[at] ?? ''
-      const isText = name === 'sensor_id' || name === 'timestamp' || name === 'hash'
-      return [name, isText ? cell : cell === '' ? null : Number(cell)]
+      return [name, texts.includes(name) ? cell : cell === '' ? null : Number(cell)]
     }),
   )
 }
 
-function rowOf(cells: Partial<Cells>): ExportedRow | undefined {
+function rowOf(cells: Cells | undefined): ExportedRow | undefined {
+  if (cells === undefined) return undefined
   const { sensor_id: sensor, timestamp, seq, aqi = null, hash, batch = null } = cells
   if (typeof sensor !== 'string' || typeof timestamp !== 'string' || typeof hash !== 'string')
     return undefined
   const time = parseIso(timestamp)
   if (!('timeMs' in time) || !isWhole(seq) || !isHash(hash)) return undefined
   if ((aqi !== null && !isWhole(aqi)) || (batch !== null && !isWhole(batch))) return undefined
-  const values = measurementNames.map((name) => valueOf(cells[name]))
-  const [pm25, pm10, co2, temperature, humidity] = values
-  if (
-    pm25 === undefined ||
-    pm10 === undefined ||
-    co2 === undefined ||
-    temperature === undefined ||
-    humidity === undefined
-  )
-    return undefined
+  const values = valuesOf(cells)
+  if (values === undefined) return undefined
   return {
     reading: {
       // whatever it says, it hashes to what it hashes to
@@ -108,11 +97,7 @@ function rowOf(cells: Partial<Cells>): ExportedRow | undefined {
       sensor: sensor as LeafFields['sensor'],
       timeMs: time.timeMs,
       seq,
-      pm25,
-      pm10,
-      co2,
-      temperature,
-      humidity,
+      values,
       aqi,
     },
     hash,
@@ -123,8 +108,18 @@ function rowOf(cells: Partial<Cells>): ExportedRow | undefined {
 const isWhole = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-/** @returns hundredths; undefined where it is neither a value nor missing */
-function valueOf(value: string | number | null | undefined): number | null | undefined {
+/** @returns undefined where one is neither a value nor missing, or one of the five is left out */
+function valuesOf(cells: Cells): Values | undefined {
+  const values: (number | null)[] = []
+  for (const [id, name] of quantityNames.entries()) {
+    const value = hundredthsOf(id < fewestValues ? cells[name] : (cells[name] ?? null))
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return trimmed(values)
+}
+
+function hundredthsOf(value: string | number | null | undefined): number | null | undefined {
   if (value === null) return null
   return typeof value === 'number' ? toHundredths(value) : undefined
 }

@@ -1,4 +1,4 @@
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 
 /** One reading as an archive holds it: what its rows say, not yet judged. */
 export type ArchiveReading = {
@@ -10,7 +10,7 @@ export type ArchiveReading = {
   readonly timeMs: number | undefined
   /** Where the sensor stood; undefined where the archive does not say. */
   readonly place: Place | undefined
-  readonly values: { readonly [Name in MeasurementName]?: number }
+  readonly values: { readonly [Name in QuantityName]?: number }
   /** Where the archive holds whole messages: this one, to be sent as it stands. */
   readonly message?: WholeMessage
 }

@@ -1,9 +1,29 @@
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 
-/** What Luftdaten-type archives call our quantities; they count in the same units. */
-export const archiveQuantities: ReadonlyMap<string, MeasurementName> = new Map([
-  ['P1', 'pm10'],
-  ['P2', 'pm25'],
-  ['temperature', 'temperature'],
-  ['humidity', 'humidity'],
+type ArchiveQuantity = {
+  readonly quantity: QuantityName
+  /** How many of theirs make one of our unit. */
+  readonly perUnit?: number
+}
+
+/** What Luftdaten-type archives call our quantities. */
+const archiveQuantities: ReadonlyMap<string, ArchiveQuantity> = new Map([
+  ['P0', { quantity: 'pm1' }],
+  ['P1', { quantity: 'pm10' }],
+  ['P2', { quantity: 'pm25' }],
+  ['P4', { quantity: 'pm4' }],
+  ['temperature', { quantity: 'temperature' }],
+  ['humidity', { quantity: 'humidity' }],
+  ['pressure', { quantity: 'pressure', perUnit: 100 }],
+  ['noise_LAeq', { quantity: 'noise' }],
 ])
+
+/** Reads the values of one column; undefined: it is not a quantity that we have. */
+export function archiveQuantity(
+  name: string,
+): { readonly quantity: QuantityName; readonly inUnit: (value: number) => number } | undefined {
+  const known = archiveQuantities.get(name)
+  if (known === undefined) return undefined
+  const { quantity, perUnit = 1 } = known
+  return { quantity, inUnit: (value) => value / perUnit }
+}

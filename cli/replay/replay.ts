@@ -39,8 +39,8 @@ must be registered: \`airproof sensors import\` with the same files, --format an
   --json           {"sent","accepted","partial","duplicate","conflict","unmapped",
                    "refused":{reason: n}}
 
-The value rows of one sensor and timestamp make one reading. A quantity we have no name for (P0,
-pressure) is counted as unmapped; a time without an offset is UTC.
+The value rows of one sensor and timestamp make one reading. A quantity we have no name for (N10,
+counts of particles) is counted as unmapped; a time without an offset is UTC.
 
 A line of ndjson is a reading or an array of them, and goes to its (first) sensor_id as it stands:
 --code, --area and --batch are for the others, and what is wrong with it is refused and kept. A line

@@ -2,9 +2,9 @@
  * The daily files of sensor.community (once luftdaten.info): `;`, one sensor a file, one reading a
  * row with a column a quantity. Times are UTC and say no offset.
  */
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
-import { archiveQuantities } from './archive-quantities.ts'
+import { archiveQuantity } from './archive-quantities.ts'
 import { findColumns, numberOf, placeOf, splitFields, timeOf } from './columns.ts'
 
 const fixed = ['sensor_id', 'sensor_type', 'location', 'lat', 'lon', 'timestamp'] as const
@@ -19,22 +19,20 @@ export const sensorCommunity: ArchiveFormat = {
     if (header.includes('value_type'))
       throw new NotThisFormat('its rows hold one value each, as in the format sensors-africa')
     const cells = header.flatMap((name, index) =>
-      fixed.some((known) => known === name)
-        ? []
-        : [{ index, quantity: archiveQuantities.get(name) }],
+      fixed.some((known) => known === name) ? [] : [{ index, known: archiveQuantity(name) }],
     )
     return {
       line(text) {
         const fields = splitFields(text)
-        const values: { [Name in MeasurementName]?: number } = {}
+        const values: { [Name in QuantityName]?: number } = {}
         let count = 0
         let filled = 0
-        for (const { index, quantity } of cells) {
+        for (const { index, known } of cells) {
           if ((fields[index] ?? '').trim() === '') continue
           filled += 1
           const value = numberOf(fields[index])
-          if (quantity === undefined || value === undefined) continue
-          values[quantity] = value
+          if (known === undefined || value === undefined) continue
+          values[known.quantity] = known.inUnit(value)
           count += 1
         }
         const sensor = fields[at.sensor_id] ?? ''

@@ -2,9 +2,9 @@
  * The monthly archives of sensors.AFRICA: `;`, one value a row. The rows of one sensor and
  * timestamp make one reading; they need not stand together, so a reading stays open for a while.
  */
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
-import { archiveQuantities } from './archive-quantities.ts'
+import { archiveQuantity } from './archive-quantities.ts'
 import { findColumns, numberOf, placeOf, splitFields, timeOf } from './columns.ts'
 
 const columnNames = [
@@ -24,7 +24,7 @@ type Open = {
   readonly sensor: string
   readonly timestamp: string
   readonly place: Place | undefined
-  readonly values: { [Name in MeasurementName]?: number }
+  readonly values: { [Name in QuantityName]?: number }
 }
 
 export const sensorsAfrica: ArchiveFormat = {
@@ -54,13 +54,15 @@ function longParser(
       const fields = splitFields(text)
       const field = (name: (typeof columnNames)[number]): string => fields[at[name]] ?? ''
       counts.rows += 1
-      const quantity = archiveQuantities.get(field('value_type'))
-      const value = numberOf(field('value'))
-      if (quantity === undefined || value === undefined || field('sensor_id') === '') {
+      const known = archiveQuantity(field('value_type'))
+      const number = numberOf(field('value'))
+      if (known === undefined || number === undefined || field('sensor_id') === '') {
         counts.unmapped += 1
         return
       }
       counts.values += 1
+      const { quantity } = known
+      const value = known.inUnit(number)
       const key = `${field('sensor_id')};${field('timestamp')}`
       const siblings = open.get(key) ?? []
       const lacking = siblings.find((reading) => reading.values[quantity] === undefined)

@@ -1,31 +1,14 @@
 import type { SensorId } from './sensor-id.ts'
-
-/** The five quantities a sensor may report, in the order of every row, leaf and message. */
-export const measurementNames = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
-export type MeasurementName = (typeof measurementNames)[number]
-
-/** What each quantity is counted in, as the API prints it. */
-export const units: Readonly<Record<MeasurementName, string>> = {
-  pm25: 'µg/m³',
-  pm10: 'µg/m³',
-  co2: 'ppm',
-  temperature: '°C',
-  humidity: '%RH',
-}
-
-/**
- * The measured values of one reading as signed integers of hundredths (18.5 µg/m³ is 1850),
- * `null` where the sensor did not report: missing is never 0.
- */
-export type Hundredths = { readonly [Name in MeasurementName]: number | null }
+import type { Values } from './values.ts'
 
 /** One accepted reading, as the log, the store and the API know it. */
-export type Reading = Hundredths & {
+export type Reading = {
   readonly sensor: SensorId
   /** The area of the site the sensor stood at when it measured, fixed at acceptance. */
   readonly area: string
   /** When it was measured: ms since the epoch, UTC. */
   readonly timeMs: number
+  readonly values: Values
   /** US EPA index 0…500 of this reading alone, `null` where it holds no PM. */
   readonly aqi: number | null
   /** Bits of `quality.ts`. */

@@ -5,7 +5,7 @@
 
 import { type Hex, toHex } from '../hex.ts'
 import { type BatchHeader, headOf } from './header.ts'
-import { type Keccak, type LeafFields, leafOf } from './leaf.ts'
+import { type Keccak, type LeafFields, leafOf, leafValues } from './leaf.ts'
 
 /**
  * Every version there is, the one that is written first, each with the versions of leaf and header
@@ -56,11 +56,7 @@ export function bundleText({ reading, path, header, chain }: BundleParts, keccak
       sensor_id: reading.sensor,
       time_ms: reading.timeMs,
       seq: reading.seq,
-      pm25: reading.pm25,
-      pm10: reading.pm10,
-      co2: reading.co2,
-      temperature: reading.temperature,
-      humidity: reading.humidity,
+      ...leafValues(reading),
       aqi: reading.aqi,
     },
     path: path.map(toHex),

@@ -6,32 +6,36 @@
  * leaf of OpenZeppelin's StandardMerkleTree and of Solidity. `aqi` is the EPA index by the table of
  * 2024. A value that is missing is 0 and its bit in `present` is clear.
  */
+import type { QuantityName } from '../air/quantities.ts'
 import type { Reading } from '../air/reading.ts'
+import { valueOf } from '../air/values.ts'
 
 /** Keccak-256. Must not keep a reference to `bytes`, which is used again. */
 export type Keccak = (bytes: Uint8Array) => Uint8Array
 
 export type LeafFields = Omit<Reading, 'area' | 'flags'>
 
-export const leafType =
-  'airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,int64 pm25,int64 pm10,int64 co2,int64 temperature,int64 humidity,uint16 aqi,bytes32 deviceSig)'
+/** What a version of the leaf holds of a reading's values, in the order of its words. */
+export type LeafVersion = { readonly version: number; readonly values: readonly QuantityName[] }
 
-// the twelfth word is kept for a device signature: zeros in every leaf of this version
-const wordCount = 12
+/** Every version there is. What is in one never changes; another quantity needs another version. */
+export const leafVersions = [
+  { version: 1, values: ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] },
+] as const satisfies readonly LeafVersion[]
+
+/** The version of every leaf made now. */
+export const [leafNow] = leafVersions
+
+const typeOf = ({ version, values }: LeafVersion): string =>
+  `airproof.reading.v${version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${values.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig)`
+
+export const leafType = typeOf(leafNow)
+
 const wordBytes = 32
-const word = {
-  type: 0,
-  sensor: 1,
-  timeMs: 2,
-  seq: 3,
-  present: 4,
-  pm25: 5,
-  pm10: 6,
-  co2: 7,
-  temperature: 8,
-  humidity: 9,
-  aqi: 10,
-} as const
+const word = { type: 0, sensor: 1, timeMs: 2, seq: 3, present: 4, values: 5 } as const
+const aqiWord = word.values + leafNow.values.length
+// the last word is kept for a device signature: zeros in every leaf of this version
+const wordCount = aqiWord + 2
 
 const utf8 = new TextEncoder()
 /** A city has few sensors and many readings: an encoder hashes each id once. */
@@ -62,28 +66,34 @@ export function leafEncoder(keccak: Keccak): (reading: LeafFields) => Uint8Array
     putUnsigned(view, word.timeMs, reading.timeMs)
     putUnsigned(view, word.seq, reading.seq)
     putUnsigned(view, word.present, presentBits(reading))
-    putSigned(view, word.pm25, reading.pm25 ?? 0)
-    putSigned(view, word.pm10, reading.pm10 ?? 0)
-    putSigned(view, word.co2, reading.co2 ?? 0)
-    putSigned(view, word.temperature, reading.temperature ?? 0)
-    putSigned(view, word.humidity, reading.humidity ?? 0)
-    putUnsigned(view, word.aqi, reading.aqi ?? 0)
+    for (const [i, name] of leafNow.values.entries()) {
+      putSigned(view, word.values + i, valueOf(reading.values, name) ?? 0)
+    }
+    putUnsigned(view, aqiWord, reading.aqi ?? 0)
     return keccak(keccak(bytes))
   }
 }
+
+/** The values that the leaf is made of, by name: whole hundredths. */
+export type LeafValues = {
+  readonly [Name in (typeof leafNow)['values'][number]]: number | null
+}
+
+export const leafValues = ({ values }: LeafFields): LeafValues =>
+  // each name of the version is given its value
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.fromEntries(leafNow.values.map((name) => [name, valueOf(values, name)])) as LeafValues
 
 /** One leaf; whoever makes many keeps a `leafEncoder`. */
 export const leafOf = (reading: LeafFields, keccak: Keccak): Uint8Array =>
   leafEncoder(keccak)(reading)
 
-/** Bit 0 = pm25 … bit 4 = humidity, bit 5 = aqi. */
+/** Bit 0 = the first of the version's values, and so on; the bit after the last is the index. */
 export const presentBits = (reading: LeafFields): number =>
-  (reading.pm25 === null ? 0 : 1) |
-  (reading.pm10 === null ? 0 : 2) |
-  (reading.co2 === null ? 0 : 4) |
-  (reading.temperature === null ? 0 : 8) |
-  (reading.humidity === null ? 0 : 16) |
-  (reading.aqi === null ? 0 : 32)
+  leafNow.values.reduce(
+    (bits, name, i) => (valueOf(reading.values, name) === null ? bits : bits | (1 << i)),
+    reading.aqi === null ? 0 : 1 << leafNow.values.length,
+  )
 
 const putUnsigned = (view: DataView, index: number, value: number): void => {
   if (value < 0) throw new RangeError(`a leaf cannot hold ${value} here: it is negative`)

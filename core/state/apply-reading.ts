@@ -3,6 +3,7 @@
  * (`hear`), by the late lane for any other (`hearLate`).
  */
 
+import { mostValues, valueOf } from '../air/values.ts'
 import { armedFrom } from './crossing.ts'
 import { addToHour } from './hour-sums.ts'
 import type { ArrivedReading } from './log-message.ts'
@@ -87,16 +88,14 @@ function keepNewest(
 ): void {
   const { numbers } = state
   const row = numbersOf(slot)
-  const at = row + numberAt.values
-  if (reading.humidity !== null) {
-    numbers[row + numberAt.humidityRun] = humidityRun(state, slot, reading.humidity)
-    numbers[row + numberAt.humidity] = reading.humidity
+  const { values } = reading
+  const humidity = valueOf(values, 'humidity')
+  if (humidity !== null) {
+    numbers[row + numberAt.humidityRun] = humidityRun(state, slot, humidity)
+    numbers[row + numberAt.humidity] = humidity
   }
-  numbers[at] = reading.pm25 ?? noValue
-  numbers[at + 1] = reading.pm10 ?? noValue
-  numbers[at + 2] = reading.co2 ?? noValue
-  numbers[at + 3] = reading.temperature ?? noValue
-  numbers[at + 4] = reading.humidity ?? noValue
+  const at = row + numberAt.values
+  for (let id = 0; id < mostValues; id++) numbers[at + id] = values[id] ?? noValue
   numbers[row + numberAt.flags] = reading.flags
   numbers[row + numberAt.area] = areaPlaceOf(state, reading.area)
   numbers[row + numberAt.aqi] = reading.aqi ?? noAqi

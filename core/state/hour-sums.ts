@@ -5,7 +5,8 @@
 
 import type { Pollutant } from '../air/index/air-index.ts'
 import { neededHourCoverage } from '../air/nowcast.ts'
-import type { Hundredths } from '../air/reading.ts'
+import type { Reading } from '../air/reading.ts'
+import { valueOf } from '../air/values.ts'
 import { hourMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
 import { hourRing, newestMsOf } from './state-columns.ts'
@@ -27,7 +28,7 @@ export const hoursPlace = (slot: number, timeMs: number): number =>
 export function addToHour(
   state: PartitionState,
   slot: number,
-  reading: Pick<Hundredths, 'pm25' | 'pm10'> & { readonly timeMs: number },
+  reading: Pick<Reading, 'timeMs' | 'values'>,
 ): void {
   const { hourSums, hourCounts } = state
   const hour = hourNumber(reading.timeMs)
@@ -39,8 +40,8 @@ export function addToHour(
     hourSums[at] = hourSums[at + 1] = hourCounts[at] = hourCounts[at + 1] = 0
   }
   const at = placeOf(slot, hour)
-  add(state, at, reading.pm25)
-  add(state, at + 1, reading.pm10)
+  add(state, at, valueOf(reading.values, 'pm25'))
+  add(state, at + 1, valueOf(reading.values, 'pm10'))
 }
 
 function add({ hourSums, hourCounts }: PartitionState, at: number, value: number | null): void {

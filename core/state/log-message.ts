@@ -3,7 +3,7 @@
  * the content of one READINGS message. The log of these is the truth; state, store rows, events
  * and statistics are projections of it.
  */
-import type { Hundredths, Reading } from '../air/reading.ts'
+import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
 
 /** A reading with the time the broker stored its raw message, ms since the epoch. */
@@ -97,11 +97,3 @@ export type LogMessage = {
   /** Exact repeats, counted by sensor. */
   readonly duplicates: readonly (readonly [sensor: SensorId, count: number])[]
 }
-
-/** Equal on normalised values: a repeat, not a conflict. */
-export const sameValues = (a: Hundredths, b: Hundredths): boolean =>
-  a.pm25 === b.pm25 &&
-  a.pm10 === b.pm10 &&
-  a.co2 === b.co2 &&
-  a.temperature === b.temperature &&
-  a.humidity === b.humidity

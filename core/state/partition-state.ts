@@ -7,8 +7,9 @@
  * every column; slots are given in the order in which sensors are first accepted and never given
  * back.
  */
-import type { Hundredths, Reading } from '../air/reading.ts'
+import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
+import { mostValues, sameValues, trimmed, type Values } from '../air/values.ts'
 import {
   type Columns,
   columnNames,
@@ -98,8 +99,14 @@ export function areaPlaceOf(state: PartitionState, area: string): number {
 
 const orNull = (value: number | undefined): number | null =>
   value === undefined || value === noValue ? null : value
-const same = (kept: number | undefined, value: number | null): boolean =>
-  kept === (value ?? noValue)
+
+/** The values of the newest reading. */
+function keptValues(state: PartitionState, slot: number): Values {
+  const at = numbersOf(slot) + numberAt.values
+  const values: (number | null)[] = []
+  for (let id = 0; id < mostValues; id++) values.push(orNull(state.numbers[at + id]))
+  return trimmed(values)
+}
 
 /**
  * Where a reading stands to the newest accepted of its sensor: `newer` is accepted at once,
@@ -109,20 +116,12 @@ const same = (kept: number | undefined, value: number | null): boolean =>
 export function standing(
   state: PartitionState,
   slot: number,
-  reading: Hundredths & { readonly timeMs: number },
+  reading: Pick<Reading, 'timeMs' | 'values'>,
 ): 'newer' | 'duplicate' | 'conflict' | 'older' {
   const newestMs = newestMsOf(state, slot)
   if (reading.timeMs > newestMs) return 'newer'
   if (reading.timeMs < newestMs) return 'older'
-  const { numbers } = state
-  const at = numbersOf(slot) + numberAt.values
-  return same(numbers[at], reading.pm25) &&
-    same(numbers[at + 1], reading.pm10) &&
-    same(numbers[at + 2], reading.co2) &&
-    same(numbers[at + 3], reading.temperature) &&
-    same(numbers[at + 4], reading.humidity)
-    ? 'duplicate'
-    : 'conflict'
+  return sameValues(keptValues(state, slot), reading.values) ? 'duplicate' : 'conflict'
 }
 
 /** The newest accepted reading of a sensor. */
@@ -132,17 +131,12 @@ export function newestOf(state: PartitionState, slot: number): Reading | undefin
   if (sensor === undefined || timeMs === -Infinity) return undefined
   const { numbers } = state
   const row = numbersOf(slot)
-  const at = row + numberAt.values
   const aqi = numbers[row + numberAt.aqi] ?? noAqi
   return {
     sensor,
     area: state.areas[numbers[row + numberAt.area] ?? 0] ?? '',
     timeMs,
-    pm25: orNull(numbers[at]),
-    pm10: orNull(numbers[at + 1]),
-    co2: orNull(numbers[at + 2]),
-    temperature: orNull(numbers[at + 3]),
-    humidity: orNull(numbers[at + 4]),
+    values: keptValues(state, slot),
     aqi: aqi === noAqi ? null : aqi,
     flags: numbers[row + numberAt.flags] ?? 0,
     seq: timeOf(state, slot, timeAt.newestSeq),

@@ -4,6 +4,7 @@
  * together: the fold waits for memory more than for anything else, and a column for every field
  * would make it wait twice as long.
  */
+import { mostValues } from '../air/values.ts'
 
 /** Stands for `null` in a column of hundredths: no measured value comes near it. */
 export const noValue = -(2 ** 31)
@@ -28,18 +29,21 @@ export const timeAt = {
 
 /** Places in a row of `numbers`. */
 export const numberAt = {
-  /** The newest reading: pm25, pm10, co2, temperature, humidity in hundredths, or `noValue`. */
-  values: 0,
-  flags: 5,
+  flags: 0,
   /** Its area's place in `areas`. */
-  area: 6,
-  aqi: 7,
+  area: 1,
+  aqi: 2,
   /** The newest humidity that was not null, and how many in a row were equal to it. */
-  humidity: 8,
-  humidityRun: 9,
+  humidity: 3,
+  humidityRun: 4,
   /** `crossing.ts`: the previous fresh index, and the thresholds that have fired. */
-  previousAqi: 10,
-  firedBelow: 11,
+  previousAqi: 5,
+  firedBelow: 6,
+  /**
+   * The newest reading's values in hundredths, or `noValue`, to the end of the row: the one part
+   * that grows with the table of quantities.
+   */
+  values: 7,
 } as const
 
 /** Five-minute slots in the uptime ring: the last 24 h, the running one, and some for clocks ahead. */
@@ -50,7 +54,7 @@ export const hourRing = 25
 /** Each column's kind of array and the entries of a row, in the order of a snapshot. */
 export const layout = {
   times: { of: Float64Array, width: 7 },
-  numbers: { of: Int32Array, width: 12 },
+  numbers: { of: Int32Array, width: numberAt.values + mostValues },
   /** `presence.ts` */
   status: { of: Uint8Array, width: 1 },
   /** `uptime.ts`: a ring of bits; the slot of `newestMs` is its newest. */
@@ -62,7 +66,9 @@ export const layout = {
 
 /** The rows of a sensor never heard; in the other columns they are zeros. */
 const noTimes = [-Infinity, Number.NaN, 0, Number.NaN, Number.NaN, Number.NaN, Number.NaN]
-const noNumbers = [noValue, noValue, noValue, noValue, noValue, 0, 0, noAqi, noValue, 0, noAqi, 0]
+const noNumbers = [0, 0, noAqi, noValue, 0, noAqi, 0].concat(
+  Array.from({ length: mostValues }, () => noValue),
+)
 
 export type ColumnName = keyof typeof layout
 export type Columns = {

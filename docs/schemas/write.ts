@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import { sensorSchema } from '../../schemas/devices/sensor.ts'
 import { eventSchema } from '../../schemas/log/event.ts'
 import { rawReadingSchema } from '../../schemas/log/raw-reading.ts'
-import { readingsMessageSchema } from '../../schemas/log/readings-message.ts'
+import { readingsMessageSchema, readingsSchemaV1 } from '../../schemas/log/readings-message.ts'
 
 /** File name → schema. */
 export const schemaFiles: Readonly<Record<string, object>> = {
   'event.schema.json': eventSchema,
   'raw-reading.schema.json': rawReadingSchema,
   'readings-message.schema.json': readingsMessageSchema,
+  'readings-message-v1.schema.json': readingsSchemaV1,
   'sensor.schema.json': sensorSchema,
 }
 

@@ -15,11 +15,14 @@ export function mapAirgradient(body: unknown, serial: string): Mapped {
   if (typeof serialno === 'string' && serialno !== serial)
     return { refused: `serialno is ${serialno.slice(0, 32)}, the topic is that of ${serial}` }
   const draft = openDraft()
+  draft.take('pm1', 'pm01', body['pm01'])
   draft.take('pm25', 'pm02', body['pm02'])
   draft.take('pm10', 'pm10', body['pm10'])
   draft.take('co2', 'rco2', body['rco2'])
   draft.take('temperature', 'atmp', body['atmp'])
   draft.take('humidity', 'rhum', body['rhum'])
+  draft.take('voc_index', 'tvocIndex', body['tvocIndex'])
+  draft.take('nox_index', 'noxIndex', body['noxIndex'])
   // just after it started it says nothing but who it is, which is no fault
   return draft.end()
 }

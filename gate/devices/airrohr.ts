@@ -2,10 +2,17 @@
  * sensor.community's airRohr firmware (and Nettigo's, which sends the same shape) with "Send data to
  * custom API": every value a text, particles by the prefix of their sensor, no clock.
  */
-import { type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
+import { type Draft, hectopascalOf, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 import { noValueList, readValueList } from './value-list.ts'
 
-/** `_P2` is PM2.5 and `_P1` is PM10. The first that has a value is taken. */
+/** What a particle sensor measures, by the end of the key. */
+const particles = [
+  ['pm25', '_P2'],
+  ['pm10', '_P1'],
+  ['pm1', '_P0'],
+  ['pm4', '_P4'],
+] as const
+/** The first that has a value is taken. */
 const particleSensors = ['SDS', 'PMS', 'SPS30', 'HPM', 'NPM', 'IPS']
 
 /** First those that measure both, so that temperature and humidity are of one place. */
@@ -22,6 +29,8 @@ export function mapAirrohr(body: unknown): Mapped {
   draft.take('co2', 'SCD30_co2_ppm', values.get('SCD30_co2_ppm'))
   draft.take('co2', 'conc_co2_ppm', values.get('conc_co2_ppm'))
   takeClimate(draft, values)
+  takePressure(draft, values)
+  draft.take('noise', 'DNMS_noise_LAeq', values.get('DNMS_noise_LAeq'))
   for (const key of ['P1', 'P2'])
     if (values.has(key)) draft.ignore(key, 'without a prefix it is a count of a PPD42NS, not µg/m³')
   return draft.end()
@@ -36,8 +45,8 @@ function takeParticles(draft: Draft, values: Values): void {
       [`${sensor}_P2`, `${sensor}_P1`].some((key) => numberOf(values.get(key)) !== undefined),
     ) ?? present[0]
   if (chosen === undefined) return
-  draft.take('pm25', `${chosen}_P2`, values.get(`${chosen}_P2`))
-  draft.take('pm10', `${chosen}_P1`, values.get(`${chosen}_P1`))
+  for (const [name, end] of particles)
+    draft.take(name, `${chosen}${end}`, values.get(`${chosen}${end}`))
   for (const other of present)
     if (other !== chosen) draft.ignore(`${other}_P*`, `the particles are those of the ${chosen}`)
 }
@@ -49,6 +58,13 @@ function takeClimate(draft: Draft, values: Values): void {
     const key = keys.find((one) => numberOf(values.get(one)) !== undefined) ?? keys[0]
     if (key !== undefined) draft.take(name, key, values.get(key))
   }
+}
+
+/** In Pa. */
+function takePressure(draft: Draft, values: Values): void {
+  const keys = ['BME280_pressure', 'BMP280_pressure', 'BMP_pressure']
+  const key = keys.find((one) => numberOf(values.get(one)) !== undefined)
+  if (key !== undefined) draft.take('pressure', key, values.get(key), hectopascalOf)
 }
 
 /** The chip's id as the body names it, or undefined. */

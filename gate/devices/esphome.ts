@@ -3,39 +3,13 @@
  * bare decimal text. The object id is made of the name that the owner chose, so the entry of the
  * sensor may say which is which; the usual names are known.
  */
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { numberOf } from './mapped.ts'
 
 /** As ESPHome's own examples and its Home Assistant names spell them. */
-const usualNames: Readonly<Record<MeasurementName, readonly string[]>> = {
-  pm25: [
-    'pm25',
-    'pm2_5',
-    'pm_2_5',
-    'pm2_5_concentration',
-    'pm_2_5_concentration',
-    'pm_2_5um_concentration',
-    'particulate_matter_2_5um_concentration',
-    'particulate_matter__2_5_m_concentration',
-  ],
-  pm10: [
-    'pm10',
-    'pm_10',
-    'pm_10_0',
-    'pm10_concentration',
-    'pm_10_0_concentration',
-    'pm_10um_concentration',
-    'particulate_matter_10_0um_concentration',
-    'particulate_matter__10_0_m_concentration',
-  ],
-  co2: ['co2', 'co2_value', 'co2_concentration', 'carbon_dioxide'],
-  temperature: ['temperature', 'outside_temperature', 'outdoor_temperature'],
-  humidity: ['humidity', 'relative_humidity', 'outside_humidity', 'outdoor_humidity'],
-}
-
-const byUsualName: ReadonlyMap<string, MeasurementName> = new Map(
-  measurementNames.flatMap((quantity) =>
-    usualNames[quantity].map((name) => [name, quantity] as const),
+const byUsualName: ReadonlyMap<string, QuantityName> = new Map(
+  quantities.flatMap(({ name: quantity, esphome }) =>
+    esphome.map((name) => [name, quantity] as const),
   ),
 )
 
@@ -47,8 +21,8 @@ const byUsualName: ReadonlyMap<string, MeasurementName> = new Map(
 export function esphomeQuantity(
   objectId: string,
   options: Readonly<Record<string, unknown>> = {},
-): MeasurementName | undefined {
-  const named = measurementNames.find((quantity) => options[quantity] === objectId)
+): QuantityName | undefined {
+  const named = quantityNames.find((quantity) => options[quantity] === objectId)
   if (named !== undefined) return named
   const usual = byUsualName.get(objectId)
   // the entry named another object id for it: this one is a second sensor's

@@ -16,7 +16,7 @@ export function leaveOutFrozen(
   before: Frozen | undefined,
   reading: MappedReading,
 ): { readonly frozen: Frozen | undefined; readonly reading: MappedReading } {
-  const { pm25, pm10, ...rest } = reading.fields
+  const { pm25, pm10, pm1: _1, pm4: _4, ...rest } = reading.fields
   if (pm25 === undefined && pm10 === undefined) return { frozen: before, reading }
   const pair = `${pm25} ${pm10}`
   const times = before?.pair === pair ? before.times + 1 : 1

@@ -2,10 +2,10 @@
  * What a device's message says in our words. Each kind of device has one file here that turns the
  * parsed message into this; none of them knows how it came (HTTP, MQTT) or whose sensor it is.
  */
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 
-/** µg/m³, ppm, °C, %RH; not yet rounded or believed. */
-export type MappedFields = { readonly [Name in MeasurementName]?: number }
+/** In the units of the table of quantities; not yet rounded or believed. */
+export type MappedFields = { readonly [Name in QuantityName]?: number }
 
 /** Something in the message that might have been a value and was left out. */
 export type Ignored = { readonly key: string; readonly why: string }
@@ -35,7 +35,7 @@ export type Draft = {
    * @param convert to our unit, where the device has another
    */
   readonly take: (
-    name: MeasurementName,
+    name: QuantityName,
     key: string,
     value: unknown,
     convert?: (value: number) => number,
@@ -46,7 +46,7 @@ export type Draft = {
 }
 
 export function openDraft(): Draft {
-  const taken: { [Name in MeasurementName]?: number } = {}
+  const taken: { [Name in QuantityName]?: number } = {}
   const ignored: Ignored[] = []
   const ignore: Draft['ignore'] = (key, why) => {
     if (ignored.length < mostIgnored) ignored.push({ key: key.slice(0, longestKey), why })
@@ -62,7 +62,7 @@ export function openDraft(): Draft {
     },
     ignore,
     end(otherwise, timeMs) {
-      const isEmpty = !measurementNames.some((name) => taken[name] !== undefined)
+      const isEmpty = !quantityNames.some((name) => taken[name] !== undefined)
       if (isEmpty && otherwise !== undefined)
         return {
           refused: [otherwise, ...ignored.map(({ key, why }) => `${key}: ${why}`)].join('; '),
@@ -92,6 +92,9 @@ const shown = (value: unknown): string => {
   if (typeof value === 'string') return `"${value.slice(0, 32)}"`
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeof value
 }
+
+/** Pa → hPa. */
+export const hectopascalOf = (pascal: number): number => pascal / 100
 
 /** °F → °C. */
 export const celsiusOf = (fahrenheit: number): number => ((fahrenheit - 32) * 5) / 9

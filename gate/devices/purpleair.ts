@@ -3,8 +3,7 @@
  * `_b`), whole °F, a UTC time with slashes.
  */
 
-import type { Pollutant } from '../../core/air/index/air-index.ts'
-import { hardRanges } from '../../core/air/quality.ts'
+import { hardRanges } from '../../core/air/quantities.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 
@@ -17,8 +16,10 @@ export function mapPurpleair(body: unknown): Mapped {
   const draft = openDraft()
   takeChannels(draft, body, 'pm25', 'pm2_5_atm')
   takeChannels(draft, body, 'pm10', 'pm10_0_atm')
+  takeChannels(draft, body, 'pm1', 'pm1_0_atm')
   takeFirst(draft, body, 'temperature', ['current_temp_f', 'current_temp_f_680'], celsiusOf)
   takeFirst(draft, body, 'humidity', ['current_humidity', 'current_humidity_680'])
+  takeFirst(draft, body, 'pressure', ['pressure', 'pressure_680'])
   const timeMs = timeOf(body, draft)
   return draft.end(
     'none of pm2_5_atm, pm10_0_atm, current_temp_f, current_humidity is there',
@@ -32,7 +33,7 @@ export function mapPurpleair(body: unknown): Mapped {
  */
 const apart = { ugM3: 5, ofMean: 0.7 }
 
-function takeChannels(draft: Draft, body: Body, name: Pollutant, key: string): void {
+function takeChannels(draft: Draft, body: Body, name: 'pm25' | 'pm10' | 'pm1', key: string): void {
   const keys = [key, `${key}_b`]
   const valid = keys.filter((one) => isBelievable(name, body[one]))
   for (const one of keys)
@@ -48,7 +49,7 @@ function takeChannels(draft: Draft, body: Body, name: Pollutant, key: string): v
   draft.take(name, key, mean)
 }
 
-function isBelievable(name: Pollutant, value: unknown): boolean {
+function isBelievable(name: 'pm25' | 'pm10' | 'pm1', value: unknown): boolean {
   const number = numberOf(value)
   return number !== undefined && number >= 0 && number * 100 <= hardRanges[name].high
 }
@@ -56,7 +57,7 @@ function isBelievable(name: Pollutant, value: unknown): boolean {
 function takeFirst(
   draft: Draft,
   body: Body,
-  name: 'temperature' | 'humidity',
+  name: 'temperature' | 'humidity' | 'pressure',
   keys: readonly string[],
   convert?: (value: number) => number,
 ): void {

@@ -3,7 +3,7 @@
  * names without a prefix, and the header X-PIN to say which sensor it is.
  */
 import { parseIso } from '../../core/iso-time.ts'
-import { type Draft, isObject, type Mapped, openDraft } from './mapped.ts'
+import { type Draft, hectopascalOf, isObject, type Mapped, openDraft } from './mapped.ts'
 import { noValueList, readValueList } from './value-list.ts'
 
 const particlePin = '1'
@@ -31,6 +31,8 @@ export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapp
   for (const [name, key] of [
     ['pm25', 'P2'],
     ['pm10', 'P1'],
+    ['pm1', 'P0'],
+    ['pm4', 'P4'],
   ] as const) {
     if (pin === particlePin) draft.take(name, key, values.get(key))
     else if (values.has(key)) draft.ignore(key, `PIN ${pin.slice(0, 8)} sends ${particlesOf(pin)}`)
@@ -38,6 +40,8 @@ export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapp
   draft.take('co2', 'co2_ppm', values.get('co2_ppm'))
   draft.take('temperature', 'temperature', values.get('temperature'))
   draft.take('humidity', 'humidity', values.get('humidity'))
+  draft.take('pressure', 'pressure', values.get('pressure'), hectopascalOf)
+  draft.take('noise', 'noise_LAeq', values.get('noise_LAeq'))
   return draft.end(undefined, timeOf(body, draft))
 }
 

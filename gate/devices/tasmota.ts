@@ -3,6 +3,7 @@
  * the unit of `TempUnit`; `Time` is the device's local time, without a zone unless it was told to
  * say it (`SetOption52 1`).
  */
+import type { QuantityName } from '../../core/air/quantities.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { celsiusOf, type Draft, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 
@@ -26,10 +27,17 @@ export function mapTasmota(body: unknown): Mapped {
   const draft = openDraft()
   takeFirst(draft, drivers, 'pm25', ['PM2.5', 'PM2_5'])
   takeFirst(draft, drivers, 'pm10', ['PM10'])
+  takeFirst(draft, drivers, 'pm1', ['PM1', 'PM1_0'])
+  takeFirst(draft, drivers, 'pm4', ['PM4', 'PM4_0'])
   takeFirst(draft, drivers, 'co2', ['CarbonDioxide'])
   const ranked = byRank(drivers)
   takeTemperature(draft, ranked, body['TempUnit'])
   takeFirst(draft, ranked, 'humidity', ['Humidity'])
+  takePressure(draft, ranked, body['PressureUnit'])
+  takeFirst(draft, drivers, 'tvoc', ['TVOC'])
+  const indices = drivers.filter(([driver]) => driver.startsWith('SEN5X'))
+  takeFirst(draft, indices, 'voc_index', ['VOC'])
+  takeFirst(draft, indices, 'nox_index', ['NOx'])
   // a build without sensors says only the time, which is no fault
   return draft.end(undefined, timeOf(body['Time'], draft))
 }
@@ -38,14 +46,15 @@ export function mapTasmota(body: unknown): Mapped {
 function takeFirst(
   draft: Draft,
   drivers: readonly Driver[],
-  name: 'pm25' | 'pm10' | 'co2' | 'humidity',
+  name: QuantityName,
   keys: readonly string[],
+  convert?: (value: number) => number,
 ): void {
   const found = drivers.flatMap(([driver, values]) =>
     keys.filter((key) => values[key] !== undefined).map((key) => ({ driver, key, values })),
   )
   const chosen = found.find(({ key, values }) => numberOf(values[key]) !== undefined) ?? found[0]
-  if (chosen) draft.take(name, `${chosen.driver}.${chosen.key}`, chosen.values[chosen.key])
+  if (chosen) draft.take(name, `${chosen.driver}.${chosen.key}`, chosen.values[chosen.key], convert)
 }
 
 /** A second sensor of a kind has its address behind its name: `BME280-76`. */
@@ -69,6 +78,16 @@ function takeTemperature(draft: Draft, drivers: readonly Driver[], unit: unknown
   else if (unit === 'F') draft.take('temperature', key, values['Temperature'], celsiusOf)
   else draft.ignore(key, 'TempUnit is neither C nor F')
 }
+
+/** hPa unless the device was told to say mmHg (`SetOption24`). */
+function takePressure(draft: Draft, drivers: readonly Driver[], unit: unknown): void {
+  const convert = unit === 'mmHg' ? (value: number) => value * hPaPerMmHg : undefined
+  if (unit === 'hPa' || unit === 'mmHg')
+    takeFirst(draft, drivers, 'pressure', ['Pressure'], convert)
+  else if (drivers.some(([, values]) => values['Pressure'] !== undefined))
+    draft.ignore('Pressure', 'PressureUnit is neither hPa nor mmHg')
+}
+const hPaPerMmHg = 1.333_22
 
 function timeOf(time: unknown, draft: Draft): number | undefined {
   const parsed = parseIso(typeof time === 'string' ? time : '')

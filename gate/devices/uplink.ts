@@ -1,12 +1,12 @@
 /** What LoRaWAN network servers post, as far as they agree. */
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { isObject, type Mapped, openDraft, type Refusal } from './mapped.ts'
 
 /**
  * Which key of a decoded payload holds what, in our units: `{pm25: 'pm2_5'}`. A dot goes into an
  * object, where there is no such key as it stands.
  */
-export type FieldTable = { readonly [Name in MeasurementName]?: string }
+export type FieldTable = { readonly [Name in QuantityName]?: string }
 
 export type Uplink = {
   /** 16 upper hex digits. */
@@ -29,7 +29,7 @@ export function devEuiOf(value: unknown): string | undefined {
 export function mapDecoded(decoded: unknown, table: FieldTable, timeMs: number): Mapped {
   const draft = openDraft()
   if (!isObject(decoded)) return { refused: 'the decoded payload is no object' }
-  for (const name of measurementNames) {
+  for (const name of quantityNames) {
     const key = table[name]
     if (key !== undefined) draft.take(name, key, valueAt(decoded, key))
   }

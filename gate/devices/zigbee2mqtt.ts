@@ -4,9 +4,13 @@
  * reading (`last_seen: ISO_8601` in its configuration).
  */
 
-import { measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { isTimeMs, parseIso } from '../../core/iso-time.ts'
 import { isObject, type Mapped, openDraft } from './mapped.ts'
+
+/** Under our names and in our units; of a gas a state does not say its unit. */
+const gases: readonly QuantityName[] = ['no2', 'o3', 'co', 'so2', 'tvoc']
+const exposed = quantityNames.filter((name) => !gases.includes(name))
 
 export const noLastSeen =
   'last_seen is missing or is not a time, and a state may be hours old: set advanced.last_seen to ISO_8601'
@@ -17,7 +21,7 @@ export function mapZigbee2mqtt(body: unknown): Mapped {
   const timeMs = timeOf(body['last_seen'])
   if (timeMs === undefined) return { refused: noLastSeen }
   const draft = openDraft()
-  for (const name of measurementNames) draft.take(name, name, body[name])
+  for (const name of exposed) draft.take(name, name, body[name])
   return draft.end(undefined, timeMs)
 }
 

@@ -4,8 +4,7 @@
  */
 
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
-import { hardRanges } from '../../core/air/quality.ts'
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { hardRanges, type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { futureToleranceMs } from '../../core/time.ts'
 import { earliestOf, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -55,7 +54,7 @@ export function timeFault(
 
 /** Where not one value can be true; a single one that cannot is the pipeline's to drop and keep. */
 export function rangeFault(fields: MappedFields): ItemFault | undefined {
-  const named = measurementNames.flatMap((name) => {
+  const named = quantityNames.flatMap((name) => {
     const value = fields[name]
     return value === undefined ? [] : [{ name, value }]
   })
@@ -68,7 +67,7 @@ export function rangeFault(fields: MappedFields): ItemFault | undefined {
   }
 }
 
-function isBelievable(name: MeasurementName, value: number): boolean {
+function isBelievable(name: QuantityName, value: number): boolean {
   const hundredths = toHundredths(value)
   const { low, high } = hardRanges[name]
   return hundredths !== undefined && hundredths >= low && hundredths <= high
@@ -76,8 +75,8 @@ function isBelievable(name: MeasurementName, value: number): boolean {
 
 /** With two decimals, as every reading has. */
 export function rawItem(fields: MappedFields, timeMs: number, timeAssigned: boolean): RawReading {
-  const item: { [Name in MeasurementName]?: number } = {}
-  for (const name of measurementNames) {
+  const item: { [Name in QuantityName]?: number } = {}
+  for (const name of quantityNames) {
     const hundredths = toHundredths(fields[name] ?? Number.NaN)
     if (hundredths !== undefined) item[name] = fromHundredths(hundredths)
   }

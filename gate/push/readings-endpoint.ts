@@ -1,6 +1,6 @@
 /** `/push/readings`: our own raw shape, one reading or an array, from anything that can do HTTPS. */
 
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { isRawReading, schemaFault } from '../../schemas/log/decode-raw.ts'
@@ -99,7 +99,7 @@ function judgeItem(
   if (Object.keys(fields).length === 0)
     return {
       code: 'out_of_range',
-      field: measurementNames.join(', '),
+      field: quantityNames.join(', '),
       why: 'there is no value at all',
     }
   const fault = timeFault(time.timeMs, { nowMs: nowMs(), earliestMs, sensor }) ?? rangeFault(fields)
@@ -107,9 +107,9 @@ function judgeItem(
 }
 
 /** As the pipeline reads it: under `measurements` wins. */
-function fieldsOf(item: RawReading): { readonly [Name in MeasurementName]?: number } {
-  const fields: { [Name in MeasurementName]?: number } = {}
-  for (const name of measurementNames) {
+function fieldsOf(item: RawReading): { readonly [Name in QuantityName]?: number } {
+  const fields: { [Name in QuantityName]?: number } = {}
+  for (const name of quantityNames) {
     const value = item.measurements?.[name] ?? item[name]
     if (value !== undefined && value !== null) fields[name] = value
   }

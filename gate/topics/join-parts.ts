@@ -4,11 +4,11 @@
  * when a later number of the device says so, or by our own clock. The numbers of an open window
  * are acknowledged with its reading, so after a crash they come again.
  */
-import { type MeasurementName, measurementNames } from '../../core/air/reading.ts'
+import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 
 export type Part<Token> = {
   readonly sensor: string
-  readonly quantity: MeasurementName
+  readonly quantity: QuantityName
   readonly value: number
   /** When the broker stored it, ms since the epoch. */
   readonly timeMs: number
@@ -18,7 +18,7 @@ export type Part<Token> = {
 
 export type Joined<Token> = {
   readonly sensor: string
-  readonly fields: { readonly [Name in MeasurementName]?: number }
+  readonly fields: { readonly [Name in QuantityName]?: number }
   readonly timeMs: number
   readonly tokens: readonly Token[]
 }
@@ -33,7 +33,7 @@ export type Joiner<Token> = {
 }
 
 type Open<Token> = {
-  readonly fields: { [Name in MeasurementName]?: number }
+  readonly fields: { [Name in QuantityName]?: number }
   readonly timeMs: number
   readonly openedMs: number
   readonly tokens: Token[]
@@ -72,7 +72,7 @@ export function createJoiner<Token>({
       windows.set(sensor, open)
       if (windows.size > most) closed.push(...close(oldest()?.[0] ?? sensor))
       // nothing more can come
-      if (measurementNames.every((name) => open.fields[name] !== undefined))
+      if (quantityNames.every((name) => open.fields[name] !== undefined))
         closed.push(...close(sensor))
       return closed
     },

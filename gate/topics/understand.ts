@@ -1,6 +1,6 @@
 /** What a message on a device's own topic says, and of which sensor. Never throws. */
 
-import type { MeasurementName } from '../../core/air/reading.ts'
+import type { QuantityName } from '../../core/air/quantities.ts'
 import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { DeviceIndex } from '../device-index.ts'
@@ -34,7 +34,7 @@ export type Understood =
   | {
       readonly kind: 'part'
       readonly sensor: RegisteredSensor
-      readonly quantity: MeasurementName
+      readonly quantity: QuantityName
       readonly value: number
     }
   | {

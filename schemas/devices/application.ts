@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
-import { measurementNames } from '../../core/air/reading.ts'
+import { mapQuantities, quantityNames } from '../../core/air/quantities.ts'
 import { credentialSchema } from './credential.ts'
 
 export const applicationKinds = ['ttn', 'chirpstack'] as const
@@ -29,7 +29,7 @@ export const applicationSchema = {
       description: 'which key of the decoded payload holds what, in our units',
       additionalProperties: false,
       minProperties: 1,
-      properties: { pm25: key, pm10: key, co2: key, temperature: key, humidity: key },
+      properties: mapQuantities(() => key),
     },
     devices: {
       type: 'array',
@@ -52,7 +52,7 @@ export function applicationFault(value: unknown): string | undefined {
   if (isApplication(value)) return undefined
   const [first] = isApplication.errors ?? []
   const path = first?.instancePath.slice(1).replaceAll('/', '.') || 'the application'
-  if (path === 'fields') return `fields: ${first?.message}, of ${measurementNames.join(', ')}`
+  if (path === 'fields') return `fields: ${first?.message}, of ${quantityNames.join(', ')}`
   return `${path} ${first?.message ?? 'is not valid'}`
 }
 

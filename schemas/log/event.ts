@@ -1,8 +1,8 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { asVersion1 } from '../formats.ts'
+import { measurements } from '../measured.ts'
 
-const valueOrNull = { type: ['number', 'null'] } as const
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
 
 const reading = {
@@ -12,18 +12,7 @@ const reading = {
   properties: {
     seq: { type: 'integer' },
     timestamp: time,
-    measurements: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['pm25', 'pm10', 'co2', 'temperature', 'humidity'],
-      properties: {
-        pm25: valueOrNull,
-        pm10: valueOrNull,
-        co2: valueOrNull,
-        temperature: valueOrNull,
-        humidity: valueOrNull,
-      },
-    },
+    measurements,
     aqi: { type: ['integer', 'null'] },
     quality: { type: 'array', items: { type: 'string' } },
     hash: { type: 'string', pattern: '^0x[0-9a-f]{64}$', description: 'the leaf of the reading' },

@@ -1,13 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import { measured } from '../measured.ts'
 
-const value = { type: ['number', 'null'] } as const
-const values = {
-  pm25: { ...value, description: 'µg/m³' },
-  pm10: { ...value, description: 'µg/m³' },
-  co2: { ...value, description: 'ppm' },
-  temperature: { ...value, description: '°C' },
-  humidity: { ...value, description: '%RH' },
-} as const
+const values = measured({ type: ['number', 'null'] })
 
 /**
  * One reading as a sensor sends it: values flat or under `measurements` (which wins where both

@@ -6,33 +6,20 @@
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
-import type { SensorId } from '../../core/air/sensor-id.ts'
-import type {
-  ArrivedReading,
-  Deferred,
-  LogEvent,
-  LogMessage,
-  Refused,
-} from '../../core/state/log-message.ts'
-
-const integer = { type: 'integer' } as const
-const integerOrNull = { type: ['integer', 'null'] } as const
-const text = { type: 'string' } as const
-const value = { ...integerOrNull, description: 'hundredths; null: not measured' } as const
-
-const measured = [
-  text, // sensor
-  text, // area
-  { ...integer, description: 'timeMs' },
-  { ...integer, description: 'arrivedMs: broker time of the raw message' },
-  value, // pm25
-  value, // pm10
-  value, // co2
-  value, // temperature
-  value, // humidity
-  integerOrNull, // aqi
-  { ...integer, description: 'flags' },
-] as const
+import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/log-message.ts'
+import type { FormatLevel } from '../format-level.ts'
+import { assertKnown } from '../formats.ts'
+import {
+  type Columns,
+  idOf,
+  integer,
+  integerOrNull,
+  type RowV1,
+  type RowV2,
+  rowsV1,
+  rowsV2,
+  text,
+} from './readings-rows.ts'
 
 /** A row of exactly these columns. */
 const row = <const Columns extends readonly object[]>(items: Columns) =>
@@ -43,99 +30,103 @@ const row = <const Columns extends readonly object[]>(items: Columns) =>
     readonly additionalItems: false
   }
 
-export const readingsMessageSchema = {
-  $schema: 'http://json-schema.org/draft-07/schema#',
-  $id: 'airproof/readings-message',
-  title: 'READINGS message',
-  description: 'All that was decided about one batch of raw messages of a partition.',
-  type: 'object',
-  additionalProperties: false,
-  required: ['v', 'listened', 'readings', 'events', 'held', 'deferred', 'refused', 'duplicates'],
-  properties: {
-    v: { const: 1 },
-    listened: { ...integer, description: "ms of the partition's listening clock" },
-    readings: { type: 'array', items: row([{ ...integer, description: 'n' }, ...measured]) },
-    events: {
-      type: 'array',
-      items: {
-        oneOf: [
-          {
-            type: 'object',
-            additionalProperties: false,
-            required: ['kind', 'place', 'from', 'to', 'previousAqi'],
-            properties: {
-              kind: { const: 'rise' },
-              place: { ...integer, description: 'index in readings' },
-              from: integer,
-              to: integer,
-              previousAqi: integerOrNull,
-            },
+const rawPlace = [
+  { ...integer, description: 'rawSeq' },
+  { ...integer, description: 'item' },
+] as const
+
+/** Everything in a message but its readings, which is the same in both versions. */
+const rest = {
+  listened: { ...integer, description: "ms of the partition's listening clock" },
+  events: {
+    type: 'array',
+    items: {
+      oneOf: [
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['kind', 'place', 'from', 'to', 'previousAqi'],
+          properties: {
+            kind: { const: 'rise' },
+            place: { ...integer, description: 'index in readings' },
+            from: integer,
+            to: integer,
+            previousAqi: integerOrNull,
           },
-          {
-            type: 'object',
-            additionalProperties: false,
-            required: ['kind', 'place', 'offlineSinceMs'],
-            properties: {
-              kind: { const: 'online' },
-              place: integer,
-              offlineSinceMs: integerOrNull,
-            },
+        },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['kind', 'place', 'offlineSinceMs'],
+          properties: {
+            kind: { const: 'online' },
+            place: integer,
+            offlineSinceMs: integerOrNull,
           },
-          {
-            type: 'object',
-            additionalProperties: false,
-            required: ['kind', 'sensor', 'lastReadingMs', 'offlineSinceMs', 'silenceMs'],
-            properties: {
-              kind: { const: 'offline' },
-              sensor: text,
-              lastReadingMs: integer,
-              offlineSinceMs: integer,
-              silenceMs: integer,
-            },
+        },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['kind', 'sensor', 'lastReadingMs', 'offlineSinceMs', 'silenceMs'],
+          properties: {
+            kind: { const: 'offline' },
+            sensor: text,
+            lastReadingMs: integer,
+            offlineSinceMs: integer,
+            silenceMs: integer,
           },
-        ],
-      },
+        },
+      ],
     },
-    held: { type: 'array', items: text },
-    deferred: {
-      type: 'array',
-      items: row([
-        { ...integer, description: 'rawSeq' },
-        { ...integer, description: 'item' },
-        ...measured,
-      ]),
-    },
-    refused: {
-      type: 'array',
-      items: row([
-        { ...integer, description: 'rawSeq' },
-        { ...integer, description: 'item' },
-        { ...text, description: 'reason' },
-        { ...text, description: 'sensor of the subject' },
-        { ...text, description: 'why' },
-      ]),
-    },
-    duplicates: { type: 'array', items: row([text, integer]) },
   },
+  held: { type: 'array', items: text },
+  refused: {
+    type: 'array',
+    items: row([
+      ...rawPlace,
+      { ...text, description: 'reason' },
+      { ...text, description: 'sensor of the subject' },
+      { ...text, description: 'why' },
+    ]),
+  },
+  duplicates: { type: 'array', items: row([text, integer]) },
 } as const
 
-type Body = FromSchema<typeof readingsMessageSchema>
+const schemaOf = <const Version extends number, const Items extends readonly object[]>(
+  version: Version,
+  items: Items,
+) =>
+  ({
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: `airproof/readings-message/v${version}`,
+    title: `READINGS message, version ${version}`,
+    description: 'All that was decided about one batch of raw messages of a partition.',
+    type: 'object',
+    additionalProperties: false,
+    required: ['v', 'listened', 'readings', 'events', 'held', 'deferred', 'refused', 'duplicates'],
+    properties: {
+      v: { const: version },
+      ...rest,
+      readings: { type: 'array', items: row([{ ...integer, description: 'n' }, ...items]) },
+      deferred: { type: 'array', items: row([...rawPlace, ...items]) },
+    },
+  }) as const
 
-type Columns = Omit<ArrivedReading, 'seq'>
-const columns = (r: Columns) =>
-  [
-    r.sensor,
-    r.area,
-    r.timeMs,
-    r.arrivedMs,
-    r.pm25,
-    r.pm10,
-    r.co2,
-    r.temperature,
-    r.humidity,
-    r.aqi,
-    r.flags,
-  ] as const
+export const readingsSchemaV1 = schemaOf(1, rowsV1.items)
+export const readingsMessageSchema = schemaOf(2, rowsV2.items)
+
+type Rest = FromSchema<{
+  readonly type: 'object'
+  readonly additionalProperties: false
+  readonly required: readonly ['listened', 'events', 'held', 'refused', 'duplicates']
+  readonly properties: typeof rest
+}>
+/** As it is in JSON. */
+type Body<Version extends number, Row extends readonly unknown[]> = Rest & {
+  readonly v: Version
+  readonly readings: readonly (readonly [n: number, ...Row])[]
+  readonly deferred: readonly (readonly [rawSeq: number, item: number, ...Row])[]
+}
 
 /** What the headers of the message say; a body alone is not a message. */
 export type LogHeader = Pick<
@@ -146,127 +137,70 @@ export type LogHeader = Pick<
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-export function encodeReadings(message: LogMessage): Uint8Array {
+/** @param level 1 writes version 1, which holds the basic five alone: others must not be taken then */
+export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Array {
+  const { write } = level === 1 ? rowsV1 : rowsV2
   return encoder.encode(
     JSON.stringify({
-      v: 1,
+      v: level === 1 ? 1 : 2,
       listened: message.listenedMs,
-      readings: message.readings.map((r) => [
-        nOfSeq(r.seq),
-        r.sensor,
-        r.area,
-        r.timeMs,
-        r.arrivedMs,
-        r.pm25,
-        r.pm10,
-        r.co2,
-        r.temperature,
-        r.humidity,
-        r.aqi,
-        r.flags,
-      ]),
+      readings: message.readings.map((r) => [nOfSeq(r.seq), ...write(r)]),
       events: message.events,
       held: message.held,
-      deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...columns(r)]),
+      deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...write(r)]),
       refused: message.refused.map((r) => [r.rawSeq, r.item, r.reason, r.sensor, r.why]),
       duplicates: message.duplicates,
     }),
   )
 }
 
-const isBody = new Ajv({ strict: true, allowUnionTypes: true }).compile<Body>(readingsMessageSchema)
+const ajv = new Ajv({ strict: true, allowUnionTypes: true })
+const isV1 = ajv.compile<Body<1, RowV1>>(readingsSchemaV1)
+const isV2 = ajv.compile<Body<2, RowV2>>(readingsMessageSchema)
 
-/** The body of a READINGS message. @throws SyntaxError where the bytes are something else */
-function parseBody(bytes: Uint8Array): Body {
+/**
+ * The body of a READINGS message, its rows read by its version.
+ * @throws SyntaxError the bytes are something else  @throws NewerFormat
+ */
+function parseBody(bytes: Uint8Array, partition: number) {
   const body: unknown = JSON.parse(decoder.decode(bytes))
-  if (!isBody(body)) {
-    const [first] = isBody.errors ?? []
-    throw new SyntaxError(
-      `it is not a READINGS message: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
-    )
-  }
-  return body
+  const v = typeof body === 'object' && body !== null && 'v' in body ? body.v : undefined
+  if (typeof v === 'number') assertKnown('readings', v)
+  if (isV2(body)) return { ...body, ...rowsOf(body, rowsV2.read, partition) }
+  if (v !== 2 && isV1(body)) return { ...body, ...rowsOf(body, rowsV1.read, partition) }
+  const [first] = (v === 2 ? isV2 : isV1).errors ?? []
+  throw new SyntaxError(
+    `it is not a READINGS message: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
+  )
 }
 
-// of the log are messages of workers alone, and they wrote a checked id and a reason of the list
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-const idOf = (sensor: string): SensorId => sensor as SensorId
+const rowsOf = <Row extends readonly unknown[]>(
+  { readings, deferred }: Pick<Body<number, Row>, 'readings' | 'deferred'>,
+  read: (row: Row) => Columns,
+  partition: number,
+): Pick<LogMessage, 'readings' | 'deferred'> => ({
+  readings: readings.map(([n, ...row]) => Object.assign(read(row), { seq: seqOf(partition, n) })),
+  deferred: deferred.map(([rawSeq, item, ...row]): Deferred => ({ rawSeq, item, ...read(row) })),
+})
+
+// of the log are messages of workers alone, and they wrote a reason of the list
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 
 /**
  * Whether the message follows from the one before is asked of `runtime/nats/log-messages.ts`.
- * @throws SyntaxError where the bytes are not the body of a READINGS message
+ * @throws SyntaxError the bytes are not the body of a READINGS message  @throws NewerFormat
  */
 export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage {
-  const body = parseBody(bytes)
-  const { partition } = header
+  const body = parseBody(bytes, header.partition)
   return {
     ...header,
     listenedMs: body.listened,
-    readings: body.readings.map(
-      ([
-        n,
-        sensor,
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      ]) => ({
-        sensor: idOf(sensor),
-        area,
-        timeMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-        seq: seqOf(partition, n),
-        arrivedMs,
-      }),
-    ),
+    readings: body.readings,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema's own cases
     events: body.events as readonly LogEvent[],
     held: body.held.map(idOf),
-    deferred: body.deferred.map(
-      ([
-        rawSeq,
-        item,
-        sensor,
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      ]): Deferred => ({
-        rawSeq,
-        item,
-        sensor: idOf(sensor),
-        area,
-        timeMs,
-        arrivedMs,
-        pm25,
-        pm10,
-        co2,
-        temperature,
-        humidity,
-        aqi,
-        flags,
-      }),
-    ),
+    deferred: body.deferred,
     refused: body.refused.map(
       ([rawSeq, item, reason, sensor, why]): Refused => ({
         rawSeq,

@@ -8,6 +8,7 @@
  */
 
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { mostValues } from '../../core/air/values.ts'
 import {
   areaPlaceOf,
   createState,
@@ -15,9 +16,12 @@ import {
   slotOf,
 } from '../../core/state/partition-state.ts'
 import { columnNames, layout } from '../../core/state/state-columns.ts'
+import type { FormatLevel } from '../format-level.ts'
 import { bytesOf, concat, readBytes } from './snapshot-bytes.ts'
 import { cutBody, joinChunks } from './snapshot-chunks.ts'
 import { hourNames, packHours, unpackHours } from './snapshot-hours.ts'
+import { numbersV1, numbersV2, packNumbers, unpackNumbers } from './snapshot-numbers.ts'
+import { assertKnownQuantities } from './unknown-quantities.ts'
 
 /** READINGS sequences up to which each projection behind the log has done its work. */
 export type Positions = {
@@ -44,7 +48,12 @@ type Header = Pick<PartitionState, 'n' | 'lateTo' | 'listenedMs' | 'rawLast' | '
   readonly areas: readonly string[]
   readonly positions: Positions
   readonly refusedKeys: readonly RefusedKey[]
+  /** How many quantities the rows of `numbers` hold; absent in version 1. */
+  readonly values?: number
 }
+
+const placesOf = ({ values }: Header): readonly number[] =>
+  values === undefined ? numbersV1 : numbersV2(values)
 
 const encoder = new TextEncoder()
 
@@ -56,7 +65,9 @@ export function encodeSnapshot(
   state: PartitionState,
   positions: Positions,
   refusedKeys: readonly RefusedKey[],
+  level: FormatLevel,
 ): Uint8Array[] {
+  const version = level === 1 ? 1 : 2
   const { n, lateTo, listenedMs, rawLast, rawLastTimeMs, areas } = state
   const sensors = state.ids.length
   const ids = encoder.encode(state.ids.join('\n'))
@@ -71,21 +82,27 @@ export function encodeSnapshot(
     listenedMs,
     rawLast,
     rawLastTimeMs,
+    ...(version === 1 ? {} : { values: mostValues }),
   }
   const headerBytes = encoder.encode(JSON.stringify(header))
   const bytes = concat([
     bytesOf(Uint32Array.of(headerBytes.length)),
     headerBytes,
     ids,
-    ...wholeNames.map((name) => bytesOf(state[name].subarray(0, sensors * layout[name].width))),
+    ...wholeNames.map((name) =>
+      name === 'numbers'
+        ? bytesOf(packNumbers(state, placesOf(header)))
+        : bytesOf(state[name].subarray(0, sensors * layout[name].width)),
+    ),
     ...packHours(state),
   ])
-  return cutBody({ partition: state.partition, readingsSeq: state.readingsSeq, bytes })
+  return cutBody({ version, partition: state.partition, readingsSeq: state.readingsSeq, bytes })
 }
 
 /**
  * @param chunks of one partition, in any order
  * @returns undefined where chunks are missing, torn or of different snapshots
+ * @throws NewerFormat
  */
 export function decodeSnapshot(chunks: readonly Uint8Array[]): Snapshot | undefined {
   const body = joinChunks(chunks)
@@ -95,14 +112,16 @@ export function decodeSnapshot(chunks: readonly Uint8Array[]): Snapshot | undefi
   // only `encodeSnapshot` writes these bytes, and the checksum says they are what it wrote
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const header = JSON.parse(reader.text(headerBytes)) as Header
-  const { sensors, idBytes, areas, positions, refusedKeys, ...counters } = header
+  const { sensors, idBytes, areas, positions, refusedKeys, values, ...counters } = header
+  if (values !== undefined) assertKnownQuantities('snapshot', values)
 
   const state = createState(body.partition, Math.max(1, sensors))
   const ids = reader.text(idBytes)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   if (sensors > 0) for (const id of ids.split('\n')) slotOf(state, id as SensorId)
   for (const name of wholeNames) {
-    reader.take(state[name].subarray(0, sensors * layout[name].width))
+    if (name === 'numbers') unpackNumbers(state, reader, placesOf(header))
+    else reader.take(state[name].subarray(0, sensors * layout[name].width))
   }
   unpackHours(state, reader)
   for (const area of areas) areaPlaceOf(state, area)

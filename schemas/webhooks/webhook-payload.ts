@@ -2,26 +2,12 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { usBands } from '../../core/air/index/us-bands.ts'
 import { type EventKind, mapKinds } from '../../core/delivery/delivery.ts'
+import { measurements } from '../measured.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC', pattern: 'Z$' } as const
 const sensor = { type: 'string', description: 'canonical id of the sensor' } as const
 const location = { type: 'string', description: 'address of the sensor' } as const
 const aqi = { type: 'integer', minimum: 0, maximum: 500 } as const
-const valueOrNull = { type: ['number', 'null'] } as const
-
-const measurements = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['pm25', 'pm10', 'co2', 'temperature', 'humidity'],
-  properties: {
-    pm25: valueOrNull,
-    pm10: valueOrNull,
-    co2: valueOrNull,
-    temperature: valueOrNull,
-    humidity: valueOrNull,
-  },
-} as const
-
 const category = { enum: usBands.map((band) => band.category) } as const
 const word = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
 const hash = { ...word, description: 'leaf' } as const

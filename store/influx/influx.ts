@@ -1,4 +1,5 @@
 import type { Reading } from '../../core/air/reading.ts'
+import { sameValues } from '../../core/air/values.ts'
 import { sortOutFaulty } from '../row-fault.ts'
 import {
   type AreaStats,
@@ -118,8 +119,4 @@ const isSame = (row: Reading, stored: Reading | undefined): boolean =>
   row.seq === stored.seq &&
   row.flags === stored.flags &&
   row.aqi === stored.aqi &&
-  row.pm25 === stored.pm25 &&
-  row.pm10 === stored.pm10 &&
-  row.co2 === stored.co2 &&
-  row.temperature === stored.temperature &&
-  row.humidity === stored.humidity
+  sameValues(row.values, stored.values)

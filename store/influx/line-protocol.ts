@@ -2,6 +2,7 @@
  * Lines for InfluxDB, made by hand: the client's `Point` costs three times as much a row.
  * Measured values are float fields in their unit; `aqi`, `flags` and `seq` integers.
  */
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { statFields, statNames } from '../stat-fields.ts'
@@ -26,11 +27,11 @@ export function readingLines(): (row: Reading) => string {
   return (row) => {
     // integers end every line, so each value brings its own comma
     let line = prefixOf(row)
-    if (row.pm25 !== null) line += `pm25=${row.pm25 / 100},`
-    if (row.pm10 !== null) line += `pm10=${row.pm10 / 100},`
-    if (row.co2 !== null) line += `co2=${row.co2 / 100},`
-    if (row.temperature !== null) line += `temperature=${row.temperature / 100},`
-    if (row.humidity !== null) line += `humidity=${row.humidity / 100},`
+    const { values } = row
+    for (let id = 0; id < values.length; id++) {
+      const value = values[id] ?? null
+      if (value !== null) line += `${quantityNames[id]}=${value / 100},`
+    }
     if (row.aqi !== null) line += `aqi=${row.aqi}i,`
     return `${line}flags=${row.flags}i,seq=${row.seq}i ${row.timeMs}`
   }

@@ -1,3 +1,4 @@
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs } from '../../core/time.ts'
@@ -75,9 +76,9 @@ export function influxReads(query: InfluxQuery, now: () => number): InfluxReads 
       const newest = new Map<SensorId, Reading>()
       // one series a sensor and area: one that moved has several
       for (const { tags, values } of series) {
-        for (const [timeMs, seq, ...fields] of values) {
-          const cells = [timeMs ?? null, ...fields, seq ?? null]
-          for (const row of readingOf([...cells, tags?.['area'] ?? null], tags?.['sensor_id'])) {
+        for (const [timeMs = null, seq = null, aqi = null, flags = null, ...rest] of values) {
+          const cells = [timeMs, aqi, flags, seq, tags?.['area'] ?? null, ...rest]
+          for (const row of readingOf(cells, tags?.['sensor_id'])) {
             const known = newest.get(row.sensor)
             if (known === undefined || known.timeMs < row.timeMs) newest.set(row.sensor, row)
           }
@@ -103,5 +104,5 @@ const ofEveryone = `SELECT ${readingFields}, sensor_id FROM reading
   WHERE time >= $from AND time < $to`
 const ofEveryoneAt = `SELECT ${readingFields}, sensor_id FROM reading WHERE time = $at`
 // seq is the one field that every row has: last(aqi) would lose sensors without PM
-const newestOfEach = `SELECT last(seq) AS seq, pm25, pm10, co2, temperature, humidity, aqi, flags
+const newestOfEach = `SELECT last(seq) AS seq, aqi, flags, ${quantityNames.join(', ')}
   FROM reading WHERE time >= $from AND time < $to GROUP BY sensor_id, area`

@@ -1,30 +1,22 @@
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { mostValues, trimmed } from '../../core/air/values.ts'
 import type { InfluxCell } from './query.ts'
 
-/** In the order of `readingOf`; time comes first of itself. */
-export const readingFields = 'pm25, pm10, co2, temperature, humidity, aqi, flags, seq, area'
+/** The columns of `readingOf`, in its order; time comes first of itself. */
+export const readingFields = ['aqi', 'flags', 'seq', 'area', ...quantityNames].join(', ')
+const valuesAt = 5
 
 /**
- * @param cells time, `readingFields`, and the sensor where it is not given
- * @returns none for a row that is not of our making: every row of ours has all that is asked here
+ * @param cells time and `readingFields`, then the sensor if it is not given
+ * @returns nothing for a row that we did not write: all of ours have what is asked for here
  */
 export function readingOf(
-  [
-    timeMs,
-    pm25,
-    pm10,
-    co2,
-    temperature,
-    humidity,
-    aqi,
-    flags,
-    seq,
-    area,
-    id,
-  ]: readonly InfluxCell[],
-  sensor: string | InfluxCell | undefined = id,
+  cells: readonly InfluxCell[],
+  sensor: string | InfluxCell | undefined = cells[valuesAt + mostValues],
 ): Reading[] {
+  const [timeMs, aqi, flags, seq, area] = cells
   if (typeof timeMs !== 'number' || typeof flags !== 'number' || typeof seq !== 'number') return []
   if (typeof area !== 'string' || typeof sensor !== 'string') return []
   return [
@@ -34,11 +26,7 @@ export function readingOf(
       sensor: sensor as SensorId,
       area,
       timeMs,
-      pm25: hundredths(pm25),
-      pm10: hundredths(pm10),
-      co2: hundredths(co2),
-      temperature: hundredths(temperature),
-      humidity: hundredths(humidity),
+      values: trimmed(cells.slice(valuesAt, valuesAt + mostValues).map(hundredths)),
       aqi: typeof aqi === 'number' ? aqi : null,
       flags,
       seq,

@@ -37,6 +37,9 @@ export type Answer =
   | { readonly id: number; readonly ok: true; readonly value: ReturnType<SqliteCalls[CallName]> }
   | { readonly id: number; readonly ok: false; readonly fault: Fault }
 
+/** A line for a person, besides the answers. */
+export type Notice = { readonly notice: string }
+
 export type WorkerOptions = { readonly file: string; readonly readOnly: boolean }
 
 export type WorkerData = WorkerOptions & { readonly givenUp: GivenUp }

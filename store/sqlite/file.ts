@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { StoreMisconfigured, StoreUnavailable } from '../store.ts'
 import { isBusy } from './fault.ts'
+import { migrate, missingColumns } from './migrate.ts'
 import { applicationId, schemaSql, schemaVersion } from './schema.ts'
 
 export type Cell = SQLOutputValue
@@ -42,15 +43,20 @@ const busyMs = 10_000
 const checkpointPages = 16_000
 
 /**
- * @throws StoreUnavailable where `readOnly` finds nothing yet (its writer makes the file)
- * @throws StoreMisconfigured where the file is another program's, or of another version
+ * @param say hears what is done to a file of an earlier version
+ * @throws StoreUnavailable where `readOnly` finds nothing yet (its writer makes the file, or brings it up)
+ * @throws StoreMisconfigured where the file is another program's, or of a later version
  */
-export function openSqliteFile(file: string, readOnly: boolean): SqliteFile {
+export function openSqliteFile(
+  file: string,
+  readOnly: boolean,
+  say: (line: string) => void = () => undefined,
+): SqliteFile {
   if (readOnly && !existsSync(file)) throw new StoreUnavailable(`${file} does not exist yet`)
   const db = new DatabaseSync(file, { readOnly, timeout: busyMs })
   try {
     if (readOnly) checkReadable(db, file)
-    else prepareForWriting(db, file)
+    else prepareForWriting(db, file, say)
     db.exec('pragma temp_store = memory; pragma cache_size = -65536')
   } catch (error) {
     db.close()
@@ -60,12 +66,18 @@ export function openSqliteFile(file: string, readOnly: boolean): SqliteFile {
 }
 
 function checkReadable(db: DatabaseSync, file: string): void {
-  if (isNew(db, file)) throw new StoreUnavailable(`${file} is still being made`)
+  const version = versionOf(db, file)
+  if (version === 0) throw new StoreUnavailable(`${file} is still being made`)
+  if (version < schemaVersion || missingColumns(db).length > 0) {
+    throw new StoreUnavailable(
+      `${file} is of schema version ${version}, this airproof needs ${schemaVersion}: its pipeline brings it up when it starts`,
+    )
+  }
 }
 
-function prepareForWriting(db: DatabaseSync, file: string): void {
+function prepareForWriting(db: DatabaseSync, file: string, say: (line: string) => void): void {
   // looked at before anything is changed: the file may be another program's
-  isNew(db, file)
+  versionOf(db, file)
   enterWal(db)
   db.exec(`
     pragma synchronous = full;
@@ -74,7 +86,10 @@ function prepareForWriting(db: DatabaseSync, file: string): void {
   // under the write lock: two processes may start on a new file at once
   db.exec('begin immediate')
   try {
-    if (isNew(db, file)) db.exec(schemaSql)
+    const from = versionOf(db, file)
+    const missing = from === 0 ? [] : missingColumns(db)
+    if (from === 0) db.exec(schemaSql)
+    else if (from < schemaVersion || missing.length > 0) migrate(db, { file, from, missing }, say)
     db.exec('commit')
   } catch (error) {
     rollBack(db)
@@ -97,8 +112,11 @@ function enterWal(db: DatabaseSync): void {
   }
 }
 
-/** @returns whether the schema is yet to be made */
-function isNew(db: DatabaseSync, file: string): boolean {
+/**
+ * @returns the version of its schema, 0 where that is yet to be made
+ * @throws StoreMisconfigured where it is another program's, or of a later airproof
+ */
+function versionOf(db: DatabaseSync, file: string): number {
   // in one statement: another process may be making it at this moment
   const found = db
     .prepare(
@@ -107,13 +125,15 @@ function isNew(db: DatabaseSync, file: string): boolean {
               (select count(*) from sqlite_schema) tables`,
     )
     .get()
-  const [id, version, tables] = [found?.['id'], found?.['version'], found?.['tables']].map(Number)
-  if (version === schemaVersion && id === applicationId) return false
-  if (id === 0 && version === 0 && tables === 0) return true
+  const [id, version = 0, tables] = [found?.['id'], found?.['version'], found?.['tables']].map(
+    Number,
+  )
+  if (id === 0 && version === 0 && tables === 0) return 0
+  if (id !== applicationId || version === 0)
+    throw new StoreMisconfigured(`${file} belongs to another program: name another file`)
+  if (version <= schemaVersion) return version
   throw new StoreMisconfigured(
-    id === applicationId
-      ? `${file} has schema version ${version}, this airproof needs ${schemaVersion}: use the airproof that made it, or move the file away`
-      : `${file} belongs to another program: name another file`,
+    `${file} has schema version ${version}, and this airproof reads it up to ${schemaVersion}: use the airproof that wrote it, or a later one (docs/upgrading.md)`,
   )
 }
 

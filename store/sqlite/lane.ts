@@ -5,6 +5,7 @@ import {
   type Answer,
   type CallName,
   giveUp,
+  type Notice,
   noneGivenUp,
   type SqliteCalls,
   type WorkerData,
@@ -33,7 +34,10 @@ type Waiting = {
 }
 
 /** The thread starts at the first call, and again at the next one after it has died. */
-export function openSqliteLane(options: WorkerOptions): SqliteLane {
+export function openSqliteLane(
+  options: WorkerOptions,
+  onNotice: (line: string) => void = () => undefined,
+): SqliteLane {
   const waiting = new Map<number, Waiting>()
   let worker: Worker | undefined
   let closed = false
@@ -44,7 +48,8 @@ export function openSqliteLane(options: WorkerOptions): SqliteLane {
     const started = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: { ...options, givenUp: dropped } satisfies WorkerData,
     })
-    started.on('message', (answer: Answer) => {
+    started.on('message', (answer: Answer | Notice) => {
+      if ('notice' in answer) return onNotice(answer.notice)
       const call = waiting.get(answer.id)
       waiting.delete(answer.id)
       // the id ties the answer to its call, which the types cannot see

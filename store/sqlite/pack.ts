@@ -4,18 +4,23 @@
  */
 import type { Reading, ReadingKey } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { mostValues, trimmed } from '../../core/air/values.ts'
 import { areaStats, statFields, statNames } from '../stat-fields.ts'
 import type { AreaStats, FieldStats } from '../store.ts'
 
 type Cells = Float64Array<ArrayBuffer>
 
-/** Rows of `readingWidth` cells: sensor and area (their index), time, five values, aqi, flags, seq. */
+/**
+ * Rows of `readingWidth` cells: sensor and area (their index), time, aqi, flags, seq, then the
+ * values by id.
+ */
 export type PackedReadings = {
   readonly sensors: readonly SensorId[]
   readonly areas: readonly string[]
   readonly cells: Cells
 }
-export const readingWidth = 11
+const valuesAt = 6
+export const readingWidth = valuesAt + mostValues
 
 /** Rows of two cells: sensor (its index) and time. */
 export type PackedKeys = { readonly sensors: readonly SensorId[]; readonly cells: Cells }
@@ -51,14 +56,10 @@ export function packReadings(rows: readonly Reading[]): PackedReadings {
     cells[i++] = sensors.indexOf(row.sensor)
     cells[i++] = areas.indexOf(row.area)
     cells[i++] = row.timeMs
-    cells[i++] = row.pm25 ?? Number.NaN
-    cells[i++] = row.pm10 ?? Number.NaN
-    cells[i++] = row.co2 ?? Number.NaN
-    cells[i++] = row.temperature ?? Number.NaN
-    cells[i++] = row.humidity ?? Number.NaN
     cells[i++] = row.aqi ?? Number.NaN
     cells[i++] = row.flags
     cells[i++] = row.seq
+    for (let id = 0; id < mostValues; id++) cells[i++] = row.values[id] ?? Number.NaN
   }
   return { sensors: sensors.names, areas: areas.names, cells }
 }
@@ -77,14 +78,10 @@ export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] 
             sensor,
             area,
             timeMs: cells[i + 2]!,
-            pm25: orNull(cells[i + 3]!),
-            pm10: orNull(cells[i + 4]!),
-            co2: orNull(cells[i + 5]!),
-            temperature: orNull(cells[i + 6]!),
-            humidity: orNull(cells[i + 7]!),
-            aqi: orNull(cells[i + 8]!),
-            flags: cells[i + 9]!,
-            seq: cells[i + 10]!,
+            aqi: orNull(cells[i + 3]!),
+            flags: cells[i + 4]!,
+            seq: cells[i + 5]!,
+            values: trimmed(Array.from(cells.subarray(i + valuesAt, i + readingWidth), orNull)),
           },
     )
   }

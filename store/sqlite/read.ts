@@ -2,6 +2,7 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { SqliteCalls } from './calls.ts'
 import { numberOf, type Row, type SqliteFile, textOf } from './file.ts'
 import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
+import { readingColumns } from './schema.ts'
 
 export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
 
@@ -13,7 +14,7 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
     return row === undefined ? undefined : numberOf(row[0])
   }
 
-  /** @param rows of `columns`, or undefined where a key has none */
+  /** @param rows of `readingColumns`, or undefined where a key has none */
   const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
     const sensors = nameTable<number>()
     const areas = nameTable<number>()
@@ -92,9 +93,7 @@ function names(db: SqliteFile, sql: string): (n: number) => string {
   }
 }
 
-/** In the order of a packed row. */
-const columns =
-  'r.s, r.a, r.t, r.pm25, r.pm10, r.co2, r.temperature, r.humidity, r.aqi, r.flags, r.seq'
+const columns = readingColumns.map((name) => `r.${name}`).join(', ')
 
 const selectAt = `select ${columns} from reading r where r.s = ? and r.t = ?`
 const selectRange = `select ${columns} from reading r

@@ -17,6 +17,8 @@ export type SqliteStoreOptions = {
   readonly file: string
   /** A reader of what another process writes. Until that has made the file, calls are unavailable. */
   readonly readOnly?: boolean
+  /** Receives a line for each step when a file of an earlier version is brought up to ours. */
+  readonly onNotice?: ((line: string) => void) | undefined
 }
 
 /**
@@ -29,10 +31,11 @@ export type SqliteStoreOptions = {
 export async function openSqliteStore({
   file,
   readOnly = false,
+  onNotice,
 }: SqliteStoreOptions): Promise<Store> {
   await using opening = new AsyncDisposableStack()
   // closed in the reverse order: the writer last, it folds the write-ahead log into the file
-  const writer = opening.use(openSqliteLane({ file, readOnly }))
+  const writer = opening.use(openSqliteLane({ file, readOnly }, onNotice))
   const reader = readOnly ? writer : opening.use(openSqliteLane({ file, readOnly: true }))
   const statistics = opening.use(openSqliteLane({ file, readOnly: true }))
 

@@ -5,7 +5,14 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { givenUp } from '../store.ts'
-import { type Answer, isGivenUp, type Request, type SqliteCalls, type WorkerData } from './calls.ts'
+import {
+  type Answer,
+  isGivenUp,
+  type Notice,
+  type Request,
+  type SqliteCalls,
+  type WorkerData,
+} from './calls.ts'
 import { faultOf } from './fault.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { sqliteReads } from './read.ts'
@@ -27,7 +34,9 @@ let opened: { readonly db: SqliteFile; readonly calls: SqliteCalls } | undefined
 
 function open(): SqliteCalls {
   if (opened !== undefined) return opened.calls
-  const db = openSqliteFile(file, readOnly)
+  const db = openSqliteFile(file, readOnly, (notice) =>
+    port?.postMessage({ notice } satisfies Notice),
+  )
   const ping = (): void => {
     db.all('select count(*) from sqlite_schema')
   }

@@ -1,6 +1,6 @@
 import { numberOf, type SqliteFile } from './file.ts'
 import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
-import { type RollupTable, statColumns } from './schema.ts'
+import { type RollupTable, readingColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void
@@ -31,20 +31,7 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
             newPairs.add(pair)
           }
           // NaN binds as null
-          db.run(
-            upsertReading,
-            s,
-            cells[i + 2]!,
-            a,
-            cells[i + 3]!,
-            cells[i + 4]!,
-            cells[i + 5]!,
-            cells[i + 6]!,
-            cells[i + 7]!,
-            cells[i + 8]!,
-            cells[i + 9]!,
-            cells[i + 10]!,
-          )
+          db.run(upsertReading, s, a, ...cells.subarray(i + 2, i + readingWidth))
         }
         return { sensorNumbers, areaNumbers }
       })
@@ -91,12 +78,13 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
 }
 
 const upsertReading = `
-insert into reading(s, t, a, pm25, pm10, co2, temperature, humidity, aqi, flags, seq)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+insert into reading(${readingColumns.join(', ')})
+values (${readingColumns.map(() => '?').join(', ')})
 on conflict(s, t) do update set
-  a = excluded.a, pm25 = excluded.pm25, pm10 = excluded.pm10, co2 = excluded.co2,
-  temperature = excluded.temperature, humidity = excluded.humidity, aqi = excluded.aqi,
-  flags = excluded.flags, seq = excluded.seq`
+  ${readingColumns
+    .filter((name) => name !== 's' && name !== 't')
+    .map((name) => `${name} = excluded.${name}`)
+    .join(', ')}`
 
 const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'
 

@@ -4,6 +4,7 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { type AreaStats, type Cursor, type Store, StoreUnavailable } from '../../store/store.ts'
+import { type Over } from '../support/readings.ts'
 import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
 
@@ -149,7 +150,7 @@ export function storeContract(
         expect(await store.rangeAll(early, late, 10)).toEqual([])
       })
 
-      const unfit: [string, Partial<Reading>][] = [
+      const unfit: [string, Over][] = [
         ['a fraction of a hundredth', { pm25: 1.5 }],
         ['a value that is not a number', { humidity: Number.NaN }],
         ['an infinite value', { co2: Number.POSITIVE_INFINITY }],

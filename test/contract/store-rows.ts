@@ -1,26 +1,29 @@
 import fc from 'fast-check'
 import { areaFault } from '../../core/air/area.ts'
+import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type Over, readingOf } from '../support/readings.ts'
 
 export const sensorId = (number: number): SensorId =>
   `NGR-LOS-IKJ-${String(number).padStart(3, '0')}` as SensorId
 
 /** A plain reading of sensor 1 in Ikeja, with what the test cares about put over it. */
-export const reading = (over: Partial<Reading> = {}): Reading => ({
-  sensor: sensorId(1),
-  area: 'Ikeja',
-  timeMs: Date.UTC(2026, 2, 1, 12),
-  pm25: 4530,
-  pm10: 7820,
-  co2: 41_200,
-  temperature: 2890,
-  humidity: 6510,
-  aqi: 125,
-  flags: 0,
-  seq: 1,
-  ...over,
-})
+export const reading = (over: Over = {}): Reading =>
+  readingOf({
+    sensor: sensorId(1),
+    area: 'Ikeja',
+    timeMs: Date.UTC(2026, 2, 1, 12),
+    pm25: 4530,
+    pm10: 7820,
+    co2: 41_200,
+    temperature: 2890,
+    humidity: 6510,
+    aqi: 125,
+    flags: 0,
+    seq: 1,
+    ...over,
+  })
 
 /** Area names that some engine, protocol or query language is known to trip over. */
 export const awkwardAreas = [
@@ -56,19 +59,22 @@ const anyArea = fc.oneof(
     .filter((name) => areaFault(name) === undefined),
 )
 
-const anyReading: fc.Arbitrary<Reading> = fc.record({
-  sensor: fc.integer({ min: 1, max: 12 }).map(sensorId),
-  area: anyArea,
-  timeMs: fc.integer({ min: Date.UTC(2015, 0, 1), max: Date.UTC(2030, 11, 31) }),
-  pm25: orNull(fc.integer({ min: 0, max: 100_000 })),
-  pm10: orNull(fc.integer({ min: 0, max: 100_000 })),
-  co2: orNull(fc.integer({ min: 0, max: 4_000_000 })),
-  temperature: orNull(fc.integer({ min: -4000, max: 8500 })),
-  humidity: orNull(fc.integer({ min: 0, max: 10_000 })),
-  aqi: orNull(fc.integer({ min: 0, max: 500 })),
-  flags: fc.integer({ min: 0, max: 2 ** 16 }),
-  seq: fc.integer({ min: 1, max: 16 * 2 ** 40 }),
-})
+/** Any that a sensor can measure, of every quantity there is. */
+const values = mapQuantities(({ hard: { low, high } }) =>
+  orNull(fc.integer({ min: low, max: high })),
+)
+
+const anyReading: fc.Arbitrary<Reading> = fc
+  .record({
+    sensor: fc.integer({ min: 1, max: 12 }).map(sensorId),
+    area: anyArea,
+    timeMs: fc.integer({ min: Date.UTC(2015, 0, 1), max: Date.UTC(2030, 11, 31) }),
+    ...values,
+    aqi: orNull(fc.integer({ min: 0, max: 500 })),
+    flags: fc.integer({ min: 0, max: 2 ** 16 }),
+    seq: fc.integer({ min: 1, max: 16 * 2 ** 40 }),
+  })
+  .map(readingOf)
 
 export const anyBatch: fc.Arbitrary<Reading[]> = fc.uniqueArray(anyReading, {
   minLength: 1,

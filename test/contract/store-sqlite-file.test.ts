@@ -1,18 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { sqliteStats } from '../../store/sqlite/stats.ts'
 import { givenUp, type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
+import { readingOf } from '../support/readings.ts'
 import { batchOf } from './store-batches.ts'
 import { anyBatch, reading, sensorId } from './store-rows.ts'
 import { plainStats } from './store-statistics.ts'
@@ -76,6 +79,14 @@ function startWriter(args: readonly string[], under?: string): Writer {
 
 const acknowledged = (said: readonly string[]): number[] =>
   said.flatMap((line) => (line.startsWith('acknowledged ') ? [Number(line.split(' ')[1])] : []))
+
+const plain = (value: number) => ({
+  mean: value,
+  min: value,
+  max: value,
+  p50: value,
+  p98: value,
+})
 
 const stored = async (store: Store, sensor: number): Promise<number> =>
   (await store.range(sensorId(sensor), early, late, 1_000_000)).length
@@ -187,6 +198,93 @@ describe('a full disk', () => {
   )
 })
 
+describe('a file of an earlier version', () => {
+  const made01 = (file: string): void => {
+    const db = new DatabaseSync(file)
+    db.exec(readFileSync(new URL('../fixtures/store-0.1.sql', import.meta.url), 'utf8'))
+    db.close()
+  }
+  const [first, second] = [
+    reading(),
+    readingOf({
+      timeMs: Date.UTC(2026, 2, 1, 12) + 1e3,
+      pm10: 0,
+      temperature: -150,
+      aqi: 0,
+      flags: 512,
+      seq: 2,
+    }),
+  ]
+
+  test('is brought up when its writer opens it, in lines, and holds what it held', async () => {
+    using folder = newFolder()
+    made01(folder.file)
+    const notices: string[] = []
+    await using store = await openSqliteStore({
+      file: folder.file,
+      onNotice: (line) => void notices.push(line),
+    })
+    expect(await store.existing([first, second])).toEqual([first, second])
+    expect(notices.at(0)).toContain('table reading gets 11 columns (schema 1 to 2)')
+    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 2 now`)
+    const [hour] = await store.areaHours('Ikeja', early, late)
+    expect(hour?.fields.pm25).toEqual({ ...plain(45.3), n: 1 })
+    expect(hour?.fields.no2.n).toBe(0)
+
+    const more = readingOf({ ...first, timeMs: first.timeMs + 9, pressure: 101_325, noise: 5_210 })
+    await store.writeBatch([more])
+    expect(await store.existing([more])).toEqual([more])
+    using db = openSqliteFile(folder.file, true)
+    expect(db.all('select pressure, noise from readings where pressure is not null')).toEqual([
+      [1013.25, 52.1],
+    ])
+    expect(db.all('select pm25_mean, noise_n from area_hours')).toEqual([[45.3, 0]])
+  })
+
+  test('is unavailable to a reader until its writer has brought it up', async () => {
+    using folder = newFolder()
+    made01(folder.file)
+    await using reader = await openSqliteStore({ file: folder.file, readOnly: true })
+    await expect(reader.existing([first])).rejects.toThrow(StoreUnavailable)
+    await expect(reader.existing([first])).rejects.toThrow(
+      'is of schema version 1, this airproof needs 2: its pipeline brings it up when it starts',
+    )
+    await using writer = await openSqliteStore({ file: folder.file })
+    expect(await reader.existing([first])).toEqual([first])
+    expect(await writer.existing([first])).toEqual([first])
+  })
+
+  test('of a shorter table of quantities gets the columns that it lacks', async () => {
+    using folder = newFolder()
+    {
+      await using store = await openSqliteStore({ file: folder.file })
+      await store.writeBatch([first])
+    }
+    {
+      const db = new DatabaseSync(folder.file)
+      db.exec('drop view readings; drop view area_hours; drop view area_days')
+      db.exec('alter table reading drop column noise')
+      db.close()
+    }
+    const loud = readingOf({ ...first, timeMs: first.timeMs + 1, noise: 5_210 })
+    await using store = await openSqliteStore({ file: folder.file })
+    await store.writeBatch([loud])
+    expect(await store.existing([first, loud])).toEqual([first, loud])
+  })
+
+  test('that two writers open at once is brought up once', async () => {
+    using folder = newFolder()
+    made01(folder.file)
+    const notices: string[] = []
+    const open = () =>
+      openSqliteStore({ file: folder.file, onNotice: (line) => void notices.push(line) })
+    await using one = await open()
+    await using other = await open()
+    expect(await one.existing([first])).toEqual(await other.existing([first]))
+    expect(notices.filter((line) => line.endsWith('now'))).toHaveLength(1)
+  })
+})
+
 describe('a file that cannot be used', () => {
   const afterwards = (file: string, sql: string): void => {
     using db = openSqliteFile(file, false)
@@ -206,7 +304,7 @@ describe('a file that cannot be used', () => {
     [
       'was made by a newer airproof',
       (file) => afterwards(file, 'pragma user_version = 99'),
-      /schema version 99/,
+      /schema version 99, and this airproof reads it up to 2: use the airproof that wrote it/,
     ],
   ]
   test.each(unusable)('because it %s says so and names it', async (_, spoil, words) => {
@@ -306,7 +404,9 @@ describe('the SQLite store', () => {
     )
     const wanted = rows.map((row) => {
       const time = new Date(row.timeMs).toISOString()
-      const [pm25, temperature] = [row.pm25, row.temperature].map((v) => (v === null ? v : v / 100))
+      const [pm25, temperature] = (['pm25', 'temperature'] as const)
+        .map((name) => valueOf(row.values, name))
+        .map((v) => (v === null ? v : v / 100))
       return [row.sensor, row.area, time, row.timeMs, pm25, temperature, row.aqi, row.seq]
     })
     expect(shown).toEqual(new Set(wanted.map((row) => JSON.stringify(row))))

@@ -1,5 +1,7 @@
 import { expect } from 'vitest'
+import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
+import { valueOf } from '../../core/air/values.ts'
 import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 
 /**
@@ -9,7 +11,7 @@ import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 export function plainStats(area: string, startMs: number, rows: readonly Reading[]): AreaStats {
   const of = (field: StatField): FieldStats => {
     const values = rows
-      .map((row) => row[field])
+      .map((row) => (field === 'aqi' ? row.aqi : valueOf(row.values, field)))
       .filter((value) => value !== null)
       .map((value) => (field === 'aqi' ? value : value / 100))
       .sort((a, b) => a - b)
@@ -28,14 +30,7 @@ export function plainStats(area: string, startMs: number, rows: readonly Reading
     area,
     startMs,
     readings: rows.length,
-    fields: {
-      pm25: of('pm25'),
-      pm10: of('pm10'),
-      co2: of('co2'),
-      temperature: of('temperature'),
-      humidity: of('humidity'),
-      aqi: of('aqi'),
-    },
+    fields: { ...mapQuantities(({ name }) => of(name)), aqi: of('aqi') },
   }
 }
 

@@ -3,6 +3,7 @@ import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { partitionOfSeq, seqOf } from '../../core/air/reading.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
@@ -224,7 +225,8 @@ test.for(['pm25 = pm25 + 1', 'co2 = 0', 'aqi = aqi - 1', 'seq = seq - 1'])(
     })
     expect(await page.text()).toContain('data-status="mismatch"')
 
-    const { pm25, aqi, seq } = victim
+    const { values, aqi, seq } = victim
+    const pm25 = valueOf(values, 'pm25')
     sql('update reading set pm25 = ?, co2 = null, aqi = ?, seq = ?', victim, [pm25!, aqi!, seq])
     expect((await verify(altered, victim)).status).toBe('verified')
   },

@@ -32,6 +32,7 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { anvilAccount, anvilChainId } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
+import { readingOf } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
 import { compile, registrySource } from '../support/solidity.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -109,7 +110,7 @@ test('a row that waits for its anchor must be what the log holds, and must not w
   expect([code, report.rows?.not_anchored]).toEqual([0, waiting.length])
 
   remove(first!)
-  await api.store.writeBatch([{ ...first!, pm25: 1 }])
+  await api.store.writeBatch([readingOf({ ...first!, pm25: 1 })])
   expect((await run()).report.findings).toMatchObject([{ kind: 'row' }])
   await api.store.writeBatch([{ ...first!, timeMs: first!.timeMs + 1 }])
   expect(kindsOf((await run()).report)).toContain('number')
@@ -147,7 +148,7 @@ test('a batch in which one number is used twice and another never is found', asy
   const hashes = { headerHash: headerHash(header, keccak), head: headOf(header, keccak) }
   await batches.putSealed({ header, ...hashes })
   const honest = await api.commit(
-    readings.map(({ timeMs, pm25 }) => ({ sensor: twin, timeMs, pm25 })),
+    readings.map(({ timeMs, values }) => ({ sensor: twin, timeMs, values })),
   )
   honest.forEach(remove)
   await api.store.writeBatch(readings)

@@ -5,6 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { expect, inject, test } from 'vitest'
+import type { Reading } from '../../core/air/reading.ts'
+import { type Values, valuesOf } from '../../core/air/values.ts'
 import { secondMs } from '../../core/time.ts'
 import { rejectedStream } from '../../schemas/subjects.ts'
 import { cityOf, registerCity } from '../support/chaos/city.ts'
@@ -130,25 +132,13 @@ async function killAround(
 }
 
 /** Each acknowledged reading exactly once, and nothing else, value for value. */
-function expectAccepted(
-  accepted: readonly {
-    readonly sensor: string
-    readonly timeMs: number
-    readonly pm25: number | null
-  }[],
-  { acknowledged }: Sensors,
-): void {
-  const text = (one: { sensor: string; timeMs: number }, values: object): string =>
-    `${one.sensor} ${one.timeMs} ${JSON.stringify(values)}`
-  const pick = (values: Readonly<Record<string, unknown>>): object => ({
-    pm25: values['pm25'],
-    pm10: values['pm10'],
-    co2: values['co2'],
-    temperature: values['temperature'],
-    humidity: values['humidity'],
-  })
-  expect(accepted.map((one) => text(one, pick(one))).toSorted()).toEqual(
-    acknowledged.map((one) => text(one, pick(one.values))).toSorted(),
+function expectAccepted(accepted: readonly Reading[], { acknowledged }: Sensors): void {
+  const text = (
+    { sensor, timeMs }: { readonly sensor: string; readonly timeMs: number },
+    values: Values,
+  ): string => `${sensor} ${timeMs} ${values.join(' ')}`
+  expect(accepted.map((one) => text(one, one.values)).toSorted()).toEqual(
+    acknowledged.map((one) => text(one, valuesOf(one.values))).toSorted(),
   )
 }
 

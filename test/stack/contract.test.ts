@@ -29,17 +29,16 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
+import { valued } from '../support/readings.ts'
 import { compile, registryArtifact, registrySource } from '../support/solidity.ts'
 
 const keccak = await createKeccak()
 const owner = anvilAccount(0)
 const writer = anvilAccount(1)
 const stranger = anvilAccount(2)
-const readings = fixture.vectors.map(({ reading, leaf }) => ({
-  ...reading,
-  leaf,
-  sensor: reading.sensor as SensorId,
-}))
+const readings = fixture.vectors.map(({ reading, leaf }) =>
+  valued({ ...reading, leaf, sensor: reading.sensor as SensorId }),
+)
 
 let anvil: TestAnvil
 const connect = () =>

@@ -17,6 +17,7 @@ import { createKeccak } from '../../runtime/keccak.ts'
 import { anchoredBatch, someReadings } from '../support/anchored.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import type { Told } from '../support/api.ts'
+import { valued } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -254,7 +255,7 @@ test('a row that was altered in the database is named when it is exported and wh
 
 test('a whole batch in which two readings have one number is refused', async () => {
   const [reading] = someReadings(1)
-  const readings = [500, 30_000].map((pm25) => ({ ...reading!, pm25 }))
+  const readings = [500, 30_000].map((pm25) => valued({ ...reading!, pm25 }))
   const { header, chain } = await anchoredBatch(api.anvil, { readings, counts: [2] })
   const keccak = await createKeccak()
   const leaves = readings.map((one) => leafOf(one, keccak))

@@ -11,6 +11,7 @@ import { minuteMs } from '../../core/time.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { lastMessage, messageAt, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import {
   buckets,
@@ -34,6 +35,7 @@ import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'
 import { publishEvent, putWebhook, rise, startNotifier } from '../support/notifier.ts'
 import { entryOf, testPipeline } from '../support/pipeline.ts'
+import { readingOf } from '../support/readings.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -67,24 +69,27 @@ function lie(nLast: number) {
   const head = headers()
   head.set(logHeaders.worker, 'pipeline-0123456789ab-1')
   head.set(logHeaders.nLast, String(nLast))
-  const values = { pm25: 1, pm10: null, co2: null, temperature: null, humidity: null }
+  const { values } = readingOf({ pm25: 1 })
   const times = { timeMs: Date.now(), arrivedMs: Date.now() }
-  const reading = { sensor, area: 'Nowhere', ...times, ...values, aqi: 1, flags: 0 }
-  const body = encodeReadings({
-    partition,
-    worker: 'pipeline-0123456789ab-1',
-    rawLast: 0,
-    rawLastTimeMs: 0,
-    nLast,
-    lateTo: 0,
-    listenedMs: 0,
-    readings: [{ ...reading, seq: seqOf(partition, nLast) }],
-    events: [],
-    held: [],
-    deferred: [],
-    refused: [],
-    duplicates: [],
-  })
+  const reading = { sensor, area: 'Nowhere', ...times, values, aqi: 1, flags: 0 }
+  const body = encodeReadings(
+    {
+      partition,
+      worker: 'pipeline-0123456789ab-1',
+      rawLast: 0,
+      rawLastTimeMs: 0,
+      nLast,
+      lateTo: 0,
+      listenedMs: 0,
+      readings: [{ ...reading, seq: seqOf(partition, nLast) }],
+      events: [],
+      held: [],
+      deferred: [],
+      refused: [],
+      duplicates: [],
+    },
+    newestLevel,
+  )
   return { head, body }
 }
 

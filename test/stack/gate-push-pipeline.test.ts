@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { namesOf } from '../../core/air/quality.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import purpleair from '../fixtures/devices/purpleair.json' with { type: 'json' }
@@ -45,26 +46,50 @@ test('what devices push is accepted, in our units, flagged where we stamped it, 
     await push.post('/push/sensor-community', body, cycle, { 'x-pin': pin })
 
   expect(await pipeline.outcomeOf(box.id)).toMatchObject({
-    accepted: [{ pm25: 2_285, pm10: 4_130, temperature: 2_941, humidity: 7_106, co2: null }],
+    accepted: [
+      {
+        values: valuesOf({
+          pm25: 2_285,
+          pm10: 4_130,
+          temperature: 2_941,
+          humidity: 7_106,
+          pressure: 100_873,
+        }),
+      },
+    ],
     refused: [],
   })
   const [reading] = (await pipeline.outcomeOf(box.id)).accepted
   expect(reading?.aqi).toBe(usAqiOf(2_285, 4_130))
   expect(namesOf(reading?.flags ?? 0)).toEqual(['time_assigned'])
   expect(await pipeline.outcomeOf(purple.id)).toMatchObject({
-    accepted: [{ pm25: 2_455, pm10: 3_125, temperature: 3_111, humidity: 5_200, flags: 0 }],
+    accepted: [
+      {
+        values: valuesOf({
+          pm25: 2_455,
+          pm10: 3_125,
+          temperature: 3_111,
+          humidity: 5_200,
+          pressure: 100_940,
+        }),
+        flags: 0,
+      },
+    ],
   })
   expect(await pipeline.outcomeOf(leaf)).toMatchObject({
-    accepted: [{ pm25: 1_920, timeMs: Date.parse(minute ?? '') }],
+    accepted: [{ values: expect.arrayContaining([1_920]), timeMs: Date.parse(minute ?? '') }],
     duplicates: 1,
   })
   const ours = await pipeline.outcomeOf(own.id)
-  expect(ours.accepted).toMatchObject([{ pm25: 1_850 }, { pm25: 1_900, temperature: null }])
+  expect(ours.accepted).toMatchObject([
+    { values: valuesOf({ pm25: 1_850 }) },
+    { values: valuesOf({ pm25: 1_900 }) },
+  ])
   expect(ours.partials).toHaveLength(1)
   expect(await pipeline.outcomeOf(cycle.id)).toMatchObject({
     accepted: [
-      { pm25: 2_285, temperature: null },
-      { pm25: null, temperature: 2_941 },
+      { values: valuesOf({ pm25: 2_285, pm10: 4_130 }) },
+      { values: valuesOf({ temperature: 2_941, humidity: 7_106, pressure: 100_873 }) },
     ],
     refused: [],
   })

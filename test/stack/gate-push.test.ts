@@ -43,6 +43,7 @@ describe('each format, as the firmware sends it', () => {
       pm10: 41.3,
       temperature: 29.41,
       humidity: 71.06,
+      pressure: 1008.73,
       time_assigned: true,
     })
     const timeMs = Date.parse(String(answer.body['timestamp']))
@@ -61,8 +62,14 @@ describe('each format, as the firmware sends it', () => {
     const times = answers.map(({ body }) => body['timestamp'])
     expect(new Set(times).size).toBe(2)
     expect((await push.rawOf(caller.id)).toSorted(byFields)).toEqual([
+      {
+        timestamp: anIso,
+        temperature: 29.41,
+        humidity: 71.06,
+        pressure: 1008.73,
+        time_assigned: true,
+      },
       { timestamp: anIso, pm25: 22.85, pm10: 41.3, time_assigned: true },
-      { timestamp: anIso, temperature: 29.41, humidity: 71.06, time_assigned: true },
     ])
   })
 
@@ -75,7 +82,14 @@ describe('each format, as the firmware sends it', () => {
     const answer = await push.post('/push/purpleair', body, caller)
     expect(answer).toMatchObject({ status: 202, body: { stored: 1, timestamp: at } })
     expect(await push.rawOf(caller.id)).toEqual([
-      { timestamp: at, pm25: 24.55, pm10: 31.25, temperature: 31.11, humidity: 52 },
+      {
+        timestamp: at,
+        pm25: 24.55,
+        pm10: 31.25,
+        temperature: 31.11,
+        humidity: 52,
+        pressure: 1009.4,
+      },
     ])
   })
 

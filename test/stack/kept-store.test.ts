@@ -5,7 +5,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { run as runApi } from '../../api/main.ts'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as exportCommand } from '../../cli/export/export.ts'
-import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { hourMs } from '../../core/time.ts'
 import { run as runPipeline } from '../../pipeline/main.ts'
@@ -22,6 +21,7 @@ import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
+import { readingOf } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -40,9 +40,7 @@ const newFolder = (): string => folders.use(temporaryFolder()).path
 async function folderWithRows(): Promise<string> {
   const folder = newFolder()
   await using store = await openSqliteStore({ file: join(folder, 'readings.sqlite') })
-  const sensor = 'NGR-LOS-TST-001' as SensorId
-  const values = { pm25: 1, pm10: null, co2: null, temperature: null, humidity: null, aqi: 0 }
-  await store.writeBatch([{ sensor, area: 'Test', timeMs: hourMs, ...values, flags: 0, seq: 1 }])
+  await store.writeBatch([readingOf({ area: 'Test', timeMs: hourMs, pm25: 1, aqi: 0 })])
   return folder
 }
 

@@ -9,6 +9,7 @@ import { expect, inject, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
+import { type Values, valuesOf } from '../../core/air/values.ts'
 import { cross, someInside } from '../../core/state/crossing.ts'
 import { codeOf } from '../../runtime/exit.ts'
 import {
@@ -88,7 +89,9 @@ test('whatever is killed under load, nothing is lost, doubled or reordered, and 
 
   await using store = await checkedSqlite(data).open()
   const rows = await untilStored(store, sent.length, 900_000)
-  expect(rows.map(valueOf).toSorted()).toEqual(sent.map(valueOf).toSorted())
+  expect(rows.map((row) => textOf(row, row.values)).toSorted()).toEqual(
+    sent.map((one) => textOf(one, valuesOf(one.values))).toSorted(),
+  )
   for (const ofPartition of Map.groupBy(rows, ({ seq }) => partitionOfSeq(seq)).values()) {
     const numbers = ofPartition.map(({ seq }) => nOfSeq(seq)).toSorted((a, b) => a - b)
     expect(numbers).toEqual(numbers.map((_, i) => i + 1))
@@ -182,17 +185,15 @@ async function createWebhook(
 const deliveryOf = (event: string, { sensor, timeMs }: SentReading): string =>
   `${event} ${sensor} ${timeMs}`
 
-const valueOf = (reading: Reading | SentReading): string => {
-  const { pm25, pm10, co2, temperature, humidity } = 'values' in reading ? reading.values : reading
-  return [reading.sensor, reading.timeMs, pm25, pm10, co2, temperature, humidity].join(' ')
-}
+const textOf = ({ sensor, timeMs }: SentReading | Reading, values: Values): string =>
+  [sensor, timeMs, ...values].join(' ')
 
 /** Those of one sensor's readings, in order, whose index rose above the threshold. */
 function rises(readings: readonly SentReading[]): readonly SentReading[] {
   let firedBelow = 0
   let previous: number | null = null
   return readings.filter(({ values }) => {
-    const aqi = usAqiOf(values.pm25, values.pm10)
+    const aqi = usAqiOf(values.pm25 ?? null, values.pm10 ?? null)
     if (aqi === null) return false
     const crossed = cross(firedBelow, previous, aqi)
     firedBelow = crossed.firedBelow

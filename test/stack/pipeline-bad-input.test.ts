@@ -2,6 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { namesOf } from '../../core/air/quality.ts'
 import { partitionOf } from '../../core/air/sensor-id.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import type { RefusalReason } from '../../core/state/log-message.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { mostKeptOfOne, slack } from '../../pipeline/rejected-bound.ts'
@@ -201,7 +202,7 @@ test('a value that cannot be is dropped, the reading counts and its bytes are ke
   const body = good({ temperature: -200, pm10: 1_999.9 })
   const sent = await pipeline.publish(sensor, body)
   const outcome = await pipeline.outcomeOf(sensor)
-  expect(outcome.accepted).toMatchObject([{ pm25: 1_850, pm10: null, temperature: null, aqi: 69 }])
+  expect(outcome.accepted).toMatchObject([{ values: valuesOf({ pm25: 1_850 }), aqi: 69 }])
   expect(namesOf(outcome.accepted[0]!.flags)).toEqual(['dropped_pm10', 'dropped_temperature'])
   expect([outcome.refused, outcome.partials]).toMatchObject([[], [{ reason: 'partial' }]])
   const kept = await pipeline.kept(outcome.partials[0]!, sent.partition)
@@ -212,7 +213,7 @@ test('PM of 999.9 is believed, and flagged as the ceiling of its sensor', async 
   const sensor = await newSensor()
   await pipeline.publish(sensor, good({ pm25: 999.9, pm10: 999.9 }))
   const { accepted, events } = await pipeline.outcomeOf(sensor)
-  expect(accepted).toMatchObject([{ pm25: 99_990, aqi: 500 }])
+  expect(accepted).toMatchObject([{ values: valuesOf({ pm25: 99_990, pm10: 99_990 }), aqi: 500 }])
   expect(namesOf(accepted[0]!.flags)).toEqual(['pm_high', 'pm_saturated'])
   expect(events.map(({ kind }) => kind).toSorted()).toEqual(['online', 'rise'])
 })
@@ -240,7 +241,7 @@ test('exact repeats are only counted, contradictions are kept, early and late', 
   const sent = [early, late, early, late, late, { ...late, pm25: 20.001 }, ...conflicts]
   for (const body of sent) await pipeline.publish(sensor, body)
   const outcome = await pipeline.outcomeOf(sensor)
-  expect(outcome.accepted.map(({ pm25 }) => pm25)).toEqual([1_000, 2_000])
+  expect(outcome.accepted.map(({ values: [pm25] }) => pm25)).toEqual([1_000, 2_000])
   expect(outcome.duplicates).toBe(4)
   expect(outcome.refused.map(({ reason }) => reason)).toEqual(Array(3).fill('conflict'))
   expect(sumOf(outcome)).toBe(sent.length)

@@ -2,6 +2,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { openRawSource } from '../../pipeline/raw-source.ts'
 import { exitCodeOf, exitCodes } from '../../runtime/exit.ts'
@@ -26,7 +27,9 @@ const send = async (pipeline: TestPipeline, from: number, to: number): Promise<v
 }
 
 const acceptedOf = async ({ nc }: TestPipeline): Promise<readonly (number | null)[]> =>
-  (await readLog(nc)).flatMap(({ message }) => message.readings.map(({ pm25 }) => pm25))
+  (await readLog(nc)).flatMap(({ message }) =>
+    message.readings.map(({ values }) => valueOf(values, 'pm25')),
+  )
 
 const hundredths = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, i) => 100 * (from + i))

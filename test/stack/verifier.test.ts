@@ -16,6 +16,7 @@ import { listenOn } from '../../runtime/http/listen.ts'
 import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
+import { valued } from '../support/readings.ts'
 import { canonical, sampleFile, sampleNames, sampleText, tampered } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -191,7 +192,7 @@ describe('a batch that counts one reading and has two under its one number', () 
   beforeAll(async () => {
     anvil = await testAnvil()
     const [reading] = someReadings(1)
-    const readings = [500, 30_000].map((pm25) => ({ ...reading!, pm25 }))
+    const readings = [500, 30_000].map((pm25) => valued({ ...reading!, pm25 }))
     batch = await anchoredBatch(anvil, { readings, counts: [1] })
   })
   afterAll(() => anvil[Symbol.asyncDispose]())

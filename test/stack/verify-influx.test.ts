@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
@@ -10,6 +11,7 @@ import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { anchoredApi } from '../support/anchored-api.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
+import { readingOf } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
 
 const missing = await influxMissing()
@@ -49,7 +51,9 @@ test.skipIf(missing !== undefined)(
     expect([before.code, before.err, before.out]).toEqual([0, '', expect.stringContaining('GREEN')])
 
     // the same point with another value takes its place
-    await api.store.writeBatch([{ ...victim, pm25: victim.pm25! + 1 }])
+    await api.store.writeBatch([
+      readingOf({ ...victim, pm25: valueOf(victim.values, 'pm25')! + 1 }),
+    ])
     expect(await statusOf(victim.timeMs)).toBe('mismatch')
     expect(await statusOf(victim.timeMs + 1_000)).toBe('verified')
     const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text()

@@ -14,6 +14,7 @@ import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { anvilAccount, anvilChainId, type TestAnvil } from './anvil.ts'
 import { eventually } from './eventually.ts'
+import { valued } from './readings.ts'
 
 const keccak = await createKeccak()
 const startMs = Date.UTC(2026, 0, 1)
@@ -44,17 +45,19 @@ export type AnchoredBatch = {
 
 /** Believable readings of a few sensors: numbers from 1 in each of the 16 partitions. */
 export const someReadings = (count: number): LeafFields[] =>
-  Array.from({ length: count }, (_, n) => ({
-    sensor: `NGR-LOS-IKJ-${String(n % 40).padStart(3, '0')}` as SensorId,
-    timeMs: startMs + n * 1_000,
-    seq: seqOf(n % 16, 1 + Math.floor(n / 16)),
-    pm25: n % 7 === 3 ? null : 1_850 + n,
-    pm10: 3_200 + n,
-    co2: n % 5 === 0 ? null : 41_200 + n,
-    temperature: n % 2 === 0 ? 2_850 : -150,
-    humidity: 6_500,
-    aqi: n % 7 === 3 ? null : 69,
-  }))
+  Array.from({ length: count }, (_, n) =>
+    valued({
+      sensor: `NGR-LOS-IKJ-${String(n % 40).padStart(3, '0')}` as SensorId,
+      timeMs: startMs + n * 1_000,
+      seq: seqOf(n % 16, 1 + Math.floor(n / 16)),
+      pm25: n % 7 === 3 ? null : 1_850 + n,
+      pm10: 3_200 + n,
+      co2: n % 5 === 0 ? null : 41_200 + n,
+      temperature: n % 2 === 0 ? 2_850 : -150,
+      humidity: 6_500,
+      aqi: n % 7 === 3 ? null : 69,
+    }),
+  )
 
 /** Deploys a registry of its own, anchors the readings as one batch and builds their bundles. */
 export async function anchoredBatch(

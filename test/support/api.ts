@@ -12,6 +12,7 @@ import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { evolve } from '../../core/state/evolve.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
@@ -23,6 +24,7 @@ import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
 import type { Account, KeyRecord } from '../../schemas/people/account.ts'
 import { buckets, stateSubject } from '../../schemas/subjects.ts'
@@ -32,10 +34,11 @@ import { commitMessage } from './commit-message.ts'
 import { mustBeDocumented } from './documented-answers.ts'
 import { eventually } from './eventually.ts'
 import { signInAs, type TestNats, testNats } from './nats.ts'
+import { type Over, valued } from './readings.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** What a test says of a reading; all else is usual. */
-export type Told = { readonly sensor: string; readonly timeMs: number } & Partial<
+export type Told = { readonly sensor: string; readonly timeMs: number } & Over<
   Omit<ArrivedReading, 'sensor'>
 >
 
@@ -223,7 +226,7 @@ export async function testApi({
     }
     for (const [partition, group] of groups) {
       const state = states[partition]!
-      const readings = group.map((one, i) => readingOf(one, seqOf(partition, state.n + i + 1)))
+      const readings = group.map((one, i) => readingFrom(one, seqOf(partition, state.n + i + 1)))
       await publish(state, readings, more)
       committed.push(...readings)
     }
@@ -262,7 +265,7 @@ export async function testApi({
     snapshot: async ({ store: storedTo = lastSeq } = {}) => {
       const positions = { store: storedTo, events: lastSeq, rejected: lastSeq }
       for (const state of states) {
-        const chunks = encodeSnapshot(state, positions, [])
+        const chunks = encodeSnapshot(state, positions, [], newestLevel)
         for (const [i, chunk] of chunks.entries()) {
           await jetstream(nc).publish(stateSubject(state.partition, i), chunk)
         }
@@ -287,20 +290,19 @@ const premium = (id: string): Account => ({
   created_at: formatIso(Date.now()),
 })
 
-function readingOf({ sensor, ...told }: Told, seq: number): ArrivedReading {
-  const { pm25 = 1_000, pm10 = 2_000 } = told
+/** What was usual of every reading; `values` that are told are all there is. */
+const usual = { pm25: 1_000, pm10: 2_000, co2: 41_000, temperature: 2_850, humidity: 7_000 }
+
+function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {
+  const { values, ...rest } = valued(told.values === undefined ? { ...usual, ...told } : told)
   return {
     area: 'Ikeja',
     arrivedMs: told.timeMs + 1_000,
-    co2: 41_000,
-    temperature: 2_850,
-    humidity: 7_000,
     flags: 0,
-    aqi: usAqiOf(pm25, pm10),
+    aqi: usAqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     seq,
-    ...told,
+    ...rest,
+    values,
     sensor: sensor as SensorId,
-    pm25,
-    pm10,
   }
 }

@@ -14,7 +14,9 @@ import {
 import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { thresholdsInUse } from '../../pipeline/thresholds.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
+import { type Over, valued } from './readings.ts'
 
 export const partition = 5
 
@@ -30,21 +32,18 @@ export function idsOf(count: number, digits = 5): SensorId[] {
 
 export const startMs = Date.UTC(2026, 0, 15)
 
-export const believed = (over: Partial<Believed> & Pick<Believed, 'sensor'>): Believed => ({
-  rawSeq: 0,
-  item: 0,
-  area: 'Ikeja',
-  timeMs: startMs,
-  arrivedMs: over.timeMs ?? startMs,
-  pm25: 1_850,
-  pm10: null,
-  co2: null,
-  temperature: null,
-  humidity: null,
-  aqi: 69,
-  flags: 0,
-  ...over,
-})
+export const believed = (over: Over<Believed> & Pick<Believed, 'sensor'>): Believed =>
+  valued({
+    rawSeq: 0,
+    item: 0,
+    area: 'Ikeja',
+    timeMs: startMs,
+    arrivedMs: over.timeMs ?? startMs,
+    pm25: 1_850,
+    aqi: 69,
+    flags: 0,
+    ...over,
+  })
 
 /** One raw message of these items, numbered. */
 export const judgedMessage = (seq: number, items: JudgedMessage['items']): JudgedMessage => {
@@ -121,4 +120,5 @@ export function openDesk({
 export const numbersIn = (log: readonly LogMessage[]): number[] =>
   log.flatMap(({ readings }) => readings.map(({ seq }) => nOfSeq(seq)))
 
-export const encodedBytes = (message: LogMessage): number => encodeReadings(message).length
+export const encodedBytes = (message: LogMessage): number =>
+  encodeReadings(message, newestLevel).length

@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../../core/air/reading.ts'
 import { type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { readHeader } from '../../runtime/nats/log-messages.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
@@ -17,8 +18,8 @@ export async function publishReading(
   const last = await lastMessage(nc, readingsStream, readingsSubject(3))
   if (last !== undefined && readHeader(last.subject, last.headers).nLast === n) return last.seq
   const timeMs = Date.now() - 1_000
-  const values = { pm25: 2_100, pm10: null, co2: null, temperature: 2_900, humidity: null }
-  const reading = { sensor, area: 'Yaba', timeMs, arrivedMs: timeMs, ...values, aqi: 70, flags: 0 }
+  const values = valuesOf({ pm25: 2_100, temperature: 2_900 })
+  const reading = { sensor, area: 'Yaba', timeMs, arrivedMs: timeMs, values, aqi: 70, flags: 0 }
   return await commitMessage(nc, {
     partition: 3,
     rawLast: n,

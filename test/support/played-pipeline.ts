@@ -4,14 +4,15 @@
  */
 import { type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type Hundredths, seqOf } from '../../core/air/reading.ts'
+import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount, type SensorId } from '../../core/air/sensor-id.ts'
+import { sameValues, type Values, valueOf } from '../../core/air/values.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import type { ArrivedReading, Deferred, LogMessage } from '../../core/state/log-message.ts'
-import { sameValues } from '../../core/state/log-message.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import { rawStream } from '../../schemas/subjects.ts'
 import { commitMessage } from './commit-message.ts'
+import { valued } from './readings.ts'
 
 type State = {
   readonly partition: number
@@ -19,7 +20,7 @@ type State = {
   rawLast: number
   lateTo: number
   readonly newest: Map<SensorId, number>
-  readonly accepted: Map<string, Hundredths>
+  readonly accepted: Map<string, Values>
 }
 
 type Verdict = {
@@ -61,18 +62,19 @@ async function judge(nc: NatsConnection, state: State, raw: JsMsg): Promise<void
   const items = Array.isArray(found) ? found : [found]
   for (const [item, reading] of items.entries()) {
     const time = parseIso(reading.timestamp)
-    const values = valuesOf(reading)
+    const { values } = valued(hundredthsOf(reading))
+    const temperature = valueOf(values, 'temperature') ?? 0
     const base = { rawSeq: raw.seq, item, sensor, why: '' }
     if (!('timeMs' in time)) verdict.refused.push({ ...base, reason: 'no_offset' })
-    else if ((values.temperature ?? 0) > 8_500 && values.humidity === null)
+    else if (temperature > 8_500 && valueOf(values, 'humidity') === null)
       verdict.refused.push({ ...base, reason: 'out_of_range' })
     else {
-      if ((values.temperature ?? 0) > 8_500) verdict.refused.push({ ...base, reason: 'partial' })
+      if (temperature > 8_500) verdict.refused.push({ ...base, reason: 'partial' })
       const { timeMs } = time
       const place = { sensor, area: 'Played', timeMs, aqi: null, flags: 0, arrivedMs }
       const newest = state.newest.get(sensor) ?? -Infinity
-      if (timeMs > newest) accept(state, verdict, { ...place, ...values })
-      else verdict.deferred.push({ ...place, ...values, rawSeq: raw.seq, item })
+      if (timeMs > newest) accept(state, verdict, { ...place, values })
+      else verdict.deferred.push({ ...place, values, rawSeq: raw.seq, item })
     }
   }
   state.rawLast = raw.seq
@@ -88,18 +90,18 @@ async function judge(nc: NatsConnection, state: State, raw: JsMsg): Promise<void
 function accept(state: State, verdict: Verdict, reading: Omit<ArrivedReading, 'seq'>): void {
   const { sensor, timeMs } = reading
   state.newest.set(sensor, Math.max(timeMs, state.newest.get(sensor) ?? -Infinity))
-  state.accepted.set(`${sensor} ${timeMs}`, reading)
+  state.accepted.set(`${sensor} ${timeMs}`, reading.values)
   verdict.readings.push({ ...reading, seq: seqOf(state.partition, ++state.n) })
 }
 
 function judgeLate(state: State, verdict: Verdict, { rawSeq, item, ...reading }: Deferred): void {
   const known = state.accepted.get(`${reading.sensor} ${reading.timeMs}`)
   if (known === undefined) accept(state, verdict, reading)
-  else if (sameValues(known, reading)) verdict.duplicates.push([reading.sensor, 1])
+  else if (sameValues(known, reading.values)) verdict.duplicates.push([reading.sensor, 1])
   else verdict.refused.push({ rawSeq, item, reason: 'conflict', sensor: reading.sensor, why: '' })
 }
 
-function valuesOf(reading: RawReading): Hundredths {
+function hundredthsOf(reading: RawReading) {
   const of = (value: number | null | undefined): number | null =>
     value === null || value === undefined ? null : Math.round(value * 100)
   const { pm25, pm10, co2, temperature, humidity } = { ...reading, ...reading.measurements }

@@ -18,6 +18,7 @@ import {
 import { dueHeld, graceMsOf, wentOffline } from '../../core/state/presence.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
 import { minuteMs } from '../../core/time.ts'
+import { type Over, valued } from './readings.ts'
 
 export type Unnumbered = Omit<ArrivedReading, 'seq'>
 
@@ -25,20 +26,20 @@ export const sensorNamed = (number: number): SensorId =>
   `NGR-LOS-IKJ-${String(number).padStart(3, '0')}` as SensorId
 
 /** A fresh reading with nothing special about it. */
-export const readingOf = (timeMs: number, more: Partial<Unnumbered> = {}): Unnumbered => ({
-  sensor: sensorNamed(1),
-  area: 'Ikeja',
-  timeMs,
-  arrivedMs: timeMs,
-  pm25: 1_850,
-  pm10: 3_000,
-  co2: null,
-  temperature: 2_900,
-  humidity: 7_000,
-  aqi: 69,
-  flags: 0,
-  ...more,
-})
+export const readingOf = (timeMs: number, more: Over<Unnumbered> = {}): Unnumbered =>
+  valued({
+    sensor: sensorNamed(1),
+    area: 'Ikeja',
+    timeMs,
+    arrivedMs: timeMs,
+    pm25: 1_850,
+    pm10: 3_000,
+    temperature: 2_900,
+    humidity: 7_000,
+    aqi: 69,
+    flags: 0,
+    ...more,
+  })
 
 export const cadenceMs = 5 * minuteMs
 

@@ -1,4 +1,5 @@
 /** What every index promises, the European one, and a made-up one that goes all the way. */
+
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { assert, integer, option, property } from 'fast-check'
@@ -26,8 +27,10 @@ import {
 import { europeanIndex } from '../../core/air/index/european.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
 import { usAqiOf, usIndex } from '../../core/air/index/us-epa.ts'
+import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valueOf, valuesOf } from '../../core/air/values.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
@@ -36,8 +39,7 @@ import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
-  pm25,
-  pm10,
+  values: valuesOf({ pm25, pm10 }),
   aqi: usAqiOf(pm25, pm10),
 })
 
@@ -60,7 +62,7 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
         const reading = indexed(pm25, pm10)
         const found = index.ofReading(reading)
         const means = (name: Pollutant) => {
-          const hundredths = reading[name]
+          const hundredths = valueOf(reading.values, name)
           return hundredths === null ? null : hundredths / 100
         }
         expect(index.worstOf(means)?.value ?? null).toBe(found)
@@ -180,11 +182,7 @@ describe('a made-up index goes all the way', async () => {
     area: 'Ikeja',
     timeMs: nowMs - minuteMs,
     arrivedMs: nowMs - minuteMs,
-    pm25: 4_120,
-    pm10: 25_000,
-    co2: null,
-    temperature: null,
-    humidity: null,
+    values: valuesOf({ pm25: 4_120, pm10: 25_000 }),
     aqi: usAqiOf(4_120, 25_000),
     flags: 0,
     seq: 1,
@@ -218,11 +216,9 @@ describe('a made-up index goes all the way', async () => {
     startMs: nowMs,
     readings: 3,
     fields: {
+      ...mapQuantities(() => field()),
       pm25: field(20, 2, 150, 9),
       pm10: field(5, 1, 90, 5),
-      co2: field(),
-      temperature: field(),
-      humidity: field(),
       aqi: field(70.4, 8, 201, 50),
     },
   }

@@ -4,6 +4,7 @@ import { type AreaStatistics, createAreaHistory } from '../../api/areas/area-his
 import { composeStats } from '../../api/areas/compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from '../../api/areas/cut-period.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
+import { mapQuantities } from '../../core/air/quantities.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
 import { createKeep } from '../../runtime/keep.ts'
@@ -12,8 +13,12 @@ import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
   const none = { n: 0, mean: null, min: null, max: null, p50: null, p98: null }
   const pm25 = { n: readings, mean, min: mean - 1, max: mean + 1, p50: mean, p98: mean }
-  const others = { pm10: none, co2: none, temperature: none, humidity: none, aqi: none }
-  return { area: 'Ikeja', startMs, readings, fields: { pm25, ...others } }
+  return {
+    area: 'Ikeja',
+    startMs,
+    readings,
+    fields: { ...mapQuantities(() => none), pm25, aqi: none },
+  }
 }
 
 test('a period is cut without a gap and without an overlap', () => {

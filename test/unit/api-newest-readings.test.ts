@@ -4,20 +4,17 @@ import { newestFromStore } from '../../api/live/newest-from-store.ts'
 import { byNewest, createNewestReadings, type PageQuery } from '../../api/live/newest-readings.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { readingOf } from '../support/readings.ts'
 
-const reading = (timeMs: number, sensor: number): Reading => ({
-  sensor: `NGR-LOS-IKJ-00${sensor}` as SensorId,
-  area: 'Ikeja',
-  timeMs,
-  pm25: null,
-  pm10: null,
-  co2: null,
-  temperature: null,
-  humidity: null,
-  aqi: null,
-  flags: 0,
-  seq: timeMs * 10 + sensor,
-})
+const reading = (timeMs: number, sensor: number): Reading =>
+  readingOf({
+    sensor: `NGR-LOS-IKJ-00${sensor}` as SensorId,
+    area: 'Ikeja',
+    timeMs,
+    aqi: null,
+    flags: 0,
+    seq: timeMs * 10 + sensor,
+  })
 
 const places = array(record({ timeMs: nat(60), sensor: nat(3) }), { maxLength: 120 })
 const distinct = (told: readonly { timeMs: number; sensor: number }[]): Reading[] => [

@@ -11,6 +11,7 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { eventually } from '../support/eventually.ts'
+import { readingOf } from '../support/readings.ts'
 
 const site = (area: string, fromMs = 0) => ({ area, fromMs, lat: 6.5, lon: 3.4, address: '' })
 const sensor = (id: string, ...areas: string[]): RegisteredSensor => ({
@@ -56,19 +57,16 @@ test('a degree of latitude is 111 km, and of longitude half of that at 60 degree
 })
 
 test('an index above the table is 500 and says so', () => {
-  const reading = {
+  const reading = readingOf({
     sensor: 'NGR-LOS-IKJ-001' as SensorId,
     area: 'Ikeja',
     timeMs: 1_500,
     pm25: 99_990,
-    pm10: null,
-    co2: null,
     temperature: -50,
-    humidity: null,
     aqi: 500,
     flags: 0,
     seq: 1,
-  }
+  })
   expect(
     readingJson(reading, usualView, {
       hashOf: () => '0x',

@@ -10,23 +10,21 @@ import { merkleTree } from '../../core/proof/merkle.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import { valued } from '../support/readings.ts'
 
 const keccak = await createKeccak()
 
-const readingOf = (n: number, pm25 = 1_000): ArrivedReading => ({
-  sensor: 'NGR-LOS-TST-001' as SensorId,
-  area: 'Test',
-  timeMs: n * 1_000,
-  arrivedMs: n * 1_000,
-  seq: seqOf(0, n),
-  flags: 0,
-  pm25,
-  pm10: null,
-  co2: null,
-  temperature: null,
-  humidity: null,
-  aqi: 50,
-})
+const readingOf = (n: number, pm25 = 1_000): ArrivedReading =>
+  valued({
+    sensor: 'NGR-LOS-TST-001' as SensorId,
+    area: 'Test',
+    timeMs: n * 1_000,
+    arrivedMs: n * 1_000,
+    seq: seqOf(0, n),
+    flags: 0,
+    pm25,
+    aqi: 50,
+  })
 
 const messageOf = (readings: readonly ArrivedReading[]): LogMessage => ({
   partition: 0,

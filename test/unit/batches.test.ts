@@ -6,6 +6,7 @@ import type { RawBatch } from '../../pipeline/held-raws.ts'
 import type { RawMessage } from '../../pipeline/raw-message.ts'
 import type { RawSource } from '../../pipeline/raw-source.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 const arrivedMs = Date.UTC(2026, 0, 15, 10, 30)
@@ -38,7 +39,14 @@ function sourceOf(batches: readonly RawBatch[]) {
   return { source, pulled: () => pulled }
 }
 
-const options = { partition: partitionOf(id), sensorOf, earliestMs: 0, mayBeLate: () => true }
+const level = { current: () => newestLevel }
+const options = {
+  partition: partitionOf(id),
+  sensorOf,
+  earliestMs: 0,
+  mayBeLate: () => true,
+  level,
+}
 
 test('no more batches are pulled than there are credits, however slow the rest is', async () => {
   const { source, pulled } = sourceOf(Array.from({ length: 10 }, (_, i) => [raw(i + 1, '{}')]))

@@ -11,6 +11,7 @@ import { type Measured, measure } from '../../cli/simulate/measure.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { judgeValues } from '../../core/air/quality.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { type NamedValues, valuesOf } from '../../core/air/values.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
 
@@ -82,10 +83,10 @@ describe('the city', () => {
         expect(measure(sensor, timeMs, chanceOf(1))).toEqual(values)
         expect(values.pm25).toBeGreaterThan(0)
         expect(values.pm10).toBeGreaterThanOrEqual(values.pm25)
-        const hundredths = Object.fromEntries(
+        const hundredths: NamedValues = Object.fromEntries(
           Object.entries(values).map(([name, value]) => [name, Math.round(value * 100)]),
         )
-        const judged = judgeValues(hundredths as Measured, { timeAssigned: false })
+        const judged = judgeValues(valuesOf(hundredths), { timeAssigned: false })
         expect(judged.flags).toBe(0)
       }),
     )

@@ -74,7 +74,7 @@ test('a sensor and a time are accepted once, whatever is repeated, late or contr
     property(streams, (stream) => {
       const { log } = play(stream)
       const accepted = log.flatMap(({ readings }) => readings)
-      const valueOf = new Map(accepted.map((reading) => [keyOf(reading), reading.pm25]))
+      const valueOf = new Map(accepted.map((reading) => [keyOf(reading), reading.values[0]]))
       expect(valueOf.size).toBe(accepted.length)
 
       const all = stream.flat().filter(({ isFault }) => !isFault)

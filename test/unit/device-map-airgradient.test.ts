@@ -13,7 +13,14 @@ describe('an AirGradient message', () => {
   it('lacks the keys of a sensor without a valid value, and the rest counts', () => {
     const { pm02: _pm, pm02Compensated: _c, rco2: _co2, ...rest } = fixture.body
     expect(mapAirgradient(rest, serial)).toEqual({
-      fields: { pm10: 24, temperature: 29.31, humidity: 64.2 },
+      fields: {
+        pm10: 24,
+        temperature: 29.31,
+        humidity: 64.2,
+        pm1: 9,
+        voc_index: 104,
+        nox_index: 1,
+      },
       ignored: [],
     })
   })

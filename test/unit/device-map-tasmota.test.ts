@@ -32,7 +32,7 @@ describe('a Tasmota SENSOR message', () => {
 
   it('takes ambient particles of a PMS5003, not the standard ones nor the counts', () => {
     const PMS5003 = { CF1: 1, 'CF2.5': 2, CF10: 3, PM1: 4, 'PM2.5': 5, PM10: 6, 'PB0.3': 700 }
-    expect(fieldsOf({ PMS5003 })).toEqual({ pm25: 5, pm10: 6 })
+    expect(fieldsOf({ PMS5003 })).toEqual({ pm1: 4, pm25: 5, pm10: 6 })
   })
 
   it('knows a sensor by its name with an address behind it', () => {
@@ -55,6 +55,28 @@ describe('a Tasmota SENSOR message', () => {
     expect(mapTasmota(body)).toEqual({
       fields: { pm10: 1 },
       ignored: [{ key: 'BME280.Temperature', why: 'TempUnit is neither C nor F' }],
+    })
+  })
+
+  it('gives the pressure in hPa, and loses one in no unit we know', () => {
+    const body = { BME280: { Pressure: 750 } }
+    const fields = fieldsOf({ ...body, PressureUnit: 'mmHg' })
+    expect('pressure' in fields && fields.pressure).toBeCloseTo(999.92, 1)
+    expect(fieldsOf({ ...body, PressureUnit: 'hPa' })).toEqual({ pressure: 750 })
+    expect(mapTasmota(body)).toEqual({
+      fields: {},
+      ignored: [{ key: 'Pressure', why: 'PressureUnit is neither hPa nor mmHg' }],
+    })
+  })
+
+  it('gives the indices of a SEN5X, and the TVOC of any driver', () => {
+    const SEN5X = { PM1: 1, PM4: 4, VOC: 104, NOx: 2 }
+    expect(fieldsOf({ SEN5X, SGP30: { TVOC: 12 }, BME680: { VOC: 9 } })).toEqual({
+      pm1: 1,
+      pm4: 4,
+      voc_index: 104,
+      nox_index: 2,
+      tvoc: 12,
     })
   })
 

@@ -14,7 +14,7 @@ const positions = { store: 1, events: 2, rejected: 3 }
 /** The messages of a log folded into `state`, as READINGS carries them. */
 function folded(state: PartitionState, log: readonly LogMessage[], from = 0): PartitionState {
   log.slice(from).forEach((message, i) => {
-    evolve(state, decodeReadings(message, encodeReadings(message)), from + i + 1)
+    evolve(state, decodeReadings(message, encodeReadings(message, 2)), from + i + 1)
   })
   return state
 }
@@ -34,7 +34,7 @@ test('a snapshot taken anywhere and the log after it give the state of an uninte
       const { state, log } = lived(history)
       const cut = history.length >>> 1
       const half = folded(createState(3), log.slice(0, cut))
-      const restored = decodeSnapshot(encodeSnapshot(half, positions, []))?.state
+      const restored = decodeSnapshot(encodeSnapshot(half, positions, [], 2))?.state
       expect(restored && plainState(folded(restored, log, cut))).toEqual(plainState(state))
     }),
   )

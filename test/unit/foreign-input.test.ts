@@ -5,9 +5,9 @@
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, inject, it, test } from 'vitest'
-import { hardRanges } from '../../core/air/quality.ts'
-import { measurementNames } from '../../core/air/reading.ts'
+import { hardRanges, quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valueOf } from '../../core/air/values.ts'
 import { parseTopic } from '../../core/device-topics.ts'
 import { refusalReasons } from '../../core/state/log-message.ts'
 import { futureToleranceMs } from '../../core/time.ts'
@@ -25,6 +25,7 @@ import { itemsOf } from '../../pipeline/item-bytes.ts'
 import type { Believed } from '../../pipeline/judge.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import airrohr from '../fixtures/devices/airrohr.json' with { type: 'json' }
 import chirpstack from '../fixtures/devices/chirpstack.json' with { type: 'json' }
@@ -52,7 +53,8 @@ const sensorAs = (device?: Device) => {
 /** What the pipeline makes of a raw message. */
 function judged(body: Uint8Array): readonly (Believed | RawFault)[] {
   const sensor = sensorAs()
-  const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs }
+  const level = { current: () => newestLevel }
+  const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs, level }
   const raw = { seq: 1, arrivedMs: nowMs, sensor: id, isAgain: false, data: body }
   return decodeMessage(raw, { ...known, mayBeLate: () => true }).items
 }
@@ -65,7 +67,7 @@ const isInOrder = (item: Believed | RawFault): boolean =>
   'reason' in item
     ? refusalReasons.includes(item.reason) && item.reason !== 'not_judged' && item.why.length <= 200
     : isWithin(item.timeMs, { low: earliestMs, high: nowMs + futureToleranceMs }) &&
-      measurementNames.every((name) => isWithin(item[name], hardRanges[name]))
+      quantityNames.every((name) => isWithin(valueOf(item.values, name), hardRanges[name]))
 
 const outOfOrder = (body: Uint8Array): readonly unknown[] =>
   judged(body).filter((item) => !isInOrder(item))

@@ -6,6 +6,7 @@ import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
 import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
+import { valued } from '../support/readings.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
 
 const hourStart = Date.UTC(2026, 2, 2, 10)
@@ -58,7 +59,7 @@ describe('the mean of a clock hour', () => {
 
   test('counts only the readings that have the pollutant', () => {
     const mixed = inHour(1, 12, 500).map((reading, i) =>
-      i < 4 ? { ...reading, pm25: null } : reading,
+      i < 4 ? valued({ ...reading, pm25: null }) : reading,
     )
     expect(measured(mixed)('pm25', 2)[1]).toBeNull()
     expect(measured(inHour(1, 12, 500))('pm10', 2)[1]).toBeNull()

@@ -1,12 +1,15 @@
 import { anything, assert, double, json, oneof, option, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { namesOf } from '../../core/air/quality.ts'
-import { measurementNames } from '../../core/air/reading.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { createDayBook } from '../../pipeline/day-books.ts'
 import { type Believed, type JudgeOptions, judge } from '../../pipeline/judge.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
+import { valued } from '../support/readings.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 const movedMs = Date.UTC(2025, 5, 1)
@@ -31,6 +34,7 @@ const options: JudgeOptions = {
   sensorOf: (name) => (name === id ? sensor : undefined),
   earliestMs: Date.UTC(2015, 0, 1),
   mayBeLate: () => true,
+  level: { current: () => newestLevel },
 }
 const place = { rawSeq: 7, item: 3, sensor: id, arrivedMs, isAgain: false }
 const verdictOn = (item: unknown, of: Partial<typeof place> = {}, with_ = options) =>
@@ -47,21 +51,23 @@ const reasonOf = (...args: Parameters<typeof verdictOn>): string => {
 
 test('an ordinary reading is believed, in hundredths, with its index and its area', () => {
   const item = { sensor_id: id, timestamp, pm25: 45.3, pm10: 78.2, co2: 412, temperature: 28.5 }
-  expect(verdictOn({ ...item, humidity: 65.05 })).toEqual({
-    rawSeq: 7,
-    item: 3,
-    sensor: id,
-    area: 'Yaba',
-    timeMs,
-    arrivedMs,
-    pm25: 4_530,
-    pm10: 7_820,
-    co2: 41_200,
-    temperature: 2_850,
-    humidity: 6_505,
-    aqi: 125,
-    flags: 0,
-  })
+  expect(verdictOn({ ...item, humidity: 65.05 })).toEqual(
+    valued({
+      rawSeq: 7,
+      item: 3,
+      sensor: id,
+      area: 'Yaba',
+      timeMs,
+      arrivedMs,
+      pm25: 4_530,
+      pm10: 7_820,
+      co2: 41_200,
+      temperature: 2_850,
+      humidity: 6_505,
+      aqi: 125,
+      flags: 0,
+    }),
+  )
 })
 
 test('flat or nested, the same values are the same reading; nested wins, null does not', () => {
@@ -156,7 +162,7 @@ test('of several faults the first in the order of the checks is named', () => {
 
 test('one dead thermometer never costs the PM', () => {
   const reading = believed({ timestamp, pm25: 18.5, temperature: -200 })
-  expect(reading).toMatchObject({ pm25: 1_850, temperature: null, aqi: 69 })
+  expect(reading).toMatchObject({ values: valuesOf({ pm25: 1_850 }), aqi: 69 })
   expect(namesOf(reading.flags)).toEqual(['dropped_temperature'])
 })
 
@@ -171,7 +177,7 @@ const isWhole = (kept: number | null): boolean =>
 
 test('whatever the item is, the verdict is a reading or a named reason, and never an exception', () => {
   const value = option(double(), { nil: null })
-  const values = record(Object.fromEntries(measurementNames.map((name) => [name, value])), {
+  const values = record(Object.fromEntries(quantityNames.map((name) => [name, value])), {
     requiredKeys: [],
   })
   const readings = record(
@@ -186,7 +192,7 @@ test('whatever the item is, the verdict is a reading or a named reason, and neve
         const verdict = verdictOn(item)
         if ('reason' in verdict) return verdict.why.length <= 200
         believedCount++
-        return verdict.timeMs === timeMs && measurementNames.every((name) => isWhole(verdict[name]))
+        return verdict.timeMs === timeMs && verdict.values.every(isWhole)
       }),
     )
   }

@@ -1,9 +1,11 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { minuteMs } from '../../core/time.ts'
 import { judgeLate } from '../../pipeline/decide.ts'
 import { believed, idsOf, startMs } from '../support/decided.ts'
+import { readingOf } from '../support/readings.ts'
 
 const sensor = idsOf(1)[0]!
 const stored: Reading = { ...believed({ sensor }), seq: 1 }
@@ -19,14 +21,11 @@ test('the same values under its key: a duplicate, whatever area and flags they c
   expect(verdictsOn([again], [stored])).toEqual(['duplicate'])
 })
 
-test.each(['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const)(
-  'another %s under its key, or one missing: a conflict',
-  (name) => {
-    expect(verdictsOn([believed({ sensor, [name]: 5 })], [stored])).toEqual(['conflict'])
-    const full = { ...stored, [name]: 7 }
-    expect(verdictsOn([believed({ sensor, [name]: null })], [full])).toEqual(['conflict'])
-  },
-)
+test.each(quantityNames)('another %s under its key, or one missing: a conflict', (name) => {
+  expect(verdictsOn([believed({ sensor, [name]: 5 })], [stored])).toEqual(['conflict'])
+  const full = readingOf({ ...stored, [name]: 7 })
+  expect(verdictsOn([believed({ sensor, [name]: null })], [full])).toEqual(['conflict'])
+})
 
 test('a key whose row the store refused is taken for good', () => {
   expect(verdictsOn([believed({ sensor, pm25: 9 })], ['unknown'])).toEqual(['duplicate'])

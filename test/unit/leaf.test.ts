@@ -3,13 +3,14 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { type Keccak, leafEncoder, leafOf, leafType, presentBits } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
+import { valued } from '../support/readings.ts'
 
 const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`
 
 const vectors = fixture.vectors.map(({ reading, ...expected }) => ({
   ...expected,
   // the leaf is defined for any text, also one that is no canonical id
-  reading: { ...reading, sensor: reading.sensor as SensorId },
+  reading: valued({ ...reading, sensor: reading.sensor as SensorId }),
 }))
 const [first] = vectors
 if (first === undefined) throw new Error('the fixture holds no vectors')
@@ -53,7 +54,7 @@ test('what is hashed is the ABI encoding, word by word', () => {
 test('a leaf is the caller’s to keep', () => {
   const encode = leafEncoder(keccak)
   const kept = encode(first.reading)
-  encode({ ...first.reading, pm25: 1 })
+  encode(valued({ ...first.reading, pm25: 1 }))
   expect(hex(kept)).toBe(first.leaf)
 })
 
@@ -64,5 +65,5 @@ test.each([
   { what: 'a sequence number of 2^53', over: { seq: 2 ** 53 } },
   { what: 'a negative index', over: { aqi: -1 } },
 ])('$what has no leaf', ({ over }) => {
-  expect(() => leafOf({ ...first.reading, ...over }, keccak)).toThrow(RangeError)
+  expect(() => leafOf(valued({ ...first.reading, ...over }), keccak)).toThrow(RangeError)
 })

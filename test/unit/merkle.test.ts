@@ -9,6 +9,7 @@ import { foldPath, merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { tiledPath, tileLeaves, tileRoots } from '../../core/proof/tiles.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
+import { valued } from '../support/readings.ts'
 
 let keccak: Keccak
 beforeAll(async () => {
@@ -41,21 +42,16 @@ describe('OpenZeppelin’s StandardMerkleTree', () => {
     'bytes32',
   ]
   const text = new TextEncoder()
-  const readings = fixture.vectors.map(({ reading }) => ({
-    ...reading,
-    sensor: reading.sensor as SensorId,
-  }))
+  const readings = fixture.vectors.map(({ reading }) =>
+    valued({ ...reading, sensor: reading.sensor as SensorId }),
+  )
   const valuesOf = (reading: (typeof readings)[number]) => [
     fixture.typeHash,
     toHex(keccak(text.encode(reading.sensor))),
     reading.timeMs,
     reading.seq,
     presentBits(reading),
-    reading.pm25 ?? 0,
-    reading.pm10 ?? 0,
-    reading.co2 ?? 0,
-    reading.temperature ?? 0,
-    reading.humidity ?? 0,
+    ...reading.values.map((value) => value ?? 0),
     reading.aqi ?? 0,
     `0x${'0'.repeat(64)}`,
   ]

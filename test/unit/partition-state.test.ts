@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { seqOf } from '../../core/air/reading.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import {
   createState,
@@ -50,13 +51,13 @@ describe('the newest reading', () => {
   test('comes back as it was accepted, missing values too', () => {
     const state = createState(5)
     const slot = slotOf(state, sensorNamed(1))
-    const full = { ...readingOf(at, { pm25: 0, co2: 41_000, temperature: -4_000, flags: 2_047 }) }
+    const full = readingOf(at, { pm25: 0, co2: 41_000, temperature: -4_000, flags: 2_047 })
     hear(state, slot, full, seqOf(5, 1), heard)
     const { arrivedMs: _, ...kept } = full
     expect(newestOf(state, slot)).toEqual({ ...kept, seq: seqOf(5, 1) })
 
-    const none = { pm25: null, pm10: null, co2: null, temperature: null, humidity: null, aqi: null }
-    hear(state, slot, readingOf(at + 1, { ...none, area: 'Lekki' }), seqOf(5, 2), heard)
+    const none = { values: valuesOf({}), aqi: null }
+    hear(state, slot, { ...full, ...none, area: 'Lekki', timeMs: at + 1 }, seqOf(5, 2), heard)
     expect(newestOf(state, slot)).toMatchObject({ ...none, area: 'Lekki', seq: seqOf(5, 2) })
   })
 })

@@ -1,23 +1,18 @@
 import { assert, boolean, constant, integer, option, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  flags,
-  hardRanges,
-  judgeValues,
-  maskOf,
-  namesOf,
-  stuckAfter,
-} from '../../core/air/quality.ts'
-import { type Hundredths, measurementNames } from '../../core/air/reading.ts'
+import { flags, judgeValues, maskOf, namesOf, stuckAfter } from '../../core/air/quality.ts'
+import { hardRanges, mapQuantities, quantityNames } from '../../core/air/quantities.ts'
+import { type NamedValues, valueOf, valuesOf } from '../../core/air/values.ts'
 
-const ordinary: Hundredths = {
+const named = {
   pm25: 1_850,
   pm10: 3_200,
   co2: 41_200,
   temperature: 2_850,
   humidity: 6_500,
 }
-const nothing: Hundredths = { pm25: null, pm10: null, co2: null, temperature: null, humidity: null }
+const ordinary = valuesOf(named)
+const nothing = valuesOf({})
 const sensorTime = { timeAssigned: false }
 
 test('an ordinary reading stays the object it was, without flags', () => {
@@ -51,15 +46,15 @@ describe('a value outside its hard range is dropped alone', () => {
       gone: 'humidity',
     },
   ])('$what', ({ over, name, gone }) => {
-    const judged = judgeValues({ ...ordinary, ...over }, sensorTime)
-    expect(judged.values).toEqual({ ...ordinary, [gone]: null })
+    const judged = judgeValues(valuesOf({ ...named, ...over }), sensorTime)
+    expect(judged.values).toEqual(valuesOf({ ...named, [gone]: null }))
     expect(namesOf(judged.flags)).toEqual([name])
     expect(judged.nothingLeft).toBe(false)
   })
 })
 
 describe('a believable but rare value stays, with its flag', () => {
-  test.each<{ what: string; over: Partial<Hundredths>; names: string[] }>([
+  test.each<{ what: string; over: NamedValues; names: string[] }>([
     { what: 'PM2.5 of exactly 500', over: { pm25: 50_000, pm10: 50_000 }, names: [] },
     { what: 'PM10 above 500', over: { pm10: 50_001 }, names: ['pm_high'] },
     { what: 'PM10 of 999.9', over: { pm10: 99_990 }, names: ['pm_high', 'pm_saturated'] },
@@ -83,7 +78,7 @@ describe('a believable but rare value stays, with its flag', () => {
     { what: 'humidity of 0', over: { humidity: 0 }, names: [] },
     { what: 'humidity of 99.9', over: { humidity: 9_990 }, names: [] },
   ])('$what: $names', ({ over, names }) => {
-    expect(namesOf(judgeValues({ ...ordinary, ...over }, sensorTime).flags)).toEqual(names)
+    expect(namesOf(judgeValues(valuesOf({ ...named, ...over }), sensorTime).flags)).toEqual(names)
   })
 })
 
@@ -92,7 +87,7 @@ test('a time the gate assigned is flagged', () => {
 })
 
 test('a reading whose only value is dropped has nothing left', () => {
-  const judged = judgeValues({ ...nothing, temperature: 14_100 }, sensorTime)
+  const judged = judgeValues(valuesOf({ temperature: 14_100 }), sensorTime)
   expect(judged).toEqual({
     values: nothing,
     flags: maskOf('dropped_temperature'),
@@ -106,12 +101,12 @@ test('a reading without values has nothing left', () => {
 
 test('whatever arrives, what is left is in range and what is gone has its flag', () => {
   const value = option(integer({ min: -5_000_000, max: 5_000_000 }))
-  const any = record({ pm25: value, pm10: value, co2: value, temperature: value, humidity: value })
+  const any = record(mapQuantities(() => value))
   assert(
     property(any, boolean(), (raw, timeAssigned) => {
-      const judged = judgeValues(raw, { timeAssigned })
-      for (const name of measurementNames) {
-        const left = judged.values[name]
+      const judged = judgeValues(valuesOf(raw), { timeAssigned })
+      for (const name of quantityNames) {
+        const left = valueOf(judged.values, name)
         const { low, high } = hardRanges[name]
         const inRange = raw[name] !== null && raw[name] >= low && raw[name] <= high
         expect(left).toBe(inRange ? raw[name] : null)
@@ -137,13 +132,24 @@ test('flags are numbered as they are stored', () => {
     ['temperature_unusual', 9],
     ['humidity_stuck', 10],
     ['time_assigned', 11],
+    ['dropped_pm1', 12],
+    ['dropped_pm4', 13],
+    ['dropped_pressure', 14],
+    ['dropped_no2', 15],
+    ['dropped_o3', 16],
+    ['dropped_co', 17],
+    ['dropped_so2', 18],
+    ['dropped_voc_index', 19],
+    ['dropped_nox_index', 20],
+    ['dropped_tvoc', 21],
+    ['dropped_noise', 22],
   ])
   expect(stuckAfter).toBe(24)
 })
 
 test('names and bits say the same', () => {
   assert(
-    property(integer({ min: 0, max: 2 ** 12 - 1 }), constant(2 ** 12), (bits, unknown) => {
+    property(integer({ min: 0, max: 2 ** 23 - 1 }), constant(2 ** 29), (bits, unknown) => {
       const names = namesOf(bits | unknown)
       expect(names.reduce((sum, name) => sum | maskOf(name), 0)).toBe(bits)
     }),

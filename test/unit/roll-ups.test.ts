@@ -10,24 +10,22 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize } from '../../store/store.ts'
 import { plainStats } from '../contract/store-statistics.ts'
 import { eventually } from '../support/eventually.ts'
+import { readingOf } from '../support/readings.ts'
 
 const startMs = Date.UTC(2026, 0, 15)
 const oneTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 let made = 0
-const row = (timeMs: number, pm25: number, area = 'Ikeja'): Reading => ({
-  sensor: 'NGR-LOS-IKJ-001' as SensorId,
-  area,
-  timeMs,
-  pm25,
-  pm10: null,
-  co2: null,
-  temperature: null,
-  humidity: null,
-  aqi: null,
-  flags: 0,
-  seq: ++made,
-})
+const row = (timeMs: number, pm25: number, area = 'Ikeja'): Reading =>
+  readingOf({
+    sensor: 'NGR-LOS-IKJ-001' as SensorId,
+    area,
+    timeMs,
+    pm25,
+    aqi: null,
+    flags: 0,
+    seq: ++made,
+  })
 
 /** Log, store and KV in memory, with the job between them. */
 function openJob() {

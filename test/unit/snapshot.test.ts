@@ -1,18 +1,29 @@
 import { assert, integer, property, uint8Array } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { mapQuantities } from '../../core/air/quantities.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { mostValues, valuesOf } from '../../core/air/values.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import {
   createState,
+  newestOf,
   type PartitionState,
   plainState,
   slotOf,
 } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
 import { decodeSnapshot, encodeSnapshot, type RefusedKey } from '../../schemas/log/snapshot.ts'
-import { largestChunk, readPrefix } from '../../schemas/log/snapshot-chunks.ts'
+import { cutBody, largestChunk, readPrefix } from '../../schemas/log/snapshot-chunks.ts'
+import fixture from '../fixtures/formats-0.1.json' with { type: 'json' }
 import { histories, lived } from '../support/random-history.ts'
+import { type Over, readingOf as plainReading } from '../support/readings.ts'
 import { readingOf, sensorNamed } from '../support/small-worker.ts'
 
+const startMs = Date.UTC(2026, 0, 15)
+const readingOf01 = (over: Over) => plainReading({ timeMs: startMs, seq: seqOf(3, 1), ...over })
 const positions = { store: 11, events: 12, rejected: 13 }
 const refusedKeys: readonly RefusedKey[] = [[sensorNamed(7), 1_700_000_000_000]]
 
@@ -33,7 +44,7 @@ describe('a snapshot', () => {
     assert(
       property(histories, (history) => {
         const { state } = lived(history)
-        const decoded = decodeSnapshot(encodeSnapshot(state, positions, refusedKeys))
+        const decoded = decodeSnapshot(encodeSnapshot(state, positions, refusedKeys, newestLevel))
         expect(decoded && plainState(decoded.state)).toEqual(plainState(state))
         expect(decoded).toMatchObject({ positions, refusedKeys })
       }),
@@ -41,7 +52,7 @@ describe('a snapshot', () => {
   })
 
   test('of a partition without sensors comes back too, and takes sensors', () => {
-    const decoded = decodeSnapshot(encodeSnapshot(createState(2), positions, []))
+    const decoded = decodeSnapshot(encodeSnapshot(createState(2), positions, [], newestLevel))
     expect(decoded && plainState(decoded.state)).toEqual(plainState(createState(2)))
     expect(decoded && [1, 2, 3].map((n) => slotOf(decoded.state, sensorNamed(n)))).toEqual([
       0, 1, 2,
@@ -49,7 +60,7 @@ describe('a snapshot', () => {
   })
 
   test('names partition, sequence, number and count in every chunk of at most 512 KiB', () => {
-    const chunks = encodeSnapshot(city(5_000), positions, [])
+    const chunks = encodeSnapshot(city(5_000), positions, [], newestLevel)
     expect(chunks.length).toBeGreaterThan(1)
     expect(chunks.map((chunk) => readPrefix(chunk))).toEqual(
       chunks.map((_, number) =>
@@ -66,7 +77,7 @@ describe('a snapshot', () => {
 
   test('is read from chunks in any order, wherever they lie in memory', () => {
     const state = city(5_000)
-    const scattered = encodeSnapshot(state, positions, [])
+    const scattered = encodeSnapshot(state, positions, [], newestLevel)
       .toReversed()
       .map((chunk) => new Uint8Array([0, 0, 0, ...chunk]).subarray(3))
     const decoded = decodeSnapshot(scattered)
@@ -74,9 +85,77 @@ describe('a snapshot', () => {
   })
 })
 
+/** A byte that says a later version than there is cannot be told from one. */
+function readOrNewer(chunk: Uint8Array) {
+  try {
+    return decodeSnapshot([chunk])
+  } catch (error) {
+    if (error instanceof NewerFormat) return undefined
+    throw error
+  }
+}
+
+describe('versions of a snapshot', () => {
+  const written = Buffer.from(fixture.snapshot, 'base64')
+
+  test('one that 0.1 wrote is read, and its rows widened', () => {
+    const { state, ...rest } = decodeSnapshot([written])!
+    expect(rest).toEqual({
+      positions: { store: 7, events: 8, rejected: 9 },
+      refusedKeys: [['NGR-LOS-IKJ-001', startMs - 1]],
+    })
+    expect(newestOf(state, 0)).toEqual(
+      readingOf01({ pm25: 1_850, pm10: 3_000, temperature: -150, humidity: 7_000, aqi: 69 }),
+    )
+    expect(newestOf(state, 1)).toEqual(
+      readingOf01({
+        sensor: 'NGR-LOS-YAB-002' as SensorId,
+        area: 'Yaba',
+        timeMs: startMs + 1_000,
+        co2: 41_200,
+        flags: 256,
+        seq: seqOf(3, 2),
+      }),
+    )
+  })
+
+  test('at format level 1 the same bytes are written, and nothing but the basic five', () => {
+    const { state, positions: at, refusedKeys: keys } = decodeSnapshot([written])!
+    expect(Buffer.from(encodeSnapshot(state, at, keys, 1)[0]!)).toEqual(written)
+  })
+
+  test('at format level 2 every quantity is in it', () => {
+    const state = createState(1)
+    const values = valuesOf(mapQuantities((_, id) => 100 + id))
+    const reading = { ...readingOf(startMs), values }
+    hear(state, slotOf(state, reading.sensor), reading, seqOf(1, 1), createHeard())
+    const read = (level: 1 | 2) =>
+      newestOf(decodeSnapshot(encodeSnapshot(state, positions, [], level))!.state, 0)?.values
+    expect(read(2)).toEqual(values)
+    expect(read(1)).toEqual(values.slice(0, 5))
+  })
+
+  test('one of a later version, or of more quantities, is refused in words', () => {
+    const later = Uint8Array.from(written)
+    later[3] = '3'.charCodeAt(0)
+    expect(() => decodeSnapshot([later])).toThrow(/snapshot of a partition is of version 3, and/)
+    const chunks = encodeSnapshot(createState(1), positions, [], 2)
+    const text = Buffer.from(chunks[0]!).toString('latin1')
+    const { partition, readingsSeq } = readPrefix(chunks[0]!)!
+    const body = Buffer.from(
+      text.slice(36).replace(`"values":${mostValues}`, `"values":${mostValues + 1}`),
+      'latin1',
+    )
+    const wider = cutBody({ version: 2, partition, readingsSeq, bytes: Uint8Array.from(body) })
+    expect(() => decodeSnapshot(wider)).toThrow(
+      `a snapshot of a partition has ${mostValues + 1} quantities, and this airproof knows ${mostValues}`,
+    )
+  })
+})
+
 describe('chunks that are not one whole snapshot are not read:', () => {
-  const chunks = encodeSnapshot(city(5_000), positions, [])
-  const moved = encodeSnapshot(city(5_000), { ...positions, store: 14 }, [])
+  const chunks = encodeSnapshot(city(5_000), positions, [], newestLevel)
+  const moved = encodeSnapshot(city(5_000), { ...positions, store: 14 }, [], newestLevel)
   const [first = new Uint8Array(), ...rest] = chunks
 
   test.each([
@@ -94,7 +173,7 @@ describe('chunks that are not one whole snapshot are not read:', () => {
 
   test('one byte is another', () => {
     const state = city(20)
-    const [whole = new Uint8Array()] = encodeSnapshot(state, positions, refusedKeys)
+    const [whole = new Uint8Array()] = encodeSnapshot(state, positions, refusedKeys, newestLevel)
     assert(
       property(
         integer({ min: 0, max: whole.length - 1 }),
@@ -102,7 +181,7 @@ describe('chunks that are not one whole snapshot are not read:', () => {
         (at, by) => {
           const torn = Uint8Array.from(whole)
           torn[at] = (torn[at] ?? 0) ^ by
-          expect(decodeSnapshot([torn])).toBeUndefined()
+          expect(readOrNewer(torn)).toBeUndefined()
         },
       ),
     )

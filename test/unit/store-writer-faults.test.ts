@@ -10,6 +10,7 @@ import {
 } from '../../pipeline/store-writer.ts'
 import { type RefusedRow, StoreUnavailable } from '../../store/store.ts'
 import { eventually } from '../support/eventually.ts'
+import { readingOf } from '../support/readings.ts'
 
 const oneTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
@@ -40,19 +41,15 @@ function growingLog() {
       const made = Array.from({ length: rows }, (): Reading => {
         const next = (n.get(partition) ?? 0) + 1
         n.set(partition, next)
-        return {
+        return readingOf({
           sensor: 'NGR-LOS-IKJ-001' as SensorId,
           area: 'Ikeja',
           timeMs: next,
           pm25: next,
-          pm10: null,
-          co2: null,
-          temperature: null,
-          humidity: null,
           aqi: null,
           flags: 0,
           seq: seqOf(partition, next),
-        }
+        })
       })
       const entry = { partition, seq, rows: made }
       entries.push(entry)

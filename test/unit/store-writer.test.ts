@@ -8,20 +8,18 @@ import {
   startStoreWriter,
 } from '../../pipeline/store-writer.ts'
 import { eventually } from '../support/eventually.ts'
+import { readingOf } from '../support/readings.ts'
 
-const rowOf = (partition: number, seq: number): Reading => ({
-  sensor: `NGR-LOS-IKJ-${String(partition).padStart(3, '0')}` as SensorId,
-  area: 'Ikeja',
-  timeMs: seq * 1_000,
-  pm25: seq,
-  pm10: null,
-  co2: null,
-  temperature: null,
-  humidity: null,
-  aqi: null,
-  flags: 0,
-  seq,
-})
+const rowOf = (partition: number, seq: number): Reading =>
+  readingOf({
+    sensor: `NGR-LOS-IKJ-${String(partition).padStart(3, '0')}` as SensorId,
+    area: 'Ikeja',
+    timeMs: seq * 1_000,
+    pm25: seq,
+    aqi: null,
+    flags: 0,
+    seq,
+  })
 const entryOf = (partition: number, seq: number): StoreEntry => ({
   partition,
   seq,

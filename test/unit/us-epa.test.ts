@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Pollutant, truncate } from '../../core/air/index/air-index.ts'
 import { usBands, usCategoryOf } from '../../core/air/index/us-bands.ts'
 import { usAqiOf, usIndex, usStepsPerUnit } from '../../core/air/index/us-epa.ts'
+import { type Values, valueOf, valuesOf } from '../../core/air/values.ts'
 import fixture from '../fixtures/aqi-vectors.json' with { type: 'json' }
 
 const subIndex = (pollutant: Pollutant, hundredths: number): number | null =>
@@ -17,15 +18,15 @@ describe.each(fixture.suites)('$source', ({ pollutant, vectors }) => {
 })
 
 /** By the table, without the look-up that readings are given theirs by. */
-const tableOf = (reading: Readonly<Record<Pollutant, number | null>>): number | null =>
+const tableOf = ({ values }: { readonly values: Values }): number | null =>
   usIndex.worstOf((name) => {
-    const hundredths = reading[name]
+    const hundredths = valueOf(values, name)
     return hundredths === null ? null : hundredths / 100
   })?.value ?? null
 
 test('the index of a stored reading is the one that was stored, which its hash is made of', () => {
-  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: 42 })).toBe(42)
-  expect(usIndex.ofReading({ pm25: 0, pm10: 0, aqi: null })).toBeNull()
+  expect(usIndex.ofReading({ values: valuesOf({ pm25: 0, pm10: 0 }), aqi: 42 })).toBe(42)
+  expect(usIndex.ofReading({ values: valuesOf({ pm25: 0, pm10: 0 }), aqi: null })).toBeNull()
 })
 
 /** EPA's formula as it is written, in the units of the step; not rounded. */
@@ -108,7 +109,7 @@ describe('a reading', () => {
     },
   ])('$what', ({ pm25, pm10, detail }) => {
     const aqi = usAqiOf(pm25, pm10)
-    const reading = { pm25, pm10, aqi }
+    const reading = { values: valuesOf({ pm25, pm10 }), aqi }
     expect(tableOf(reading)).toBe(aqi)
     const dominant = usIndex.dominantOf(reading)
     const category = aqi === null ? null : usIndex.categoryOf(aqi)

@@ -2,6 +2,7 @@ import { array, assert, constantFrom, double, integer, property } from 'fast-che
 import { expect, test } from 'vitest'
 import { isArmed } from '../../api/webhooks/armed-now.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { valuesOf } from '../../core/air/values.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { createHeard, hear } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
@@ -53,13 +54,9 @@ function heardSensor() {
         area: 'Ikeja',
         timeMs,
         arrivedMs: timeMs,
-        pm25: null,
-        pm10: null,
-        co2: null,
-        temperature: null,
-        humidity: null,
         flags: 0,
         aqi,
+        values: valuesOf({}),
       }
       hear(state, slot, reading, at, heard)
       const index = createWebhookIndex()

@@ -2,7 +2,9 @@
  * What an index of air quality is: a table of bands, and what follows from it. Each index is one
  * object, made from its table by `tableIndex`; `indices.ts` lists them.
  */
+
 import type { Reading } from '../reading.ts'
+import { valueOf as hundredthsOf } from '../values.ts'
 
 /** What an index may be made of: these have sums for every hour (`core/state/hour-sums.ts`). */
 export const pollutants = ['pm25', 'pm10'] as const
@@ -26,7 +28,7 @@ export type Band<Category extends string = string> = {
 }
 
 /** What an index needs of a reading; `aqi` is the one that was stored with it. */
-export type Indexed = Pick<Reading, Pollutant | 'aqi'>
+export type Indexed = Pick<Reading, 'values' | 'aqi'>
 
 /** Means of clock hours in µg/m³, the running hour first; null where too few readings are there. */
 export type HourMeans = readonly (number | null)[]
@@ -83,7 +85,7 @@ export function tableIndex<const Category extends string>(
   }
   const worstOfReading = (reading: Indexed): Worst | undefined =>
     worst((pollutant) => {
-      const hundredths = reading[pollutant]
+      const hundredths = hundredthsOf(reading.values, pollutant)
       return hundredths === null ? null : valueAt(pollutant, stepOf(pollutant, hundredths))
     })
   const ofConcentration = (pollutant: Pollutant, ugM3: number): number =>
@@ -96,7 +98,7 @@ export function tableIndex<const Category extends string>(
     dominantOf: (reading) => worstOfReading(reading)?.pollutant ?? null,
     isBeyond: (reading) =>
       pollutants.some((pollutant) => {
-        const hundredths = reading[pollutant]
+        const hundredths = hundredthsOf(reading.values, pollutant)
         return hundredths !== null && stepOf(pollutant, hundredths) > (last?.[pollutant].high ?? 0)
       }),
     ofConcentration,

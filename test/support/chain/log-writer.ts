@@ -3,6 +3,7 @@ import { seqOf } from '../../../core/air/reading.ts'
 import type { SensorId } from '../../../core/air/sensor-id.ts'
 import type { ArrivedReading } from '../../../core/state/log-message.ts'
 import { commitMessage } from '../commit-message.ts'
+import { valued } from '../readings.ts'
 
 type Content = {
   readonly partition?: number
@@ -24,20 +25,19 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
       const former = lastN.get(partition) ?? 0
       const readings = Array.from({ length: count }, (_, at): ArrivedReading => {
         const n = former + at + 1
-        return {
+        return valued({
           sensor: `NGR-LOS-TST-${String(1 + (n % 500)).padStart(3, '0')}` as SensorId,
           area: 'Test',
           timeMs: arrivedMs - 1_000 + at,
           arrivedMs,
           pm25: n % 50_000,
           pm10: n % 3 === 0 ? null : 2 * (n % 20_000),
-          co2: null,
           temperature: -(n % 4_000),
           humidity: 5_000,
           aqi: n % 500,
           flags: 0,
           seq: seqOf(partition, n),
-        }
+        })
       })
       lastN.set(partition, former + count)
       written.push(...readings)

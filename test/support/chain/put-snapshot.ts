@@ -12,6 +12,6 @@ export async function putSnapshot(
   const state = createState(partition)
   state.readingsSeq = seq
   state.lateTo = seq
-  const [chunk] = encodeSnapshot(state, { store: seq, events: seq, rejected: seq }, [])
+  const [chunk] = encodeSnapshot(state, { store: seq, events: seq, rejected: seq }, [], 2)
   await jetstream(nc).publish(stateSubject(partition, 0), chunk)
 }

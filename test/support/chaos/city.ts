@@ -1,8 +1,8 @@
 /** A made-up city: sensors over all partitions, and what they would measure. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { fromHundredths } from '../../../core/air/hundredths.ts'
-import type { Hundredths } from '../../../core/air/reading.ts'
 import { type SensorId, sensorIdRules } from '../../../core/air/sensor-id.ts'
+import type { NamedValues } from '../../../core/air/values.ts'
 import { dayMs } from '../../../core/time.ts'
 import { importSensors, newEntry, openRegistry } from '../../../operate/sensor-registry.ts'
 import { ensureStreams } from '../../../runtime/nats/streams.ts'
@@ -44,7 +44,7 @@ export async function registerCity(
 }
 
 /** Believable values, now and then above the lines that raise an event. */
-export function measure(random: () => number): Hundredths {
+export function measure(random: () => number): NamedValues {
   const whole = (low: number, high: number): number => low + Math.floor(random() * (high - low))
   const pm25 = random() < 0.1 ? whole(15_000, 40_000) : whole(200, 6_000)
   return {
@@ -56,11 +56,11 @@ export function measure(random: () => number): Hundredths {
   }
 }
 
-const inUnits = (value: number | null): number | null =>
+const inUnits = (value: number | null = null): number | null =>
   value === null ? null : fromHundredths(value)
 
 /** A reading as a sensor sends it, some 150 bytes. */
-export const bodyOf = (sensor: string, timeMs: number, values: Hundredths): string =>
+export const bodyOf = (sensor: string, timeMs: number, values: NamedValues): string =>
   JSON.stringify({
     sensor_id: sensor,
     timestamp: new Date(timeMs).toISOString(),

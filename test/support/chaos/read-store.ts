@@ -19,23 +19,8 @@ export async function readRows(store: Store): Promise<readonly Reading[]> {
 
 const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 
-/** In one order and with the same fields, to be compared whole. */
-export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
-  rows
-    .map((row) => ({
-      sensor: row.sensor,
-      area: row.area,
-      timeMs: row.timeMs,
-      pm25: row.pm25,
-      pm10: row.pm10,
-      co2: row.co2,
-      temperature: row.temperature,
-      humidity: row.humidity,
-      aqi: row.aqi,
-      flags: row.flags,
-      seq: row.seq,
-    }))
-    .toSorted(bySeq)
+/** In one order, to be compared whole. */
+export const plainRows = (rows: readonly Reading[]): readonly Reading[] => rows.toSorted(bySeq)
 
 /** Waits until the store has that many rows, then returns all it has. */
 export async function untilStored(

@@ -5,8 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Hundredths } from '../../../core/air/reading.ts'
 import type { SensorId } from '../../../core/air/sensor-id.ts'
+import type { NamedValues } from '../../../core/air/values.ts'
 import { minuteMs } from '../../../core/time.ts'
 import { spokenSubject } from '../../../schemas/subjects.ts'
 import { bodyOf, measure } from './city.ts'
@@ -14,7 +14,7 @@ import { bodyOf, measure } from './city.ts'
 export type SentReading = {
   readonly sensor: SensorId
   readonly timeMs: number
-  readonly values: Hundredths
+  readonly values: NamedValues
   /** Sent after a newer one of its sensor: back-fill. */
   readonly isLate: boolean
 }

@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Verification } from '../../../../anchor/verifier/airproof-verify.js'
-import { measurementNames, units } from '../../../../core/air/reading.ts'
+import { units } from '../../../../core/air/quantities.ts'
+import { leafNow } from '../../../../core/proof/leaf.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
-import { measurementWords } from '../sensor/words.ts'
+import { longWords } from '../sensor/words.ts'
 import { isHash, questionOf } from './check-words.ts'
 import { verify } from './verifier.ts'
 
@@ -111,9 +112,9 @@ const Proven = ({ reading }: { readonly reading: NonNullable<Verification['readi
       <dd>
         <Aqi aqi={reading.aqi} words />
       </dd>
-      {measurementNames.map((name) => (
+      {leafNow.values.map((name) => (
         <>
-          <dt key={`${name} name`}>{measurementWords[name]}</dt>
+          <dt key={`${name} name`}>{longWords[name]}</dt>
           <dd key={name}>
             <Amount value={reading[name]} unit={units[name]} />
           </dd>

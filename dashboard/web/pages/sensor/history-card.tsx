@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { measurementNames, units } from '../../../../core/air/reading.ts'
+import { quantityNames, units } from '../../../../core/air/quantities.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
@@ -7,7 +7,7 @@ import { useEvery } from '../../parts/use-every.ts'
 import { zonesOf } from '../../parts/zones.ts'
 import { heardIn, thinned, withGaps } from './gaps.ts'
 import { getHistory, type Reading } from './sensor-data.ts'
-import { measurementWords } from './words.ts'
+import { longWords } from './words.ts'
 
 const hourMs = 3_600_000
 const spans = { '24 hours': 24 * hourMs, '7 days': 7 * 24 * hourMs } as const
@@ -75,16 +75,17 @@ type ChartsProps = {
   readonly sinceMs: number
 }
 
-const shownNames = ['aqi', ...measurementNames] as const
+const names = ['aqi', ...quantityNames] as const
 
 function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsProps) {
   const lines = useMemo(() => {
     const most = 800
     const stepMs = readings.length > most ? (toMs - fromMs) / most : 0
-    return shownNames.map((name) => {
+    const shown = names.filter((name) => readings.some((reading) => reading[name] !== undefined))
+    return shown.map((name) => {
       const points = readings.map((reading) => ({
         timeMs: Date.parse(reading.timestamp),
-        value: reading[name],
+        value: reading[name] ?? null,
       }))
       const line = withGaps(thinned(points, { fromMs, toMs, most }), Math.max(intervalMs, stepMs))
       return { name, line, said: saidOf(points) }
@@ -96,7 +97,7 @@ function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsPr
       {isCut && <p class="hint">This sensor sends so often that only the newest part is drawn.</p>}
       <div class="charts">
         {lines.map(({ name, line, said }) => {
-          const words = name === 'aqi' ? 'Air quality index' : measurementWords[name]
+          const words = name === 'aqi' ? 'Air quality index' : longWords[name]
           const unit = name === 'aqi' ? '' : units[name]
           return (
             <div key={name}>

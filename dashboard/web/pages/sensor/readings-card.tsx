@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { measurementNames, units } from '../../../../core/air/reading.ts'
+import { quantityNames, units } from '../../../../core/air/quantities.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
@@ -7,29 +7,35 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { getReadings, type Reading } from './sensor-data.ts'
-import { flagWords, proofWords } from './words.ts'
+import { proofWords, shortWords, wordsOfFlag } from './words.ts'
 
 const pageSize = 25
-const short = {
-  pm25: 'PM2.5',
-  pm10: 'PM10',
-  co2: 'CO₂',
-  temperature: 'Temperature',
-  humidity: 'Humidity',
-} as const
-
-const columns: readonly Column<Reading>[] = [
+const before: readonly Column<Reading>[] = [
   { name: 'Time', cell: ({ timestamp }) => <When at={timestamp} /> },
   { name: 'AQI', cell: ({ aqi }) => <Aqi aqi={aqi} /> },
   { name: 'Proof', cell: (reading) => <ProofLink reading={reading} /> },
-  ...measurementNames.map(
-    (name): Column<Reading> => ({
-      name: `${short[name]} (${units[name]})`,
-      isNumber: true,
-      cell: (reading) => (reading[name] === null ? '–' : <Amount value={reading[name]} />),
-    }),
-  ),
-  { name: 'Noticed', cell: ({ quality }) => quality.map((flag) => flagWords[flag]).join('; ') },
+]
+const noticed: Column<Reading> = {
+  name: 'Noticed',
+  cell: ({ quality }) => quality.map(wordsOfFlag).join('; '),
+}
+
+/** A column for each quantity that one of the readings has: the basic five always. */
+const columnsOf = (readings: readonly Reading[]): readonly Column<Reading>[] => [
+  ...before,
+  ...quantityNames
+    .filter((name) => readings.some((reading) => reading[name] !== undefined))
+    .map(
+      (name): Column<Reading> => ({
+        name: `${shortWords[name]} (${units[name]})`,
+        isNumber: true,
+        cell: (reading) => {
+          const value = reading[name] ?? null
+          return value === null ? '–' : <Amount value={value} />
+        },
+      }),
+    ),
+  noticed,
 ]
 
 function ProofLink({ reading }: { readonly reading: Reading }) {
@@ -86,7 +92,7 @@ export function ReadingsCard({ id }: { readonly id: string }) {
       {rows.length > 0 && (
         <Table
           caption={`Readings of ${id}, newest first`}
-          columns={columns}
+          columns={columnsOf(rows)}
           rows={rows}
           keyOf={({ timestamp }) => timestamp}
         />

@@ -1,12 +1,10 @@
 import type { Pollutant } from '../../../../core/air/index/air-index.ts'
 import type { UsCategory } from '../../../../core/air/index/us-bands.ts'
 import type { Flag } from '../../../../core/air/quality.ts'
-import type { MeasurementName } from '../../../../core/air/reading.ts'
+import type { Measurements } from '../../../../core/air/values.ts'
 import { getJson } from '../../data.ts'
 
-type Values = Readonly<Record<MeasurementName, number | null>>
-
-export type Reading = Values & {
+export type Reading = Measurements & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly aqi: number | null

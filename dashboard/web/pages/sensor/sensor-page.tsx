@@ -1,4 +1,4 @@
-import { measurementNames, units } from '../../../../core/air/reading.ts'
+import { quantityNames, units } from '../../../../core/air/quantities.ts'
 import type { PageProps } from '../../page.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
@@ -11,7 +11,7 @@ import { HistoryCard } from './history-card.tsx'
 import { ReadingsCard } from './readings-card.tsx'
 import './sensor.css'
 import { getSensor, type Reading, type SensorNow } from './sensor-data.ts'
-import { flagWords, measurementWords, pollutantWords } from './words.ts'
+import { longWords, pollutantWords, wordsOfFlag } from './words.ts'
 
 /** One sensor: now, over a day or a week, and reading by reading with its proof. */
 export function SensorPage({ params }: PageProps) {
@@ -110,11 +110,16 @@ function Now({ sensor }: { readonly sensor: SensorNow }) {
         <span class="hint">{indexWords(latest)}</span>
       </div>
       <div class="tiles">
-        {measurementNames.map((name) => (
-          <Tile key={name} name={measurementWords[name]}>
-            <Amount value={latest[name]} unit={units[name]} />
-          </Tile>
-        ))}
+        {quantityNames.map((name) => {
+          const value = latest[name]
+          return (
+            value !== undefined && (
+              <Tile key={name} name={longWords[name]}>
+                <Amount value={value} unit={units[name]} />
+              </Tile>
+            )
+          )
+        })}
         {sensor.pm25_corrected !== null && (
           <Tile name="PM2.5, corrected by the US EPA’s formula of 2021">
             <Amount value={sensor.pm25_corrected.value} unit={sensor.pm25_corrected.unit} />
@@ -133,7 +138,7 @@ function Now({ sensor }: { readonly sensor: SensorNow }) {
       {latest.quality.length > 0 && (
         <ul class="flags" aria-label="What was noticed about these values">
           {latest.quality.map((flag) => (
-            <li key={flag}>{flagWords[flag]}</li>
+            <li key={flag}>{wordsOfFlag(flag)}</li>
           ))}
         </ul>
       )}
