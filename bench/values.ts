@@ -87,7 +87,9 @@ const listed = {
   'state row': (n: number): void => {
     const at = n * width + 7
     const values = lists[n]!
-    for (let id = 0; id < mostValues; id++) rows[at + id] = values[id] ?? none
+    const { length } = values
+    for (let id = 0; id < length; id++) rows[at + id] = values[id] ?? none
+    for (let id = length; id < mostValues; id++) rows[at + id] = none
   },
   same: (n: number): void => {
     sink += sameValues(lists[n]!, others[n]!) ? 1 : 0

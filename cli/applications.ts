@@ -29,8 +29,8 @@ credential, the application's. The registry says which sensor a device is: its e
 and the device EUI. The table of fields says which key of the decoded payload holds what.
 
   --kind KIND       ttn or chirpstack
-  --field NAME=KEY  ${quantityNames.join(', ')} in
-                    µg/m³, µg/m³, ppm, °C, %; once for each; a dot in KEY goes into an object
+  --field NAME=KEY  a quantity of docs/sensors.md (pm25, co2, pressure …) in its unit there;
+                    once for each; a dot in KEY goes into an object
   --devices START   only devices whose EUI begins with it; repeatable (default: any of its kind)
   --overlap 24h     how long the old credential stays valid; 0s: not at all
   --json            print data as JSON; add and key give {"id", "key"}

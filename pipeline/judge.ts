@@ -106,9 +106,9 @@ function lateFault(
   return { reason: 'too_many_late', why: '' }
 }
 
-const normalised = (nested: number | null | undefined, flat: number | null | undefined) => {
+const normalised = (nested: unknown, flat: unknown): number | null => {
   const value = nested ?? flat
-  return value === null || value === undefined ? null : (toHundredths(value) ?? null)
+  return typeof value === 'number' ? (toHundredths(value) ?? null) : null
 }
 
 /** @param count how many quantities are taken: the first of the table */

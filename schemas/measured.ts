@@ -1,10 +1,4 @@
-import { type ByQuantity, basicNames, mapQuantities } from '../core/air/quantities.ts'
-
-/** A JSON Schema's `properties`: one a quantity, in the table's order, described by its unit. */
-export const measured = <const Schema extends object>(
-  schema: Schema,
-): ByQuantity<Schema & { readonly description: string }> =>
-  mapQuantities(({ unit }) => ({ ...schema, description: unit }))
+import { basicNames, mapQuantities } from '../core/air/quantities.ts'
 
 const valueOrNull = { type: ['number', 'null'] } as const
 

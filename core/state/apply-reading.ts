@@ -95,7 +95,9 @@ function keepNewest(
     numbers[row + numberAt.humidity] = humidity
   }
   const at = row + numberAt.values
-  for (let id = 0; id < mostValues; id++) numbers[at + id] = values[id] ?? noValue
+  const { length } = values
+  for (let id = 0; id < length; id++) numbers[at + id] = values[id] ?? noValue
+  for (let id = length; id < mostValues; id++) numbers[at + id] = noValue
   numbers[row + numberAt.flags] = reading.flags
   numbers[row + numberAt.area] = areaPlaceOf(state, reading.area)
   numbers[row + numberAt.aqi] = reading.aqi ?? noAqi

@@ -111,7 +111,7 @@ function fieldsOf(item: RawReading): { readonly [Name in QuantityName]?: number 
   const fields: { [Name in QuantityName]?: number } = {}
   for (const name of quantityNames) {
     const value = item.measurements?.[name] ?? item[name]
-    if (value !== undefined && value !== null) fields[name] = value
+    if (typeof value === 'number') fields[name] = value
   }
   return fields
 }

@@ -1,7 +1,19 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { measured } from '../measured.ts'
+import { type BasicName, mapQuantities, type QuantityName } from '../../core/air/quantities.ts'
+import { fewestValues } from '../../core/air/values.ts'
 
-const values = measured({ type: ['number', 'null'] })
+/**
+ * What 0.1 did not know it ignored, whatever was in it: only the basic five must be numbers, and what
+ * else is not a number was not measured.
+ */
+const values = mapQuantities(({ unit }, id) => ({
+  ...(id < fewestValues && { type: ['number', 'null'] }),
+  description: unit,
+}))
+type Value = { readonly type: readonly ['number', 'null'] }
+type Values = { readonly [Name in BasicName]: Value } & {
+  readonly [Name in Exclude<QuantityName, BasicName>]: Record<never, never>
+}
 
 /**
  * One reading as a sensor sends it: values flat or under `measurements` (which wins where both
@@ -17,8 +29,10 @@ export const rawReadingSchema = {
     sensor_id: { type: 'string', description: 'where given, the sensor of the subject' },
     timestamp: { type: 'string', description: 'ISO 8601 with an offset' },
     time_assigned: { type: 'boolean', description: 'true: a gateway stamped the arrival' },
-    ...values,
-    measurements: { type: 'object', properties: values },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the map above makes them
+    ...(values as unknown as Values),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    measurements: { type: 'object', properties: values as unknown as Values },
   },
 } as const
 

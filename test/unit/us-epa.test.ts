@@ -126,7 +126,7 @@ describe('a reading', () => {
         if (aqi === null) return
         expect(usAqiOf(pm25 === null ? null : pm25 + more, pm10)).toBeGreaterThanOrEqual(aqi)
         expect(usAqiOf(pm25, pm10 === null ? null : pm10 + more)).toBeGreaterThanOrEqual(aqi)
-        expect(tableOf({ pm25, pm10 })).toBe(aqi)
+        expect(tableOf({ values: valuesOf({ pm25, pm10 }) })).toBe(aqi)
       }),
     )
   })
