@@ -1,6 +1,7 @@
 import { exitCodes } from '../runtime/exit.ts'
 import { differenceInWords } from '../runtime/nats/compare-streams.ts'
 import { compareStreams, ensureStreams, type StreamWork } from '../runtime/nats/streams.ts'
+import { tellSecretKey } from '../runtime/secrets/secret-key.ts'
 import type { Command } from './shell/command.ts'
 import { withInstance } from './shell/instance.ts'
 import { exactWords } from './shell/words.ts'
@@ -14,7 +15,8 @@ Makes what is missing, brings what an older version made up to date, and names w
 what the server cannot change. A bound that you chose yourself (\`nats stream edit\`) stays. It may
 run at any time. On a NATS server or cluster of your own run it once as the user operator before
 the processes are started, and before they are replaced by a newer version: they may not do it
-themselves. \`airproof up\` does it at every start.
+themselves. Give it the AIRPROOF_SECRET_FILE of the notifier, the API and the dashboard: it writes
+down which key that is, and they refuse another. \`airproof up\` does both at every start.
 
   --dry-run   say what would be made and changed, and do nothing
   --json      the same as one line of JSON
@@ -30,6 +32,7 @@ examples:
     const isDryRun = flags['dry-run'] === true
     return await withInstance(context, async (nc, config) => {
       const work = await (isDryRun ? compareStreams : ensureStreams)(nc, config)
+      if (!isDryRun) await tellSecretKey(nc, { env: context.env, flags }, config.dataFolder)
       if (flags['json'] === true) print(JSON.stringify({ replicas: config.replicas, ...work }))
       else for (const line of linesOf(work, isDryRun)) print(line)
       return exitCodes.done

@@ -15,7 +15,7 @@ import type { PartitionContext } from './partition-context.ts'
 import { watchReceipts } from './receipts.ts'
 import type { StoreWriter } from './store-writer.ts'
 import { createStormWatch } from './storm-watch.ts'
-import { thresholdsInUse } from './thresholds.ts'
+import { thresholdsOf } from './thresholds.ts'
 
 type Opened = {
   readonly log: Log
@@ -43,7 +43,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
     worker,
     sensorOf: sensors.get,
     registryBarrier: () => untilCaughtUp(sensors, life),
-    thresholds: watchThresholds(opened.webhooks),
+    thresholds: thresholdsOf(opened.webhooks),
     keccak: await createKeccak(),
     store,
     writer,
@@ -77,17 +77,6 @@ async function untilCaughtUp(
       await pause(250)
     }
   }
-}
-
-/** The thresholds that any webhook names, as they change. */
-function watchThresholds(webhooks: WatchedBucket<number>): () => readonly number[] {
-  let thresholds: readonly number[] | undefined
-  webhooks.onChange(() => {
-    thresholds = undefined
-  })
-  // when they are next needed: thousands of webhooks may change at once
-  return () =>
-    (thresholds ??= thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold)))
 }
 
 function watchClock({ logger, metrics }: Opened): ReturnType<typeof createClockWatch> {

@@ -1,4 +1,5 @@
 import { criticalAqi, defaultAqiThreshold } from '../core/air/thresholds.ts'
+import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 
 /** The thresholds in use: those of `aqi.high` by default and `aqi.critical`, and every webhook's. */
 export const standingThresholds = [defaultAqiThreshold, criticalAqi] as const
@@ -10,9 +11,24 @@ export function thresholdOf(webhook: unknown): number | undefined {
   if (typeof filters !== 'object' || filters === null || !('aqi_threshold' in filters))
     return undefined
   const { aqi_threshold: threshold } = filters
-  return typeof threshold === 'number' ? Math.floor(threshold) : undefined
+  // what no schema has let through would cost each reading
+  return typeof threshold === 'number' && threshold >= 0 && threshold <= 500
+    ? Math.floor(threshold)
+    : undefined
 }
 
 /** Sorted, each once. */
 export const thresholdsInUse = (webhooks: Iterable<number>): readonly number[] =>
   [...new Set([...standingThresholds, ...webhooks])].toSorted((a, b) => a - b)
+
+/** Sorted again when it is next asked for: thousands of webhooks may change at once. */
+export function thresholdsOf(
+  webhooks: Pick<WatchedBucket<number>, 'entries' | 'onChange'>,
+): () => readonly number[] {
+  let sorted: readonly number[] | undefined
+  webhooks.onChange(() => {
+    sorted = undefined
+  })
+  return () =>
+    (sorted ??= thresholdsInUse([...webhooks.entries()].map(([, threshold]) => threshold)))
+}

@@ -4,7 +4,7 @@ import { secondMs } from '../../core/time.ts'
 import { TryAgain } from '../../runtime/exit.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { chainAt } from '../chain/chain.ts'
-import type { Ask } from '../chain/rpc.ts'
+import { type Ask, RpcRefusal } from '../chain/rpc.ts'
 import { isRegistryCode } from '../contract/registry.ts'
 import type { Story } from './chain.ts'
 
@@ -17,14 +17,30 @@ export async function readStory(ask: Ask, { contract, block }: Deployment): Prom
   const { number, hash, timeS } = finalized
   const story = { finalized: { number, hash }, finalizedMs: timeS * secondMs }
   const [code, codeNow] = await Promise.all(
-    ['finalized', 'latest'].map((when) => ask('eth_getCode', [contract, when])),
+    ['finalized', 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )
   if (code === '0x' && codeNow !== '0x') throw notThereYet()
   // another contract may answer whatever it likes, so it is not asked
   if (!isHex(code) || !isRegistryCode(code))
     return { ...story, anchors: [], head: zeroHash, isOurCode: false }
-  const head = await chain.headAt(number)
+  const head = await known(chain.headAt(number))
   return { ...story, anchors: await chain.anchored(block, number), head, isOurCode: true }
+}
+
+/**
+ * What the contract was like at the finalized block. A node that was started again may know the block
+ * and not the state at it: an anvil keeps the newest state alone. @throws TryAgain
+ */
+const known = async <T>(asked: Promise<T>): Promise<T> => {
+  try {
+    return await asked
+  } catch (cause) {
+    if (!(cause instanceof RpcRefusal)) throw cause
+    throw new TryAgain(
+      `the node does not tell the state at its final block (${cause.message}): audit again when the chain has gone on, which takes a demonstration chain half a minute after its start`,
+      { cause },
+    )
+  }
 }
 
 const notThereYet = (): TryAgain =>

@@ -127,6 +127,18 @@ class Desk {
     return { status: 'success', webhook: { ...this.viewNow(webhook), ...more } }
   }
 
+  /** The account may be deleted, or the key revoked, while DNS was asked: judged at each write. */
+  change(
+    { account, caller }: Asked,
+    { id }: Webhook,
+    wanted: (webhook: Webhook) => Webhook,
+  ): Promise<Webhook> {
+    return this.options.book.change(account, id, (one) => {
+      caller?.again()
+      return wanted(one)
+    })
+  }
+
   /** What is read of the log of attempts, in the account's turn. */
   fromLog<T>({ account, asker }: Asked, read: (from: DeliverySources) => Promise<T>): Promise<T> {
     const { log, owner } = this.options
@@ -164,10 +176,11 @@ function recordRoutes(desk: Desk): readonly Route[] {
       create(desk.options, asked, (webhook, more) => desk.view(webhook, more)),
     ),
     desk.own('GET', '', async ({ webhook }) => jsonAnswer(desk.view(webhook)), forAll),
-    desk.own('PATCH', '', async ({ account, webhook, readBody }) => {
+    desk.own('PATCH', '', async (asked) => {
+      const { webhook, readBody } = asked
       const body = await judgedForm('patch', await readBody(), judge)
-      const change = await patched(body, webhook, judge)
-      return jsonAnswer(desk.view(await book.change(account, webhook.id, change)))
+      const wanted = await patched(body, webhook, judge)
+      return jsonAnswer(desk.view(await desk.change(asked, webhook, wanted)))
     }),
     desk.own(
       'DELETE',
@@ -184,24 +197,25 @@ function recordRoutes(desk: Desk): readonly Route[] {
 
 /** Paused, resumed, given another secret, tried. */
 function stateRoutes(desk: Desk): readonly Route[] {
-  const { book, nowMs, owner } = desk.options
+  const { nowMs, owner } = desk.options
   return [
-    desk.own('POST', '/pause', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
+    desk.own('POST', '/pause', async (asked) => {
+      checked('nothing', await asked.readBody())
       const pause = (before: Webhook): Webhook => ({ ...before, paused: true })
-      return jsonAnswer(desk.view(await book.change(account, webhook.id, pause)))
+      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, pause)))
     }),
-    desk.own('POST', '/resume', async ({ account, webhook, readBody }) => {
-      checked('nothing', await readBody())
-      return jsonAnswer(desk.view(await book.change(account, webhook.id, resumed)))
+    desk.own('POST', '/resume', async (asked) => {
+      checked('nothing', await asked.readBody())
+      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, resumed)))
     }),
-    desk.own('POST', '/rotate', async ({ account, webhook, readBody }) => {
+    desk.own('POST', '/rotate', async (asked) => {
+      const { webhook, readBody } = asked
       const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
       const overlapMs = overlap_seconds * secondMs
       const rotation = { secret: newSecret(), overlapMs, nowMs: nowMs() }
       const box = await desk.options.box()
       const change = (before: Webhook): Webhook => rotated(before, box, rotation)
-      const changed = await book.change(account, webhook.id, change)
+      const changed = await desk.change(asked, webhook, change)
       return jsonAnswer(desk.view(changed, { secret: rotation.secret }))
     }),
     desk.own('POST', '/test', async ({ webhook, readBody }) => {
@@ -261,7 +275,7 @@ function deliveryRoutes(desk: Desk): readonly Route[] {
 
 async function create(
   { book, box, judge, board }: Options,
-  { account, header, readBody }: Asked,
+  { account, caller, header, readBody }: Asked,
   view: (webhook: Webhook, more: object) => object,
 ): Promise<Answer> {
   const key = readIdempotencyKey(header('idempotency-key'))
@@ -288,15 +302,19 @@ async function create(
   const secret = newSecret()
   const created = await book.create(
     account,
-    (id) => ({
-      url,
-      ...(description === undefined ? {} : { description }),
-      events,
-      filters,
-      active: true,
-      paused: false,
-      secrets: { current: seal(secret, id) },
-    }),
+    (id) => {
+      // what is deleted with the account meanwhile would not take this one with it
+      caller?.again()
+      return {
+        url,
+        ...(description === undefined ? {} : { description }),
+        events,
+        filters,
+        active: true,
+        paused: false,
+        secrets: { current: seal(secret, id) },
+      }
+    },
     repeat,
   )
   return answer(created.webhook, created.isRepeat)

@@ -5,6 +5,7 @@ import { placeOf } from '../../runtime/machine/store-place.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
 import { claimStore } from '../../runtime/process/kept-store.ts'
+import { openSecretBox } from '../../runtime/secrets/secret-key.ts'
 import { type Environment, readSettings, type SettingsSource } from '../../runtime/settings.ts'
 import { sqliteHasRows } from '../../store/sqlite/has-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
@@ -99,6 +100,7 @@ async function run(context: CommandContext): Promise<number> {
       processes: processesFor(settings.demoSensors),
       identify: async (nats) => {
         await ensureStreams(nats, { replicas })
+        await openSecretBox(nats, { env, flags }, dataFolder)
         const former = await claimStore(nats, { ...config, hasRows: sqliteHasRows })
         if (former !== undefined) note(`history stays in ${former}`)
         return await ensureDemoAccount(nats, dataFolder)

@@ -77,8 +77,6 @@ const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
 const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly string[] =>
   (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
 const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
-/** Whoever comes first writes the fingerprint of the key that seals webhooks and mails. */
-const sealing = keys('system', systemKeys.secretKey)
 /** What a process says of itself: that it is alive, and what it knows. */
 const alive = (work: keyof typeof alivePrefixes): string => `${alivePrefixes[work]}*`
 const level = (process: string): string => levelKey(process, '*')
@@ -132,7 +130,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       laneSubject('alert'),
       ...keys('webhooks'),
       ...keys('system', neededByShard('*')),
-      ...sealing,
       ...leases(shardLease('*'), alive('notifier'), level('notifier')),
     ],
     reads: [
@@ -151,7 +148,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('quota'),
       ...keys('used'),
       ...keys('system', webhooksKey('*')),
-      ...sealing,
       ...leases(level('api')),
     ],
     reads: [
@@ -182,7 +178,6 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('sensors'),
       // it removes a sensor's credential and cannot read it
       ...keys('credentials', '*'),
-      ...sealing,
       ...leases(level('dashboard')),
     ],
     reads: [

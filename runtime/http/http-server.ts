@@ -95,17 +95,29 @@ export async function startHttpServer({
   }
 }
 
-/** Lets through what names a host, as RFC 9112 wants it of HTTP/1.1. */
+/**
+ * Lets through what names a host, as RFC 9112 wants it of HTTP/1.1, and names it once: of two Node
+ * tells the first, and a proxy before us may have believed the second.
+ */
 const withHost =
   (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
   (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion === '1.0') {
+    const hosts = hostsIn(request.rawHeaders)
+    if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) {
       listener(request, response)
       return
     }
-    const message = 'the request has no Host header'
+    const message = `the request has ${hosts === 0 ? 'no' : 'more than one'} Host header`
     endWith(response, { status: 400, code: 'bad_request', message }, brokenBody)
   }
+
+/** @param raw names and values in turn, as they were sent */
+function hostsIn(raw: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < raw.length; at += 2)
+    if (raw[at]?.length === 4 && raw[at]?.toLowerCase() === 'host') count++
+  return count
+}
 
 /** Instead of the listener's own answer; the connection is closed after it. */
 function endWith(

@@ -115,6 +115,12 @@ export const tableHash = (): string =>
     .digest('hex')
 
 /**
+ * Of a stream into which no message's id is sent: the server keeps each id that a process sends in
+ * memory for as long, so it is as short as the server allows.
+ */
+const withoutIds = { duplicate_window: toNanos(100) } as const
+
+/**
  * Each subject has a wildcard: a consumer may be told to deliver to any subject, by whoever reads its
  * stream, and the server does so where somebody has subscribed to that very subject. A stream that
  * has a subject without a wildcard would take what it is sent so.
@@ -131,6 +137,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
   const ledgers = Array.from({ length: shardCount }, (_, shard) => ({
     name: ledgerStream(shard),
     subjects: [`dw.${shard}.>`],
+    ...withoutIds,
     allow_direct: true,
   }))
   return [
@@ -140,6 +147,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: attemptsStream,
       subjects: ['att.*'],
+      ...withoutIds,
       max_age: toNanos(30 * dayMs),
       max_msgs_per_subject: 5_000,
       // a sync for each would limit how many deliveries a second there can be; replicas have none
@@ -149,6 +157,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: readingsStream,
       subjects: [readingsSubject('*')],
+      ...withoutIds,
       discard: DiscardPolicy.New,
       deny_delete: true,
       allow_direct: true,
@@ -156,6 +165,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: eventsStream,
       subjects: ['air.events.>'],
+      ...withoutIds,
       max_age: toNanos(30 * dayMs),
       allow_direct: true,
     },
@@ -163,6 +173,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       // proofs are made from it for ever: what was written once is neither replaced nor taken out
       name: blobsStream,
       subjects: ['air.blob.>'],
+      ...withoutIds,
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.New,
       discard_new_per_subject: true,
@@ -173,13 +184,14 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: rejectedStream,
       subjects: ['air.rejected.>'],
+      ...withoutIds,
       max_bytes: 1024 * mebibyte,
       max_msgs_per_subject: 1,
       allow_direct: true,
     },
     {
-      // What waits is never pushed out: who asks for one mail more hears that there is no room. A mail
-      // has some 4 KiB at most, so one lane that is full takes up half of the bytes at most.
+      // What waits is never pushed out: a caller that asks for one mail more is told that there is no
+      // room. A mail has less than 6 KiB, so one lane that is full leaves a quarter of the bytes at least.
       // A mail for the same fact is found out by several processes: it is queued once.
       name: mailStream,
       subjects: [mailSubject],
@@ -189,11 +201,13 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       discard_new_per_subject: true,
       max_age: toNanos(7 * dayMs),
       max_bytes: 64 * mebibyte,
+      max_msg_size: 6 * kibibyte,
       duplicate_window: toNanos(2 * dayMs),
     },
     {
       name: auditStream,
       subjects: ['audit.*'],
+      ...withoutIds,
       max_age: toNanos(90 * dayMs),
       max_msgs_per_subject: 1_000,
       allow_direct: true,
@@ -201,6 +215,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
     {
       name: stateStream,
       subjects: ['air.state.>'],
+      ...withoutIds,
       // the one before it, too: a foreign message must not be all that is there at a start
       max_msgs_per_subject: 2,
       allow_atomic: true,
@@ -210,6 +225,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       // such firmware keeps nothing itself: the newest matter most when the gate stays away
       name: topicsStream,
       subjects: [...readingTopics],
+      ...withoutIds,
       retention: RetentionPolicy.Workqueue,
       max_age: toNanos(dayMs),
       max_bytes: 256 * mebibyte,

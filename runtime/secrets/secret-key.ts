@@ -1,18 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
-import { codeOf, MustAct } from '../exit.ts'
+import { codeOf, MustAct, TryAgain } from '../exit.ts'
 import { newSecretKey, type SecretBox, secretBox } from './seal-secret.ts'
 import { readSettings, type SettingsSource } from '../settings.ts'
 
 /**
  * The box that seals webhook secrets: AIRPROOF_SECRET_FILE names its key; where nothing is said it
  * lies in the data folder and is made when first needed. Processes on several machines must be
- * given the same key: the first one to come writes its fingerprint into KV, another key is refused.
+ * given the same key: its fingerprint is in KV, and another key is refused. Only the operator's user
+ * may write it (`airproof up`, `airproof streams`), on an open server the first process to come:
+ * a process that could change it would keep the others from starting.
  * @throws MustAct where the data were sealed with another key
+ * @throws TryAgain where no fingerprint is there yet, and this user may not write it
  */
 export async function openSecretBox(
   nc: NatsConnection,
@@ -24,9 +27,22 @@ export async function openSecretBox(
   return box
 }
 
+/** Writes the fingerprint of the key, where this machine has one. @throws MustAct */
+export async function tellSecretKey(
+  nc: NatsConnection,
+  source: SettingsSource,
+  dataFolder: string,
+): Promise<void> {
+  const isHere =
+    readSettings(source).secret('AIRPROOF_SECRET') !== undefined || existsSync(fileIn(dataFolder))
+  if (isHere) await openSecretBox(nc, source, dataFolder)
+}
+
+const fileIn = (dataFolder: string): string => join(dataFolder, 'secret-key')
+
 /** Two processes may come at once: whoever makes the file first decides. */
 function ownKey(dataFolder: string): string {
-  const file = join(dataFolder, 'secret-key')
+  const file = fileIn(dataFolder)
   try {
     writeFileSync(file, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx', flush: true })
   } catch (error) {
@@ -37,11 +53,24 @@ function ownKey(dataFolder: string): string {
 
 async function agreeOn(system: KV, fingerprint: string): Promise<void> {
   const text = JSON.stringify(fingerprint)
-  const found = (await system.get(systemKeys.secretKey))?.string()
+  const read = async (): Promise<string | undefined> => {
+    const entry = await system.get(systemKeys.secretKey)
+    return entry?.operation === 'PUT' ? entry.string() : undefined
+  }
+  const found = await read()
   if (found === text) return
   if (found === undefined) {
-    await system.create(systemKeys.secretKey, text).catch(() => undefined)
-    if ((await system.get(systemKeys.secretKey))?.string() === text) return
+    const failed = await system.create(systemKeys.secretKey, text).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    const settled = await read()
+    if (settled === text) return
+    if (settled === undefined)
+      throw new TryAgain(
+        'the fingerprint of AIRPROOF_SECRET_FILE is not known yet, and this NATS user may not write it: run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE',
+        { cause: failed },
+      )
   }
   throw new MustAct(
     'webhook secrets were sealed with another key: give every process the same AIRPROOF_SECRET_FILE',

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 import { createPublicClient, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readStory } from '../../anchor/audit/story.ts'
 import { registryAt } from '../../anchor/contract/registry.ts'
 import { command } from '../../cli/anchor.ts'
+import { TryAgain } from '../../runtime/exit.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { anvilAccount, testAnvil } from '../support/anvil.ts'
+import { anchorNetwork } from '../support/chain/anchor-network.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -48,4 +51,22 @@ test('off the demonstration chain a contract has an owner who is not its writer'
   const client = createPublicClient({ transport: http(anvil.url) })
   const registry = registryAt(client, contract)
   expect([await registry.owner(), await registry.writer()]).toEqual([owner, writer])
+})
+
+test('right after its chain was started again an audit is told to come again', async () => {
+  using folder = temporaryFolder()
+  await using anvil = await testAnvil({ statePath: join(folder.path, 'chain.json') })
+  const nc = await nats.connect()
+  await using network = await anchorNetwork({ anvil, nc })
+  const read = () => readStory(network.chain.ask, network.deployment)
+  const goOn = () => anvil.rpc('anvil_mine', ['0x4'])
+  await goOn()
+  expect(await read()).toMatchObject({ isOurCode: true })
+  await anvil.restart()
+  // it knows its final block, and not the state at it
+  await expect(read()).rejects.toThrow(TryAgain)
+  await expect(read()).rejects.toThrow(/audit again when the chain has gone on/)
+  await goOn()
+  expect(await read()).toMatchObject({ isOurCode: true })
+  await nc.close()
 })

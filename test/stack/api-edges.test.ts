@@ -274,6 +274,8 @@ async function say(text: string): Promise<string> {
 test.each([
   ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
   ['no Host', 'GET /v1/docs HTTP/1.1\r\n\r\n', 400, 'bad_request'],
+  ['two Hosts', 'GET /v1/docs HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n', 400, 'bad_request'],
+  ['two Hosts of HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'bad_request'],
   [
     'long headers',
     `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,

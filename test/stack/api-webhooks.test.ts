@@ -136,6 +136,8 @@ const wrongBodies: readonly [what: string, body: unknown, fields: readonly strin
   ['an unknown area', { ...wanted, filters: { area: 'Atlantis' } }, ['filters.area']],
   ['an empty area', { ...wanted, filters: { area: '' } }, ['filters.area']],
   ['a long description', { ...wanted, description: 'x'.repeat(201) }, ['description']],
+  ['a description of two lines', { ...wanted, description: 'a\nb' }, ['description']],
+  ['one that turns writing', { ...wanted, description: 'a\u202eb' }, ['description']],
   ['a field of ours', { ...wanted, secret: 'whsec_mine' }, ['secret']],
   [
     'all of it',

@@ -1,6 +1,9 @@
 /** People and their accounts, from the first page to the last, over a real mail server. */
+import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import { formatIso } from '../../core/iso-time.ts'
+import { secondMs } from '../../core/time.ts'
 import { readDashboardConfig } from '../../dashboard/config.ts'
 import { newToken } from '../../dashboard/server/cookies.ts'
 import {
@@ -12,7 +15,7 @@ import {
   openAccountBook,
   removeAccount,
 } from '../../operate/account-book.ts'
-import { buckets } from '../../schemas/subjects.ts'
+import { buckets, laneSubject } from '../../schemas/subjects.ts'
 import { type TestDashboard, testDashboard } from '../support/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -215,6 +218,25 @@ test('a changed password makes earlier reset links void, and ends the other sess
     expect(await accountOf(browser)).toMatchObject({ email })
     expect(await accountOf(other)).toBeUndefined()
     expect((await dashboard.browser().get(link)).status).toBe(410)
+  }))
+
+test('a process that may write alerts cannot take the place of a notice to come', () =>
+  withBoth(async ({ dashboard, smtp }) => {
+    const email = 'ada@example.org'
+    const browser = await newPerson(dashboard, smtp, { email })
+    const account = await accountOf(browser)
+    const js = jetstream(dashboard.nc)
+    const nowMs = Date.now()
+    // the id as it was: the account and the second
+    for (let second = 0; second < 60; second++) {
+      const at = formatIso(nowMs + second * secondMs)
+      const msgID = `password_changed.${account?.id}.${at}`
+      await js.publish(laneSubject('alert'), 'x', { msgID })
+    }
+    const password = 'four other plain words'
+    const done = await browser.submit('/account/password', { current: goodPassword, password })
+    expect(done.status).toBe(303)
+    expect((await smtp.mailTo(email, /was changed/)).to).toBe(email)
   }))
 
 test('another address counts once its own mailbox has said so; the old one is told and free', () =>

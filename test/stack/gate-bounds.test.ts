@@ -5,7 +5,13 @@ import type { MqttClient } from 'mqtt'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { dayMs } from '../../core/time.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
-import { buckets, rawStream, rejectedStream, topicsStream } from '../../schemas/subjects.ts'
+import {
+  buckets,
+  mailStream,
+  rawStream,
+  rejectedStream,
+  topicsStream,
+} from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats, type TestGate } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
@@ -141,5 +147,18 @@ test('streams of an older version get the bounds they lack, and keep those an op
   })
   for (const name of [topicsStream, rejectedStream])
     expect((await boundsOf(name)).max_bytes).toBeGreaterThan(0)
+  await nc.close()
+})
+
+test('only streams into which ids are sent keep them, but for buckets', async () => {
+  await using server = await testNats()
+  const nc = await server.connect()
+  await ensureStreams(nc)
+  const manager = await jetstreamManager(nc)
+  const keeping: string[] = []
+  for await (const { config } of manager.streams.list())
+    if (config.duplicate_window > 100e6 && !/^(KV_|\$MQTT_)/.test(config.name))
+      keeping.push(config.name.replace(/\d+$/, ''))
+  expect([...new Set(keeping)].toSorted()).toEqual([mailStream, 'RAW_'])
   await nc.close()
 })

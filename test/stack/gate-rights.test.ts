@@ -13,10 +13,13 @@ import { processUsers } from '../../runtime/engines/nats-rights.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { ensureStreams, needStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
+import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
+import { openSecretBox, tellSecretKey } from '../../runtime/secrets/secret-key.ts'
 import { attemptsStream, buckets, topicsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 type User = (typeof processUsers)[number]
 const inbox = (user: string): string => `_INBOX_${user}.>`
@@ -476,4 +479,22 @@ test('a user who may do more is found out (canary)', async () => {
       'hears _INBOX_api.>',
     ]),
   )
+})
+
+test('the key that seals is written down by the operator alone, and others wait for that', async () => {
+  using folder = temporaryFolder()
+  const source = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
+  await using fresh = await guardedNats({ mayBeDenied: true })
+  const system = await new Kvm(fresh.nc).open(buckets.system)
+  const notifier = await fresh.as('notifier')
+  await expect(openSecretBox(notifier, source, folder.path)).rejects.toThrow(
+    /run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE/,
+  )
+  // there is no key on this machine
+  await tellSecretKey(fresh.nc, { env: {}, flags: {} }, folder.path)
+  expect(await system.get('secret-key')).toBeNull()
+  await tellSecretKey(fresh.nc, source, folder.path)
+  await openSecretBox(notifier, source, folder.path)
+  const other = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
+  await expect(openSecretBox(notifier, other, folder.path)).rejects.toThrow(/another key/)
 })

@@ -7,6 +7,7 @@ import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
+import { openSecretBox } from '../../runtime/secrets/secret-key.ts'
 import { eventually } from './eventually.ts'
 import { signInAs, type TestNats, testNats } from './nats.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -71,6 +72,8 @@ export async function testDashboard({
       },
       flags: {},
     }
+    // as `up` does
+    await openSecretBox(nc, source, folder)
     const stopping = new AbortController()
     const log = openLog({
       name: 'dashboard',

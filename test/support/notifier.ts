@@ -9,10 +9,12 @@ import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { shardCount, webhookIdOf } from '../../core/delivery/webhook-id.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
+import { connectNats } from '../../runtime/nats/nats.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { setWalHeaders } from '../../runtime/nats/wal-message.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
+import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import {
@@ -183,6 +185,9 @@ export async function startNotifier(
 ): Promise<TestNotifier> {
   const said: string[] = []
   const port = await freePort()
+  const operator = await connectNats({ natsUrl }, { name: 'test' })
+  await tellSecretKey(operator, { env: { AIRPROOF_SECRET: testKey, ...env }, flags: {} }, folder)
+  await operator.close()
   const child = await startChild({
     command: process.execPath,
     args: [program, 'notifier'],

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../../api/http/api-error.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
 import { candidateIds } from '../../api/webhooks/candidate-ids.ts'
 import { atCursor, readAtCursor } from '../../api/webhooks/deliveries.ts'
@@ -6,6 +7,7 @@ import { creationOf, isRepeat } from '../../api/webhooks/idempotency.ts'
 import { patched, resumed } from '../../api/webhooks/patch.ts'
 import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks/secrets.ts'
 import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks/wanted.ts'
+import { webhookRoutes } from '../../api/webhooks/webhooks.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import type { PublicResolver, Resolution } from '../../runtime/http/public-resolver.ts'
@@ -226,3 +228,70 @@ test('the webhooks of an account are known through every change', () => {
   tell({ key: 'wh_0000003', value: undefined })
   expect([...idsOf('acc_2')]).toEqual([webhook.id])
 })
+
+test.each([
+  ['made', 'POST', '/v1/webhooks', { url: webhook.url, events: webhook.events }],
+  ['changed', 'PATCH', '/v1/webhooks/:webhook_id', { url: 'https://example.org/other' }],
+] as const)(
+  'none is %s for an account deleted while DNS was asked',
+  async (_, method, path, sent) => {
+    let isDeleted = false
+    let written = 0
+    const resolution = async (): Promise<Resolution> => {
+      await Promise.resolve()
+      isDeleted = true
+      return anywhere
+    }
+    const unused = (): never => expect.unreachable()
+    const routes = webhookRoutes({
+      book: {
+        list: () => [],
+        need: () => Promise.resolve(webhook),
+        findRepeat: () => Promise.resolve(undefined),
+        create: async (_account, make) => {
+          await Promise.resolve()
+          make(webhook.id)
+          written++
+          return { webhook, isRepeat: false }
+        },
+        change: async (_account, _id, change) => {
+          await Promise.resolve()
+          change(webhook)
+          written++
+          return webhook
+        },
+        remove: unused,
+      },
+      judge: (asked, wrong) => judgeWith(resolution())(asked, wrong),
+      tierOf: () => 'premium',
+      box: () => Promise.resolve(secretBox(newSecretKey())),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is answered is not asked for
+      ...({ board: { all: () => [] }, log: {}, owner: {} } as unknown as Pick<
+        Parameters<typeof webhookRoutes>[0],
+        'board' | 'log' | 'owner'
+      >),
+      nowMs: () => nowMs,
+    })
+    const route = routes.find((one) => one.path === path && one.method === method)
+    const answered = route?.answer({
+      names: { webhook_id: webhook.id },
+      params: new Map(),
+      type: 'application/json',
+      caller: {
+        key: 'key_1',
+        account: webhook.account,
+        isInternal: false,
+        isVisitor: false,
+        again: () => {
+          if (isDeleted) throw new ApiError(401, 'revoked_key', 'this API key was revoked')
+        },
+      },
+      asker: { isVisitor: false, share: () => webhook.account, gone: () => AbortSignal.any([]) },
+      network: () => '127.0.0.1',
+      header: () => undefined,
+      readBody: () => Promise.resolve(sent),
+    })
+    await expect(answered).rejects.toMatchObject({ status: 401 })
+    expect([isDeleted, written]).toEqual([true, 0])
+  },
+)

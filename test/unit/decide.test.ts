@@ -8,7 +8,7 @@ import { createState, plainState } from '../../core/state/partition-state.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 import { decideLate, fitTogether, type JudgedMessage, judgeLate } from '../../pipeline/decide.ts'
 import type { Believed } from '../../pipeline/judge.ts'
-import { thresholdOf, thresholdsInUse } from '../../pipeline/thresholds.ts'
+import { thresholdOf, thresholdsInUse, thresholdsOf } from '../../pipeline/thresholds.ts'
 import {
   believed,
   encodedBytes,
@@ -351,6 +351,8 @@ describe('the threshold of a webhook', () => {
     [{ filters: { aqi_threshold: 149.9 } }, 149],
     [{ filters: { aqi_threshold: 0 } }, 0],
     [{ filters: { aqi_threshold: 500 } }, 500],
+    [{ filters: { aqi_threshold: 501 } }, undefined],
+    [{ filters: { aqi_threshold: -1 } }, undefined],
     [{ filters: { aqi_threshold: '150' } }, undefined],
     [{ filters: { aqi_threshold: null } }, undefined],
     [{ filters: {} }, undefined],
@@ -365,5 +367,27 @@ describe('the threshold of a webhook', () => {
   test('joins those always in use, each once, in order', () => {
     expect(thresholdsInUse([500, 100, 150, 100])).toEqual([100, 150, 300, 500])
     expect(thresholdsInUse([])).toEqual([150, 300])
+  })
+
+  test('is read again once for 10,000 webhooks that change at once', () => {
+    const webhooks = new Map<string, number>()
+    const listeners: ((change: { key: string; value: number }) => void)[] = []
+    let reads = 0
+    const thresholds = thresholdsOf({
+      entries: () => (reads++, webhooks.entries()),
+      onChange: (listener) => {
+        listeners.push(listener)
+        return () => undefined
+      },
+    })
+    expect(thresholds()).toEqual([150, 300])
+    for (let i = 0; i < 10_000; i++) {
+      const [key, value] = [`wh_${i}`, i % 3]
+      webhooks.set(key, value)
+      for (const listener of listeners) listener({ key, value })
+    }
+    expect(thresholds()).toEqual([0, 1, 2, 150, 300])
+    expect(thresholds()).toEqual([0, 1, 2, 150, 300])
+    expect(reads).toBe(2)
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { formatIso } from '../../../core/iso-time.ts'
 import { html } from '../html.ts'
@@ -61,7 +62,8 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   await signIn(people, ctx, { id, email, revision })
   await people.audit(id, 'password_changed', ctx, { by: 'account' })
   const at = formatIso(people.nowMs())
-  await people.mails.send(`password_changed.${id}.${at}`, {
+  // one that nobody can queue first: the stream takes an id once, and other processes write it too
+  await people.mails.send(`password_changed.${randomUUID()}`, {
     kind: 'password_changed',
     to: { account: id },
     data: { at, link: `${people.publicUrl}/forgot` },
