@@ -25,17 +25,17 @@ usage: airproof applications add ID --kind ttn|chirpstack --field NAME=KEY… [-
        airproof applications remove ID
 
 A network server (The Things Stack, ChirpStack 4) posts the uplinks of all its devices with one
-credential, the application's. Which sensor a device is says the registry: its entry names the kind
+credential, the application's. The registry says which sensor a device is: its entry names the kind
 and the device EUI. The table of fields says which key of the decoded payload holds what.
 
   --kind KIND       ttn or chirpstack
   --field NAME=KEY  ${measurementNames.join(', ')} in
                     µg/m³, µg/m³, ppm, °C, %; once for each; a dot in KEY goes into an object
-  --devices START   only devices whose EUI begins so; may be repeated (default: any of its kind)
-  --overlap 24h     how long the key before stays good; 0s: not at all
+  --devices START   only devices whose EUI begins with it; repeatable (default: any of its kind)
+  --overlap 24h     how long the old credential stays valid; 0s: not at all
   --json            print data as JSON; add and key give {"id", "key"}
 
-The key is shown once, and kept nowhere: only its hash is.
+The credential is shown once, and is not kept: only its hash is.
 
 examples:
   npx airproof applications add roofs --kind ttn --field pm25=pm2_5 --field humidity=hum

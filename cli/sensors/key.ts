@@ -38,9 +38,10 @@ export async function keyOf(
   const { id } = entry
   const said = durationFlag(flags, 'overlap')
   if (flags['revoke'] === true) {
-    if (said !== undefined) throw new WrongUsage('--revoke ends the key at once: no --overlap')
+    if (said !== undefined)
+      throw new WrongUsage('--revoke ends the credential at once: leave --overlap out')
     await revokeCredential(credentials, id, Date.now())
-    print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} has no key any more`)
+    print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} no longer has a credential`)
     return exitCodes.done
   }
   const overlapMs = said ?? defaultOverlapMs
@@ -57,7 +58,7 @@ export function keyLines(id: string, key: string, device: Device | undefined): r
   return [
     `user      ${id}`,
     `password  ${key}`,
-    'It is shown this once: put it into the device now.',
+    'It is shown only once: put it into the device now.',
     `If the device speaks MQTT, its client id must be ${clientId}.`,
   ]
 }

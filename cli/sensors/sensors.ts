@@ -57,16 +57,16 @@ usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TE
        airproof sensors key ID [--overlap 24h | --revoke]
        airproof sensors remove ID
 
-A reading of a sensor that is not in the registry is refused (unknown_sensor), so sensors come
+A reading of a sensor that is not in the registry is refused (unknown_sensor), so add sensors
 first. A sensor that moves gets a new site from a time on; its older readings stay at the old one.
 
-A sensor signs in to NATS, MQTT and HTTP with its id and a key, which \`add\` prints once. \`key\`
-makes a new one: the old one is good for the time of --overlap longer, and with --revoke there is
-none any more, and open connections end within a second. An import writes the keys of all that had
-none to a file that only you can read, and names it.
+A sensor signs in to NATS, MQTT and HTTP with its id and a credential, which \`add\` prints once.
+\`key\` makes a new one: the old one stays valid for the time of --overlap. With --revoke the sensor
+has none, and open connections end within a second. An import writes the credentials of all sensors
+that had none to a file that only you can read, and prints its name.
 
   --cadence 5m        how often it measures; silent for three times as long, it is offline
-  --from TIME         since when it stands there, such as 2026-01-31T00:00:00Z (default: now)
+  --from TIME         since when it is there, such as 2026-01-31T00:00:00Z (default: now)
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
                       ${placedFormatNames.join(', ')}; then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
@@ -74,20 +74,20 @@ none to a file that only you can read, and names it.
   --device KIND:SERIAL  firmware with topics or bodies of its own (docs/sensors.md), as its
                       options say: airgradient, tasmota, esphome, zigbee2mqtt, airrohr,
                       sensor-community, purpleair, ttn, chirpstack
-  --device-option N=V what that kind of device leaves to its owner; may be said several times
+  --device-option N=V what that kind of device leaves to its owner; may be given several times
   --receipts          after each commit air.ack.ID carries the newest committed timestamp
-  --no-receipts       no more of them
-  --overlap 24h       how long the old key is good beside the new one; 0s: not at all; up to 90d
-  --revoke            the sensor has no key any more
-  --keys FILE         where an import writes keys (default: a new file in the data folder)
+  --no-receipts       stops receipts
+  --overlap 24h       how long the old credential stays valid; 0s: not at all; up to 90d
+  --revoke            revokes the credential; the sensor then has none
+  --keys FILE         where an import writes credentials (default: a new file in the data folder)
   --json              print data as JSON
 
-A CSV to import names its columns in the first line: id,area,lat,lon, and where you want them
+A CSV to import names its columns in the first line: id,area,lat,lon, and if you want them
 address,cadence,from,device,device_options,receipts; another column is refused. device is
 KIND:SERIAL or none, device_options NAME=VALUE;NAME=VALUE, receipts yes or no. GeoJSON: a
-FeatureCollection of Points with the same properties. An import again adds the sites that are new
-and changes what the list says differently; an empty cell changes nothing. Sensors of an archive
-get no keys, unless --keys names a file for them.
+FeatureCollection of Points with the same properties. A second import adds the sites that are new
+and changes what is different in the list; an empty cell changes nothing. Sensors of an archive
+get no credentials, unless --keys names a file for them.
 
 examples:
   npx airproof sensors add --id NGR-LOS-IKJ-017 --area Ikeja --lat 6.6018 --lon 3.3515 \\
@@ -221,9 +221,9 @@ async function importFiles(
     print(`${created} sensors added, ${changed} changed${changes}, ${unchanged} as they were`)
     if (!wantsKeys)
       print(
-        'they have no keys, as an archive signs in as nobody: --keys FILE, or `airproof sensors key ID`, makes some',
+        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes some',
       )
-    if (keys !== undefined) print(`their keys are in ${keys}, and nowhere else`)
+    if (keys !== undefined) print(`their credentials are in ${keys}, and nowhere else`)
   }
   return exitCodes.done
 }

@@ -38,8 +38,9 @@ export type Recipe = {
   readonly entrypoint: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly user: string
-  /** Folders of ours that the image holds. */
-  readonly copied: readonly string[]
+  /** Whether it copies everything that `.dockerignore` does not leave out. */
+  readonly copiesAll: boolean
+  readonly ignored: readonly string[]
 }
 
 /** What the last stage of the Dockerfile runs, and as whom. */
@@ -59,6 +60,7 @@ export function readRecipe(): Recipe {
         .map((pair) => pair.split('=', 2)),
     ),
     user: last('USER'),
-    copied: lines.flatMap((line) => /^COPY (\w+) \1$/.exec(line)?.[1] ?? []),
+    copiesAll: lines.includes('COPY . .'),
+    ignored: readFileSync('.dockerignore', 'utf8').trim().split('\n'),
   }
 }
