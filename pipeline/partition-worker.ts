@@ -253,9 +253,10 @@ class WorkingPartition implements PartitionWorker {
   /** Subscribes to all work. @returns when it has ended: after a stop, or with the first error */
   #startWork(): Promise<unknown> {
     const { level } = this.#context.log
-    const judging = { partition: this.partition, mayBeLate: this.#mayBeLate, level }
+    const { partition } = this
+    const context = { ...this.#context, partition, level, mayBeLate: this.#mayBeLate }
     const judged = pulledBatches(this.#source, this.#credits).pipe(
-      judgeBatches({ ...this.#context, ...judging }),
+      judgeBatches(context),
       map((batch): Work => ({ kind: 'batch', batch })),
     )
     const ticks = interval(tickMs).pipe(

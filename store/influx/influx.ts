@@ -113,7 +113,7 @@ async function missing(
   return sent.flatMap((row, i) => (isSame(row, stored[i]) ? [] : [{ row, why }]))
 }
 
-const isSame = (row: Reading, stored: Reading | undefined): boolean =>
+export const isSame = (row: Reading, stored: Reading | undefined): boolean =>
   stored !== undefined &&
   row.area === stored.area &&
   row.seq === stored.seq &&

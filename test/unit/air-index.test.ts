@@ -1,4 +1,5 @@
 /** What every index promises, the European one, and a made-up one that goes all the way. */
+
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { assert, integer, option, property } from 'fast-check'

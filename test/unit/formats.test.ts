@@ -19,6 +19,7 @@ import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { knownLevel } from '../../runtime/nats/format-level.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { readWal } from '../../runtime/nats/wal-message.ts'
+import { parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
 import {
   assertKnown,
@@ -237,6 +238,11 @@ test('a spool of a later version is not opened', async () => {
   mkdirSync(spool)
   writeFileSync(join(spool, `${'1'.padStart(15, '0')}.log`), 'v2 whatever\n')
   await expect(openSpool({ folder: spool, maxBytes: 1_000 })).rejects.toThrow(NewerFormat)
+})
+
+test('what tells of an anchored batch is not passed over in a later version', () => {
+  expect(parseAnchoredEvent(bytes({}))).toBeUndefined()
+  expect(() => parseAnchoredEvent(bytes({ v: 2 }))).toThrow(NewerFormat)
 })
 
 test('a version that is not a number is damage, not a later version', () => {

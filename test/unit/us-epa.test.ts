@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Pollutant, truncate } from '../../core/air/index/air-index.ts'
 import { usBands, usCategoryOf } from '../../core/air/index/us-bands.ts'
 import { usAqiOf, usIndex, usStepsPerUnit } from '../../core/air/index/us-epa.ts'
-import { valuesOf } from '../../core/air/values.ts'
+import { type Values, valueOf, valuesOf } from '../../core/air/values.ts'
 import fixture from '../fixtures/aqi-vectors.json' with { type: 'json' }
 
 const subIndex = (pollutant: Pollutant, hundredths: number): number | null =>
@@ -18,9 +18,9 @@ describe.each(fixture.suites)('$source', ({ pollutant, vectors }) => {
 })
 
 /** By the table, without the look-up that readings are given theirs by. */
-const tableOf = (reading: Readonly<Record<Pollutant, number | null>>): number | null =>
+const tableOf = ({ values }: { readonly values: Values }): number | null =>
   usIndex.worstOf((name) => {
-    const hundredths = reading[name]
+    const hundredths = valueOf(values, name)
     return hundredths === null ? null : hundredths / 100
   })?.value ?? null
 
@@ -110,7 +110,7 @@ describe('a reading', () => {
   ])('$what', ({ pm25, pm10, detail }) => {
     const aqi = usAqiOf(pm25, pm10)
     const reading = { values: valuesOf({ pm25, pm10 }), aqi }
-    expect(tableOf({ pm25, pm10 })).toBe(aqi)
+    expect(tableOf(reading)).toBe(aqi)
     const dominant = usIndex.dominantOf(reading)
     const category = aqi === null ? null : usIndex.categoryOf(aqi)
     const none = { aqi: null, category: null, dominant: null, beyondIndex: false }
@@ -126,7 +126,7 @@ describe('a reading', () => {
         if (aqi === null) return
         expect(usAqiOf(pm25 === null ? null : pm25 + more, pm10)).toBeGreaterThanOrEqual(aqi)
         expect(usAqiOf(pm25, pm10 === null ? null : pm10 + more)).toBeGreaterThanOrEqual(aqi)
-        expect(tableOf({ pm25, pm10 })).toBe(aqi)
+        expect(tableOf({ values: valuesOf({ pm25, pm10 }) })).toBe(aqi)
       }),
     )
   })

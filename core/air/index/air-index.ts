@@ -2,8 +2,9 @@
  * What an index of air quality is: a table of bands, and what follows from it. Each index is one
  * object, made from its table by `tableIndex`; `indices.ts` lists them.
  */
+
 import type { Reading } from '../reading.ts'
-import { valueOf as valueIn } from '../values.ts'
+import { valueOf as hundredthsOf } from '../values.ts'
 
 /** What an index may be made of: these have sums for every hour (`core/state/hour-sums.ts`). */
 export const pollutants = ['pm25', 'pm10'] as const
@@ -82,9 +83,9 @@ export function tableIndex<const Category extends string>(
     }
     return found
   }
-  const worstOfReading = ({ values }: Indexed): Worst | undefined =>
+  const worstOfReading = (reading: Indexed): Worst | undefined =>
     worst((pollutant) => {
-      const hundredths = valueIn(values, pollutant)
+      const hundredths = hundredthsOf(reading.values, pollutant)
       return hundredths === null ? null : valueAt(pollutant, stepOf(pollutant, hundredths))
     })
   const ofConcentration = (pollutant: Pollutant, ugM3: number): number =>
@@ -95,9 +96,9 @@ export function tableIndex<const Category extends string>(
     pollutants,
     ofReading: (reading) => worstOfReading(reading)?.value ?? null,
     dominantOf: (reading) => worstOfReading(reading)?.pollutant ?? null,
-    isBeyond: ({ values }) =>
+    isBeyond: (reading) =>
       pollutants.some((pollutant) => {
-        const hundredths = valueIn(values, pollutant)
+        const hundredths = hundredthsOf(reading.values, pollutant)
         return hundredths !== null && stepOf(pollutant, hundredths) > (last?.[pollutant].high ?? 0)
       }),
     ofConcentration,

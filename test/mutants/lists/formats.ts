@@ -9,7 +9,8 @@ const reader = (file: string, more: Partial<RowMutants> = {}): RowMutants => ({
   file,
   rows: /\basVersion1\(/g,
   // still named, as its import would be too much else
-  becomes: () => '((_format: string, value: unknown, _where?: string) => asVersion1 && value)(',
+  becomes: () =>
+    '((_format: string, value: unknown, _where?: string) => (void asVersion1, value))(',
   least: 1,
   tests,
   ...more,

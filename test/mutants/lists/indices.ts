@@ -80,14 +80,14 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     file: 'core/air/index/air-index.ts',
     text: 'value > found.value',
     becomes: 'value >= found.value',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'the worst is of PM2.5 alone',
     file: 'core/air/index/air-index.ts',
     text: 'for (const pollutant of pollutants) {\n      const value = indexOf',
     becomes: 'for (const pollutant of pollutants.slice(0, 1)) {\n      const value = indexOf',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'a mean is truncated without a billionth',
@@ -101,14 +101,14 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     file: 'core/air/index/air-index.ts',
     text: '> (last?.[pollutant].high ?? 0)',
     becomes: '>= (last?.[pollutant].high ?? 0)',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'a category begins one later',
     file: 'core/air/index/air-index.ts',
     text: 'value >= aqi.low',
     becomes: 'value > aqi.low',
-    tests,
+    tests: ['air-index', 'us-epa'],
   },
   {
     name: 'texts are cached by reading alone',

@@ -4,10 +4,12 @@ import { eventKindMutants } from './event-kinds.ts'
 import { formatMutants } from './formats.ts'
 import { indexMutants } from './indices.ts'
 import { proofVersionMutants } from './proof-versions.ts'
+import { quantityMutants } from './quantities.ts'
 
 export const mutants: readonly (Mutant | RowMutants)[] = [
   ...indexMutants,
   ...proofVersionMutants,
   ...formatMutants,
   ...eventKindMutants,
+  ...quantityMutants,
 ]

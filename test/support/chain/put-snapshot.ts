@@ -1,7 +1,6 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { createState } from '../../../core/state/partition-state.ts'
-import { newestLevel } from '../../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../../schemas/log/snapshot.ts'
 import { stateSubject } from '../../../schemas/subjects.ts'
 
@@ -13,6 +12,6 @@ export async function putSnapshot(
   const state = createState(partition)
   state.readingsSeq = seq
   state.lateTo = seq
-  const [chunk] = encodeSnapshot(state, { store: seq, events: seq, rejected: seq }, [], newestLevel)
+  const [chunk] = encodeSnapshot(state, { store: seq, events: seq, rejected: seq }, [], 2)
   await jetstream(nc).publish(stateSubject(partition, 0), chunk)
 }

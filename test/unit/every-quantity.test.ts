@@ -1,0 +1,146 @@
+/** Places that list the quantities: none may stop after the first few, which no other test would notice. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { measurementsJson } from '../../api/areas/area-json.ts'
+import { openApi } from '../../api/openapi/document.ts'
+import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
+import { headOf, rowLine, rowParser } from '../../cli/export/row-line.ts'
+import { droppedMask } from '../../core/air/quality.ts'
+import { basicNames, quantities, quantityNames } from '../../core/air/quantities.ts'
+import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
+import { sameValues, valuesOf } from '../../core/air/values.ts'
+import { mapDecoded } from '../../gate/devices/uplink.ts'
+import { rangeFault, rawItem } from '../../gate/push/raw-item.ts'
+import { judge } from '../../pipeline/judge.ts'
+import { applicationFault } from '../../schemas/devices/application.ts'
+import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { newestLevel } from '../../schemas/format-level.ts'
+import { isRawReading } from '../../schemas/log/decode-raw.ts'
+import { measurements } from '../../schemas/measured.ts'
+import { areaStats } from '../../store/stat-fields.ts'
+import { readingOf } from '../support/readings.ts'
+
+const timestamp = '2026-01-15T10:30:00Z'
+const id = 'NGR-LOS-IKJ-017'
+const sensor = parseSensor(
+  {
+    id,
+    cadence_seconds: 300,
+    created_at: '2020-01-01T00:00:00Z',
+    sites: [{ from: '2020-01-01T00:00:00Z', area: 'Ikeja', lat: 6.6, lon: 3.35, address: 'GRA' }],
+  },
+  sensorIdRules(),
+) as RegisteredSensor
+
+const created_at = timestamp
+const application = {
+  id: 'city',
+  kind: 'ttn',
+  credential: { hash: '0'.repeat(64), created_at },
+  created_at,
+}
+
+const valuesOfRaw = (item: unknown) => {
+  const arrivedMs = Date.parse(timestamp)
+  const verdict = judge(
+    item,
+    { rawSeq: 1, item: 0, sensor: id, arrivedMs, isAgain: false },
+    {
+      partition: partitionOf(id),
+      sensorOf: () => sensor,
+      earliestMs: 0,
+      mayBeLate: () => true,
+      level: { current: () => newestLevel },
+    },
+  )
+  return 'values' in verdict ? verdict.values : verdict.reason
+}
+
+describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
+  '$name',
+  ({ name, row, at }) => {
+    const hundredths = row.hard.high
+    const value = hundredths / 100
+    const values = valuesOf({ [name]: hundredths })
+
+    test('is taken flat and nested, and as a number: of the basic five else refused, of others ignored', () => {
+      expect(valuesOfRaw({ timestamp, [name]: value })).toEqual(values)
+      expect(valuesOfRaw({ timestamp, measurements: { [name]: value } })).toEqual(values)
+      expect(measurements.properties).toHaveProperty(name)
+      const isBasic = basicNames.some((basic) => basic === name)
+      expect(isRawReading({ timestamp, [name]: '1' })).toBe(!isBasic)
+      expect(isRawReading({ timestamp, measurements: { [name]: '1' } })).toBe(!isBasic)
+      expect(valuesOfRaw({ timestamp, pm25: 1, [name]: isBasic ? 1 : '1' })).toEqual(
+        valuesOf({ pm25: 100, ...(isBasic ? { [name]: 100 } : {}) }),
+      )
+    })
+
+    test('is missed where it is left out, and where it was dropped', () => {
+      const other = name === 'pm25' ? 'pm10' : 'pm25'
+      const [some, none] = [valuesOf({ [other]: 100, [name]: 1 }), valuesOf({ [other]: 100 })]
+      expect([sameValues(some, none), sameValues(none, some)]).toEqual([false, false])
+      expect(valuesOfRaw({ timestamp, [other]: 1, [name]: value + 0.01 })).toEqual(none)
+      expect(droppedMask & (1 << row.droppedFlag)).not.toBe(0)
+    })
+
+    test('comes through the gate', () => {
+      const drafted = mapDecoded({ key: 1 }, { [name]: 'key' }, 0)
+      expect(drafted).toMatchObject({ fields: { [name]: 1 } })
+      expect(rawItem({ [name]: value }, 0, false)).toMatchObject({ [name]: value })
+      expect(rangeFault({ [name]: value })).toBeUndefined()
+      expect(rangeFault({ [name]: value + 0.01 })?.field).toBe(name)
+      expect(applicationFault({ ...application, fields: { [name]: 'key' } })).toBeUndefined()
+      expect(applicationFault({ ...application, fields: { other: 'key' } })).toMatch(
+        new RegExp(`\\b${name}\\b`),
+      )
+    })
+
+    test('is in the document, wherever a reading or statistics are', () => {
+      const { Measurements, Reading, FlatReading, MeasurementStatistics } =
+        openApi.components.schemas
+      for (const { properties } of [Measurements, Reading, FlatReading, MeasurementStatistics])
+        expect(properties).toHaveProperty(name)
+    })
+
+    test('is on the page of a proof', () => {
+      const { body } = proofPageAnswer(
+        { ...readingOf({}), values },
+        { status: 'pending', hash: '0x0' },
+        1,
+      )
+      expect(String(body)).toMatch(new RegExp(`<t[hd][^>]*>${name}<`))
+    })
+
+    test('is in statistics and exports', () => {
+      const stats = areaStats('Ikeja', 0, 1, (field) => {
+        const n = field === name ? 1 : 0
+        return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1 }
+      })
+      expect(measurementsJson(stats)).toHaveProperty(name)
+      const { sensor: of, timeMs, seq, aqi } = readingOf({})
+      const row0 = {
+        reading: { sensor: of, timeMs, seq, aqi, values },
+        hash: `0x${'1'.repeat(64)}`,
+        batch: 1,
+      } as const
+      for (const format of ['csv', 'ndjson'] as const)
+        expect(rowParser(format, headOf(format))(rowLine(row0, format))).toEqual(row0)
+      expect(quantityNames[at]).toBe(name)
+    })
+  },
+)
+
+test('docs/sensors.md has the range of every quantity', () => {
+  const page = readFileSync('docs/sensors.md', 'utf8')
+  const number = (text: string): number => Number(text.replaceAll(',', '').replace('−', '-'))
+  const rows = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| [^|]+ \| (\S+) to (\S+) \|/gm)]
+  const ranges = rows.flatMap(([, names = '', low = '', high = '']) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => [
+      name,
+      { low: number(low) * 100, high: number(high) * 100 },
+    ]),
+  )
+  expect(Object.fromEntries(ranges)).toEqual(
+    Object.fromEntries(quantities.map(({ name, hard }) => [name, hard])),
+  )
+})

@@ -1,0 +1,111 @@
+/** Every quantity, in each shape that a reading has on its way into a store and out of it. */
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { quantityNames } from '../../core/air/quantities.ts'
+import { valuesOf } from '../../core/air/values.ts'
+import { isSame } from '../../store/influx/influx.ts'
+import { readingLines, rollupLine } from '../../store/influx/line-protocol.ts'
+import type { InfluxQuery } from '../../store/influx/query.ts'
+import { influxReads } from '../../store/influx/read.ts'
+import { readingFields, readingOf } from '../../store/influx/row.ts'
+import { rowFault } from '../../store/row-fault.ts'
+import { openSqliteFile } from '../../store/sqlite/file.ts'
+import {
+  packKeys,
+  packReadings,
+  packStats,
+  unpackReadings,
+  unpackStats,
+} from '../../store/sqlite/pack.ts'
+import { sqliteReads } from '../../store/sqlite/read.ts'
+import { statColumns } from '../../store/sqlite/schema.ts'
+import { sqliteWrites } from '../../store/sqlite/write.ts'
+import { areaStats, statNames } from '../../store/stat-fields.ts'
+import { readingOf as reading } from '../support/readings.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** Each value is another. */
+const full = (plus: number) => ({
+  ...reading({ aqi: 50 }),
+  values: valuesOf(
+    Object.fromEntries(quantityNames.map((name, id) => [name, 10_000 + 100 * id + plus])),
+  ),
+})
+const [first, second] = [full(0), full(7)]
+
+test('SQLite keeps every value, and every value of the row that replaces it', () => {
+  using folder = temporaryFolder()
+  using db = openSqliteFile(join(folder.path, 'readings.db'), false)
+  const { writeBatch } = sqliteWrites(db)
+  const { existing } = sqliteReads(db)
+  for (const row of [first, second]) {
+    writeBatch(packReadings([row]))
+    expect(unpackReadings(existing(packKeys([row])))).toEqual([row])
+  }
+  const [shown] = db.all(`select ${quantityNames.join(', ')} from readings`)
+  expect(shown).toEqual(second.values.map((value) => (value ?? 0) / 100))
+})
+
+const stats = areaStats('Ikeja', 0, 2, (field) => {
+  const mean = [...quantityNames, 'aqi'].indexOf(field)
+  return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3 }
+})
+
+test('SQLite has a column for the statistics of every quantity', () => {
+  using folder = temporaryFolder()
+  using db = openSqliteFile(join(folder.path, 'readings.db'), false)
+  sqliteWrites(db).writeRollups('area_hour', packStats([stats]))
+  const [shown] = db.all(
+    `select ${quantityNames.map((name) => `${name}_mean`).join(', ')} from area_hours`,
+  )
+  expect(shown).toEqual(quantityNames.map((_, id) => id))
+})
+
+test('the statistics of every quantity cross the thread, and have a column', () => {
+  expect(Object.keys(stats.fields)).toEqual([...quantityNames, 'aqi'])
+  expect(unpackStats(packStats([stats]))).toEqual([stats])
+  expect(statColumns).toEqual(
+    [...quantityNames, 'aqi'].flatMap((field) => statNames.map((name) => `${field}_${name}`)),
+  )
+})
+
+test('InfluxDB gets every value and is asked for every one', () => {
+  const line = readingLines()(first)
+  for (const [id, name] of quantityNames.entries()) {
+    expect(line).toContain(`${name}=${(first.values[id] ?? 0) / 100},`)
+    expect(rollupLine('reading_1h', stats)).toContain(`${name}_mean=${id},`)
+  }
+  const cells = readingFields.split(', ').map((name) => {
+    const id = quantityNames.findIndex((one) => one === name)
+    return id === -1
+      ? { aqi: 50, flags: 0, seq: 1, area: 'Ikeja' }[name]
+      : (first.values[id] ?? 0) / 100
+  })
+  const row = [first.timeMs, ...cells.map((cell) => cell ?? null)]
+  expect(readingOf(row, first.sensor)).toEqual([first])
+  expect(readingOf([...row, first.sensor])).toEqual([first])
+})
+
+test('InfluxDB is asked for every value of the newest readings', async () => {
+  const asked: string[] = []
+  const query: InfluxQuery = async (statements) => {
+    asked.push(...[statements].flat())
+    return []
+  }
+  await influxReads(query, () => first.timeMs).seedLatest()
+  for (const name of quantityNames) expect(asked.join()).toMatch(new RegExp(`\\b${name}\\b`))
+})
+
+test.each(quantityNames)('a row that differs in %s alone is not the one that was sent', (name) => {
+  const values = second.values.map((value, id) => (quantityNames[id] === name ? 1 : value))
+  expect(isSame(second, { ...second, values })).toBe(false)
+  expect(isSame(second, { ...second, values: [...second.values] })).toBe(true)
+  expect(
+    rowFault({ ...second, values: values.map((value) => (value === 1 ? 0.5 : value)) }),
+  ).toContain(`${name} is not a whole number`)
+  expect(rowFault(second)).toBeUndefined()
+  const tooMany = { ...second, values: [...second.values, 1] }
+  expect(rowFault(tooMany)).toBe(
+    `${quantityNames.length + 1} values are not between 5 and ${quantityNames.length}`,
+  )
+})
