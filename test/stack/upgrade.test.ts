@@ -230,7 +230,8 @@ include "users.conf"
 
     notifier = await replace(notifier, 'notifier', 'notifier')
     await goOn('with a new notifier')
-    api = await replace(api, 'api', 'first')
+    // a file of 0.1 is brought up by a new pipeline: until then the new API waits, so it has the other
+    api = await replace(api, 'api', 'second')
     gate = await replace(gate, 'gate', 'gate')
     const dashboard = await untilReady(await start(here, 'dashboard', 'first'))
     const one = await runCommand(upgradeCommand, { env: asOperator })
