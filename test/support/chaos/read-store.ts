@@ -19,8 +19,19 @@ export async function readRows(store: Store): Promise<readonly Reading[]> {
 
 const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 
-/** In one order, to be compared whole. */
-export const plainRows = (rows: readonly Reading[]): readonly Reading[] => rows.toSorted(bySeq)
+/** In one order and with the fields of a reading alone, to be compared whole. */
+export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
+  rows
+    .map(({ sensor, area, timeMs, values, aqi, flags, seq }) => ({
+      sensor,
+      area,
+      timeMs,
+      values,
+      aqi,
+      flags,
+      seq,
+    }))
+    .toSorted(bySeq)
 
 /** Waits until the store has that many rows, then returns all it has. */
 export async function untilStored(
