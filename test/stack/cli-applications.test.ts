@@ -58,7 +58,7 @@ test.each([
   [['add', 'Roofs'], { kind: 'ttn', field: ['pm25=a'] }, 'no id of an application'],
   [['add', 'roofs'], { kind: 'lora', field: ['pm25=a'] }, '--kind must be ttn or chirpstack'],
   [['add', 'roofs'], { kind: 'ttn' }, '--field is needed'],
-  [['add', 'roofs'], { kind: 'ttn', field: ['pm1=a'] }, '--field must be NAME=KEY'],
+  [['add', 'roofs'], { kind: 'ttn', field: ['pm99=a'] }, '--field must be NAME=KEY'],
   [['add', 'roofs'], { kind: 'ttn', field: ['pm25=a', 'pm25=b'] }, 'given twice'],
   [['add', 'roofs'], { kind: 'ttn', field: ['pm25=a'], devices: ['xyz'] }, 'devices'],
   [['grow'], {}, 'there is no "grow"'],
