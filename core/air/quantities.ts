@@ -26,11 +26,6 @@ type Row = {
   readonly droppedFlag: number
   readonly short: string
   readonly long: string
-  /**
-   * Object ids that ESPHome makes of the names its owners give: its own examples' first. None for a
-   * gas, since the topic does not say whether it is in µg/m³, ppb or ppm: the sensor's entry does.
-   */
-  readonly esphome: readonly string[]
 }
 
 const table = [
@@ -43,16 +38,6 @@ const table = [
     droppedFlag: 0,
     short: 'PM2.5',
     long: 'PM2.5, fine particles',
-    esphome: [
-      'pm25',
-      'pm2_5',
-      'pm_2_5',
-      'pm2_5_concentration',
-      'pm_2_5_concentration',
-      'pm_2_5um_concentration',
-      'particulate_matter_2_5um_concentration',
-      'particulate_matter__2_5_m_concentration',
-    ],
   },
   {
     name: 'pm10',
@@ -63,16 +48,6 @@ const table = [
     droppedFlag: 1,
     short: 'PM10',
     long: 'PM10, coarse particles',
-    esphome: [
-      'pm10',
-      'pm_10',
-      'pm_10_0',
-      'pm10_concentration',
-      'pm_10_0_concentration',
-      'pm_10um_concentration',
-      'particulate_matter_10_0um_concentration',
-      'particulate_matter__10_0_m_concentration',
-    ],
   },
   {
     name: 'co2',
@@ -84,7 +59,6 @@ const table = [
     droppedFlag: 2,
     short: 'CO₂',
     long: 'CO₂',
-    esphome: ['co2', 'co2_value', 'co2_concentration', 'carbon_dioxide'],
   },
   {
     name: 'temperature',
@@ -97,7 +71,6 @@ const table = [
     droppedFlag: 3,
     short: 'Temperature',
     long: 'Temperature',
-    esphome: ['temperature', 'outside_temperature', 'outdoor_temperature'],
   },
   {
     name: 'humidity',
@@ -108,7 +81,6 @@ const table = [
     droppedFlag: 4,
     short: 'Humidity',
     long: 'Relative humidity',
-    esphome: ['humidity', 'relative_humidity', 'outside_humidity', 'outdoor_humidity'],
   },
   {
     name: 'pm1',
@@ -119,16 +91,6 @@ const table = [
     droppedFlag: 12,
     short: 'PM1',
     long: 'PM1, very fine particles',
-    esphome: [
-      'pm1',
-      'pm_1',
-      'pm_1_0',
-      'pm1_concentration',
-      'pm_1_0_concentration',
-      'pm_1_0um_concentration',
-      'particulate_matter_1_0um_concentration',
-      'particulate_matter__1_0_m_concentration',
-    ],
   },
   {
     name: 'pm4',
@@ -139,14 +101,6 @@ const table = [
     droppedFlag: 13,
     short: 'PM4',
     long: 'PM4, particles up to 4 µm',
-    esphome: [
-      'pm4',
-      'pm_4',
-      'pm_4_0',
-      'pm4_concentration',
-      'pm_4_0_concentration',
-      'pm_4_0um_concentration',
-    ],
   },
   {
     name: 'pressure',
@@ -158,15 +112,6 @@ const table = [
     droppedFlag: 14,
     short: 'Pressure',
     long: 'Air pressure',
-    esphome: [
-      'pressure',
-      'air_pressure',
-      'atmospheric_pressure',
-      'outside_pressure',
-      'outdoor_pressure',
-      'bme280_pressure',
-      'bmp280_pressure',
-    ],
   },
   {
     name: 'no2',
@@ -178,7 +123,6 @@ const table = [
     droppedFlag: 15,
     short: 'NO₂',
     long: 'NO₂, nitrogen dioxide',
-    esphome: [],
   },
   {
     name: 'o3',
@@ -189,7 +133,6 @@ const table = [
     droppedFlag: 16,
     short: 'O₃',
     long: 'O₃, ozone',
-    esphome: [],
   },
   {
     name: 'co',
@@ -201,7 +144,6 @@ const table = [
     droppedFlag: 17,
     short: 'CO',
     long: 'CO, carbon monoxide',
-    esphome: [],
   },
   {
     name: 'so2',
@@ -212,7 +154,6 @@ const table = [
     droppedFlag: 18,
     short: 'SO₂',
     long: 'SO₂, sulphur dioxide',
-    esphome: [],
   },
   {
     name: 'voc_index',
@@ -224,7 +165,6 @@ const table = [
     droppedFlag: 19,
     short: 'VOC index',
     long: 'VOC index, 100 is usual',
-    esphome: ['voc_index', 'sgp40_voc_index', 'sgp41_voc_index'],
   },
   {
     name: 'nox_index',
@@ -235,7 +175,6 @@ const table = [
     droppedFlag: 20,
     short: 'NOx index',
     long: 'NOx index, 1 is usual',
-    esphome: ['nox_index', 'sgp41_nox_index'],
   },
   {
     name: 'tvoc',
@@ -247,7 +186,6 @@ const table = [
     droppedFlag: 21,
     short: 'TVOC',
     long: 'TVOC, all volatile organic compounds',
-    esphome: ['tvoc', 'total_volatile_organic_compound'],
   },
   {
     name: 'noise',
@@ -258,7 +196,6 @@ const table = [
     droppedFlag: 22,
     short: 'Noise',
     long: 'Noise, mean level',
-    esphome: ['laeq', 'noise_laeq'],
   },
 ] as const satisfies readonly Row[]
 

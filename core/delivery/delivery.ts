@@ -1,5 +1,8 @@
 /** What a delivery is called: kinds, triggers, and the natural key by which it is the same one. */
-import { eventKindRows, sourceRows } from './event-kinds.ts'
+import { eventKindRows, eventKinds, sourceRows } from './event-kinds.ts'
+
+export { eventKinds }
+
 import type { WebhookNumber } from './webhook-id.ts'
 
 export type EventKind = keyof typeof eventKindRows
@@ -10,7 +13,6 @@ const namesOf = <Row extends object>(rows: Row): readonly (keyof Row & string)[]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of an object literal
   Object.keys(rows) as (keyof Row & string)[]
 
-export const eventKinds: readonly EventKind[] = namesOf(eventKindRows)
 export const sourceNames: readonly SourceName[] = namesOf(sourceRows)
 
 /** The same of every kind. */

@@ -109,6 +109,11 @@ export const eventKindRows = {
     source: 'anchored',
     isUrgent: false,
     level: 2,
-    words: 'Every reading once its proof is final on the chain: many',
+    words: 'Every reading once its proof is final: many',
   },
 } as const satisfies Record<string, EventKindRow>
+
+/** In the order of their numbers. */
+// Object.keys is typed string[]; the cast only says which strings
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const eventKinds = Object.keys(eventKindRows) as readonly (keyof typeof eventKindRows)[]

@@ -7,7 +7,8 @@ import { unreadBounds } from '../../api/http/unread-answers.ts'
 import { openHttpServer } from '../../api/http-server.ts'
 import { eventually } from '../support/eventually.ts'
 
-const pageBytes = 8 * 1024 * 1024
+/** More than the buffers of a socket take in on any machine: what these hold is no longer counted. */
+const pageBytes = 64 * 1024 * 1024
 const accountOf = (authorization = ''): string => authorization.replace('Bearer ', '')
 
 /** Each key is an account of its own, and each answer a large page. */
@@ -53,12 +54,14 @@ test('an account whose answers wait to be read is given no more, and others are'
     return answer.status
   }
   const slow: Socket[] = []
+  using closing = new DisposableStack()
   const refused = await eventually('it is refused', async () => {
     const socket = connect(Number(port), hostname)
     socket.pause()
     await once(socket, 'connect')
     socket.write('GET /page HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ada\r\n\r\n')
     slow.push(socket)
+    closing.defer(() => socket.destroy())
     const status = await ask('ada')
     return status !== 200 && status
   })

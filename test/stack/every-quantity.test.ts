@@ -28,7 +28,7 @@ import { leafOf } from '../../core/proof/leaf.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
-import { esphomeQuantity } from '../../gate/devices/esphome.ts'
+import { esphomeQuantity, usualNames } from '../../gate/devices/esphome.ts'
 import { happeningOfEvent, happeningOfReading } from '../../notifier/payload.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readSnapshot } from '../../runtime/nats/read-snapshot.ts'
@@ -190,8 +190,7 @@ describe('every quantity', () => {
     const fault = applicationFault({ ...entry, created_at: '2026-01-01T00:00:00Z' })
     expect(fault ?? '').not.toContain('fields')
     expect(esphomeQuantity('my_own', { [name]: 'my_own' })).toBe(name)
-    for (const usual of quantities.find((one) => one.name === name)?.esphome ?? [])
-      expect(esphomeQuantity(usual)).toBe(name)
+    for (const usual of usualNames[name] ?? []) expect(esphomeQuantity(usual)).toBe(name)
   })
 
   describe('in the API', () => {
@@ -325,5 +324,4 @@ const madeUp = `  {
     droppedFlag: 23,
     short: 'Radon',
     long: 'Radon',
-    esphome: ['radon'],
   },`

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Verification } from '../../../../anchor/verifier/airproof-verify.js'
-import { units } from '../../../../core/air/quantities.ts'
-import { leafNow } from '../../../../core/proof/leaf.ts'
+import { basicNames, units } from '../../../../core/air/quantities.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -112,7 +111,7 @@ const Proven = ({ reading }: { readonly reading: NonNullable<Verification['readi
       <dd>
         <Aqi aqi={reading.aqi} words />
       </dd>
-      {leafNow.values.map((name) => (
+      {basicNames.map((name) => (
         <>
           <dt key={`${name} name`}>{longWords[name]}</dt>
           <dd key={name}>

@@ -7,14 +7,14 @@ export const pollutantWords = { pm25: shortWords.pm25, pm10: shortWords.pm10 } a
 
 const flagWords: ReadonlyMap<string, string> = new Map([
   ...quantities.flatMap(({ name, short }): [string, string][] => [
-    [`dropped_${name}`, `${short} was beyond anything a sensor can measure, and left out`],
+    [`dropped_${name}`, `${short} was not possible, and is left out`],
     [`${name}_unusual`, `Unusual value of ${short}`],
   ]),
-  ['pm_high', 'Very high particulate matter, above 500 µg/m³'],
-  ['pm_saturated', 'Particulate matter at the ceiling of the sensor: it may be higher still'],
-  ['pm25_over_pm10', 'More fine particles than fine and coarse together: one of the two is off'],
-  ['humidity_stuck', 'The humidity has not moved for a long time: the sensor may be stuck'],
-  ['time_assigned', 'The sensor sent no time: the time of arrival is shown'],
+  ['pm_high', 'Particles above 500 µg/m³'],
+  ['pm_saturated', 'Particles at the limit of the sensor'],
+  ['pm25_over_pm10', 'PM2.5 above PM10: one of them is wrong'],
+  ['humidity_stuck', 'The humidity does not change: the sensor may be stuck'],
+  ['time_assigned', 'The sensor sent no time: this is its arrival'],
 ])
 
 /** What was noticed about a reading's values. */
