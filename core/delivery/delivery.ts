@@ -1,7 +1,5 @@
 /** What a delivery is called: kinds, triggers, and the natural key by which it is the same one. */
-import { eventKindRows, eventKinds, sourceRows } from './event-kinds.ts'
-
-export { eventKinds }
+import { eventKindRows, sourceRows } from './event-kinds.ts'
 
 import type { WebhookNumber } from './webhook-id.ts'
 
@@ -13,6 +11,7 @@ const namesOf = <Row extends object>(rows: Row): readonly (keyof Row & string)[]
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of an object literal
   Object.keys(rows) as (keyof Row & string)[]
 
+export const eventKinds: readonly EventKind[] = namesOf(eventKindRows)
 export const sourceNames: readonly SourceName[] = namesOf(sourceRows)
 
 /** The same of every kind. */

@@ -112,8 +112,3 @@ export const eventKindRows = {
     words: 'Every reading once its proof is final: many',
   },
 } as const satisfies Record<string, EventKindRow>
-
-/** In the order of their numbers. */
-// Object.keys is typed string[]; the cast only says which strings
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-export const eventKinds = Object.keys(eventKindRows) as readonly (keyof typeof eventKindRows)[]

@@ -1,13 +1,17 @@
 import { useState } from 'preact/hooks'
 import { defaultAqiThreshold } from '../../../../core/air/thresholds.ts'
 import type { EventKind } from '../../../../core/delivery/delivery.ts'
-import { eventKindRows, eventKinds } from '../../../../core/delivery/event-kinds.ts'
+import { eventKindRows } from '../../../../core/delivery/event-kinds.ts'
 import { Failed } from '../../parts/states.tsx'
 import { Field } from './field.tsx'
 import { useAction } from './use-action.ts'
 import { useFirstWrong } from './use-first-wrong.ts'
 import type { Wanted, Webhook } from './webhook-types.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
+
+// Object.keys is typed string[]; the cast only says which strings
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const eventKinds = Object.keys(eventKindRows) as EventKind[]
 
 type FormProps = {
   /** What is changed; undefined: a new one. */
