@@ -7,14 +7,14 @@ export const pollutantWords = { pm25: shortWords.pm25, pm10: shortWords.pm10 } a
 
 const flagWords: ReadonlyMap<string, string> = new Map([
   ...quantities.flatMap(({ name, short }): [string, string][] => [
-    [`dropped_${name}`, `${short} was not possible, and is left out`],
+    [`dropped_${name}`, `${short} was not possible: left out`],
     [`${name}_unusual`, `Unusual value of ${short}`],
   ]),
   ['pm_high', 'Particles above 500 µg/m³'],
   ['pm_saturated', 'Particles at the limit of the sensor'],
-  ['pm25_over_pm10', 'PM2.5 above PM10: one of them is wrong'],
-  ['humidity_stuck', 'The humidity does not change: the sensor may be stuck'],
-  ['time_assigned', 'The sensor sent no time: this is its arrival'],
+  ['pm25_over_pm10', 'PM2.5 above PM10: one is wrong'],
+  ['humidity_stuck', 'The humidity does not change'],
+  ['time_assigned', 'The time of arrival: none was sent'],
 ])
 
 /** What was noticed about a reading's values. */
