@@ -1,11 +1,11 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
 import { concatMap, from, map, type Observable } from 'rxjs'
 import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
-import type { JudgedMessage } from './decide.ts'
-import type { RawBatch } from './held-raws.ts'
-import { type JudgeOptions, judge } from './judge.ts'
-import { type RawMessage, type RawsAtHand, rawsAtHand } from './raw-message.ts'
-import type { RawSource } from './raw-source.ts'
+import type { JudgedMessage } from './decide/decide.ts'
+import { type JudgeOptions, judge } from './decide/judge.ts'
+import type { RawBatch } from './intake/held-raws.ts'
+import { type RawMessage, type RawsAtHand, rawsAtHand } from './intake/raw-message.ts'
+import type { RawSource } from './intake/raw-source.ts'
 
 export type JudgedBatch = {
   readonly messages: readonly JudgedMessage[]

@@ -3,11 +3,11 @@
  * was refused, rows for the store. A worker has one line, and one decision at a time is in it.
  */
 import type { Deferred, LogMessage } from '../core/state/log-message.ts'
-import { commit, type Log } from './commit.ts'
-import type { EventCopier } from './copy-events.ts'
-import type { RejectedCopier } from './copy-rejected.ts'
-import { type Decider, settle } from './decide.ts'
-import type { RawsAtHand } from './raw-message.ts'
+import type { EventCopier } from './copies/copy-events.ts'
+import type { RejectedCopier } from './copies/copy-rejected.ts'
+import { type Decider, settle } from './decide/decide.ts'
+import type { RawsAtHand } from './intake/raw-message.ts'
+import { commit, type Log } from './log/commit.ts'
 
 export type CommitLineParts = {
   readonly log: Log

@@ -14,7 +14,7 @@ import type { Deferred } from '../core/state/log-message.ts'
 import { logReader } from '../runtime/nats/log-messages.ts'
 import { nextMessage } from '../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../schemas/subjects.ts'
-import { fitTogether, judgeLate, type LateVerdict } from './decide.ts'
+import { fitTogether, judgeLate, type LateVerdict } from './decide/decide.ts'
 
 type Entry = { readonly seq: number; readonly deferred: readonly Deferred[] }
 

@@ -8,9 +8,9 @@ import { type Leases, leaseRoundMs, openLeases } from '../runtime/nats/leases.ts
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.ts'
 import type { Partitions } from './partitions.ts'
-import type { RollUpTask } from './roll-up-task.ts'
-import type { StoreWriter } from './store-writer.ts'
-import { positionTeller } from './stored-positions.ts'
+import type { RollUpTask } from './projections/roll-up-task.ts'
+import type { StoreWriter } from './projections/store-writer.ts'
+import { positionTeller } from './projections/stored-positions.ts'
 
 const partitionOfTask = (name: string): number => Number(name.slice(partitionPrefix.length))
 const tellPositionsMs = 2_000

@@ -10,7 +10,7 @@ import { graceMsOf, statusCounts } from '../core/state/presence.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
 import { secondMs } from '../core/time.ts'
 import { defaultCadenceSeconds } from '../schemas/devices/sensor.ts'
-import { findSilences, type Silences } from './find-silences.ts'
+import { findSilences, type Silences } from './decide/find-silences.ts'
 import type { PartitionContext } from './partition-context.ts'
 
 type Parts = {

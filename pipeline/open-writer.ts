@@ -1,10 +1,10 @@
 import type { Logger } from '../runtime/log.ts'
 import type { Store } from '../store/store.ts'
-import type { Log } from './commit.ts'
+import { listRefusedRows } from './copies/refused-rows.ts'
+import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import type { Partitions } from './partitions.ts'
-import { listRefusedRows } from './refused-rows.ts'
-import { type ReadEntries, type StoreWriter, startStoreWriter } from './store-writer.ts'
+import { type ReadEntries, type StoreWriter, startStoreWriter } from './projections/store-writer.ts'
 
 type Options = {
   readonly store: Store

@@ -2,10 +2,10 @@ import type { Keccak } from '../core/proof/leaf.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Store } from '../store/store.ts'
-import type { Log } from './commit.ts'
+import type { StormWatch } from './decide/storm-watch.ts'
+import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
-import type { StoreWriter } from './store-writer.ts'
-import type { StormWatch } from './storm-watch.ts'
+import type { StoreWriter } from './projections/store-writer.ts'
 
 /** What the workers of all partitions of a process share. */
 export type PartitionContext = {

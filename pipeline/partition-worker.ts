@@ -32,15 +32,18 @@ import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { RefusedRow } from '../store/store.ts'
 import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './batches.ts'
 import { CommitLine, noRaws } from './commit-line.ts'
-import { eventCopier } from './copy-events.ts'
-import { rejectedCopier } from './copy-rejected.ts'
+import { eventCopier } from './copies/copy-events.ts'
+import { rejectedCopier } from './copies/copy-rejected.ts'
+import { receiptTeller } from './copies/receipts.ts'
+import { RefusedKeys } from './copies/refused-keys.ts'
+import { rejectedBound } from './copies/rejected-bound.ts'
 import {
   createDayBook,
   createFreshBook,
   mostFreshADay,
   mostLateADay,
   mostListedADay,
-} from './day-books.ts'
+} from './decide/day-books.ts'
 import {
   type Decider,
   decideBatch,
@@ -48,19 +51,16 @@ import {
   decideTick,
   type JudgedMessage,
   type LateVerdict,
-} from './decide.ts'
-import type { Believed } from './judge.ts'
+} from './decide/decide.ts'
+import type { Believed } from './decide/judge.ts'
+import { purgeRaw } from './intake/purge-raw.ts'
+import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
 import { Listener, tickMs } from './listener.ts'
+import { type Recovered, recover } from './log/recover.ts'
+import { type SnapshotKeeper, snapshotKeeper } from './log/snapshot-keeper.ts'
+import { snapshotWriter } from './log/write-snapshot.ts'
 import type { PartitionContext } from './partition-context.ts'
-import { purgeRaw } from './purge-raw.ts'
-import { openRawSource, type RawSource } from './raw-source.ts'
-import { receiptTeller } from './receipts.ts'
-import { type Recovered, recover } from './recover.ts'
-import { RefusedKeys } from './refused-keys.ts'
-import { rejectedBound } from './rejected-bound.ts'
-import { type SnapshotKeeper, snapshotKeeper } from './snapshot-keeper.ts'
-import { snapshotWriter } from './write-snapshot.ts'
 
 export type PartitionWorker = {
   readonly partition: number

@@ -5,7 +5,7 @@ import { partitionOf } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import type { RefusalReason } from '../../core/state/log-message.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
-import { mostKeptOfOne, slack } from '../../pipeline/rejected-bound.ts'
+import { mostKeptOfOne, slack } from '../../pipeline/copies/rejected-bound.ts'
 import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import {

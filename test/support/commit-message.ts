@@ -1,7 +1,7 @@
 import { jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
-import { commit, type Log } from '../../pipeline/commit.ts'
+import { commit, type Log } from '../../pipeline/log/commit.ts'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'

@@ -10,10 +10,15 @@ import {
   mostFreshADay,
   mostLateADay,
   mostListedADay,
-} from '../../pipeline/day-books.ts'
-import { type Decider, decideBatch, type JudgedMessage, settle } from '../../pipeline/decide.ts'
-import type { Believed } from '../../pipeline/judge.ts'
-import { thresholdsInUse } from '../../pipeline/thresholds.ts'
+} from '../../pipeline/decide/day-books.ts'
+import {
+  type Decider,
+  decideBatch,
+  type JudgedMessage,
+  settle,
+} from '../../pipeline/decide/decide.ts'
+import type { Believed } from '../../pipeline/decide/judge.ts'
+import { thresholdsInUse } from '../../pipeline/decide/thresholds.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import { type Over, valued } from './readings.ts'

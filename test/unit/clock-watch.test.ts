@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Refused } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
-import { createClockWatch } from '../../pipeline/clock-watch.ts'
+import { createClockWatch } from '../../pipeline/decide/clock-watch.ts'
 import { believed, idsOf } from '../support/decided.ts'
 
 const [sensor = believed({ sensor: 'x' as never }).sensor] = idsOf(1)

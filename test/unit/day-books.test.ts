@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
-import { createFreshBook } from '../../pipeline/day-books.ts'
-import type { JudgedMessage } from '../../pipeline/decide.ts'
+import { createFreshBook } from '../../pipeline/decide/day-books.ts'
+import type { JudgedMessage } from '../../pipeline/decide/decide.ts'
 import { believed, idsOf, judgedMessage, openDesk, startMs } from '../support/decided.ts'
 
 const [a, b] = idsOf(2) as [SensorId, SensorId]

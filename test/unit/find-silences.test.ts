@@ -8,9 +8,9 @@ import { createState, plainState } from '../../core/state/partition-state.ts'
 import { statusCounts } from '../../core/state/presence.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
 import { hourMs, minuteMs, secondMs } from '../../core/time.ts'
-import { decideTick } from '../../pipeline/decide.ts'
-import { findSilences } from '../../pipeline/find-silences.ts'
-import { createStormWatch } from '../../pipeline/storm-watch.ts'
+import { decideTick } from '../../pipeline/decide/decide.ts'
+import { findSilences } from '../../pipeline/decide/find-silences.ts'
+import { createStormWatch } from '../../pipeline/decide/storm-watch.ts'
 import { believed, idsOf, judgedMessage, openDesk, partition, startMs } from '../support/decided.ts'
 
 const graceMs = 15 * minuteMs

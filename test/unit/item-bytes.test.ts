@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, json, property, tuple } from 'fast-check'
 import { expect, test } from 'vitest'
-import { itemsOf } from '../../pipeline/item-bytes.ts'
+import { itemsOf } from '../../pipeline/intake/item-bytes.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
 import { secondMs } from '../../core/time.ts'
-import { type LateVerdict, maxReadings } from '../../pipeline/decide.ts'
+import { type LateVerdict, maxReadings } from '../../pipeline/decide/decide.ts'
 import { startLateLane } from '../../pipeline/late-lane.ts'
 import { believed, idsOf, startMs } from '../support/decided.ts'
 

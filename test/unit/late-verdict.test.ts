@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { minuteMs } from '../../core/time.ts'
-import { judgeLate } from '../../pipeline/decide.ts'
+import { judgeLate } from '../../pipeline/decide/decide.ts'
 import { believed, idsOf, startMs } from '../support/decided.ts'
 import { readingOf } from '../support/readings.ts'
 

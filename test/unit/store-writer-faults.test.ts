@@ -7,7 +7,7 @@ import {
   type StoreEntry,
   type StoreWriterOptions,
   startStoreWriter,
-} from '../../pipeline/store-writer.ts'
+} from '../../pipeline/projections/store-writer.ts'
 import { type RefusedRow, StoreUnavailable } from '../../store/store.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'

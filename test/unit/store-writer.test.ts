@@ -6,7 +6,7 @@ import {
   type StoreEntry,
   type StoreWriterOptions,
   startStoreWriter,
-} from '../../pipeline/store-writer.ts'
+} from '../../pipeline/projections/store-writer.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { minuteMs, secondMs } from '../../core/time.ts'
-import { createStormWatch } from '../../pipeline/storm-watch.ts'
+import { createStormWatch } from '../../pipeline/decide/storm-watch.ts'
 
 const counts = (online: number, held = 0) => ({ unheard: 0, online, held, offline: 0 })
 const partitions = Array.from({ length: 16 }, (_, partition) => partition)

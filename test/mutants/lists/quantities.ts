@@ -88,7 +88,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'the nested raw form has no values',
-    file: 'pipeline/judge.ts',
+    file: 'pipeline/decide/judge.ts',
     text: 'normalised(nested?.[name], raw[name])',
     becomes: 'normalised(id < 5 ? nested?.[name] : null, raw[name])',
     tests: ['every-quantity'],

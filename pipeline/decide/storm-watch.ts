@@ -1,5 +1,5 @@
-import type { Status } from '../core/state/presence.ts'
-import { judgeSilence, type Storm, stormAfterRestart } from '../core/state/storm.ts'
+import type { Status } from '../../core/state/presence.ts'
+import { judgeSilence, type Storm, stormAfterRestart } from '../../core/state/storm.ts'
 
 /** One storm for all partitions of a process: they see one network fail. */
 export type StormWatch = {

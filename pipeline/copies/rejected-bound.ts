@@ -6,9 +6,9 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { createRateBook } from '../core/access/rate-book.ts'
-import { remember } from '../core/remember.ts'
-import { rejectedOf, rejectedStream } from '../schemas/subjects.ts'
+import { createRateBook } from '../../core/access/rate-book.ts'
+import { remember } from '../../core/remember.ts'
+import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
 
 /** Of each sensor; with 64 KiB of each, a sixteenth of the stream. */
 export const mostKeptOfOne = 1_000

@@ -1,5 +1,5 @@
-import type { ReadingKey } from '../core/air/reading.ts'
-import type { RefusedKey } from '../schemas/log/snapshot.ts'
+import type { ReadingKey } from '../../core/air/reading.ts'
+import type { RefusedKey } from '../../schemas/log/snapshot.ts'
 
 /** The keys of rows that the store refused for good: no other reading may have them. */
 export class RefusedKeys {

@@ -1,8 +1,8 @@
 /** The raw messages of one partition as batches: when one is cut, and when all there was is taken. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { TryAgain } from '../runtime/exit.ts'
-import { rawStream } from '../schemas/subjects.ts'
+import { TryAgain } from '../../runtime/exit.ts'
+import { rawStream } from '../../schemas/subjects.ts'
 import { HeldRaws, type RawBatch } from './held-raws.ts'
 import { RawPull } from './raw-pull.ts'
 

@@ -2,20 +2,24 @@
  * Is this reading believable, and whose is it? The answer is a reading without a number, or a named
  * reason; whether it was accepted before is asked later, of the state and the store.
  */
-import { toHundredths } from '../core/air/hundredths.ts'
-import { usAqiOf } from '../core/air/index/us-epa.ts'
-import { judgeValues } from '../core/air/quality.ts'
-import { countAtLevel, quantityNames } from '../core/air/quantities.ts'
-import { partitionOf } from '../core/air/sensor-id.ts'
-import { trimmed, type Values, valueOf } from '../core/air/values.ts'
-import { parseIso } from '../core/iso-time.ts'
-import type { ArrivedReading, RawPlace } from '../core/state/log-message.ts'
-import { isFresh } from '../core/state/presence.ts'
-import { futureToleranceMs } from '../core/time.ts'
-import type { LevelNow } from '../runtime/nats/format-level.ts'
-import { earliestOf, type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
-import { isRawReading, type RawFault, schemaFault } from '../schemas/log/decode-raw.ts'
-import type { RawReading } from '../schemas/log/raw-reading.ts'
+import { toHundredths } from '../../core/air/hundredths.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
+import { judgeValues } from '../../core/air/quality.ts'
+import { countAtLevel, quantityNames } from '../../core/air/quantities.ts'
+import { partitionOf } from '../../core/air/sensor-id.ts'
+import { trimmed, type Values, valueOf } from '../../core/air/values.ts'
+import { parseIso } from '../../core/iso-time.ts'
+import type { ArrivedReading, RawPlace } from '../../core/state/log-message.ts'
+import { isFresh } from '../../core/state/presence.ts'
+import { futureToleranceMs } from '../../core/time.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
+import {
+  earliestOf,
+  type RegisteredSensor,
+  siteAt,
+} from '../../schemas/devices/registered-sensor.ts'
+import { isRawReading, type RawFault, schemaFault } from '../../schemas/log/decode-raw.ts'
+import type { RawReading } from '../../schemas/log/raw-reading.ts'
 import type { DayBook } from './day-books.ts'
 
 /** A believable reading: everything but its number. */

@@ -8,13 +8,13 @@
  * crash is the same path: every partition starts behind its position, and rows written before are
  * written again, which changes nothing.
  */
-import type { Reading } from '../core/air/reading.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import {
   type RefusedRow,
   type Store,
   StoreMisconfigured,
   StoreUnavailable,
-} from '../store/store.ts'
+} from '../../store/store.ts'
 
 export type StoreEntry = {
   readonly partition: number

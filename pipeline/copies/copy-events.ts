@@ -4,24 +4,24 @@
  * subject's last message and written once.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { namesOf } from '../core/air/quality.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { measurementsOf } from '../core/air/values.ts'
-import { formatIsoMs } from '../core/iso-time.ts'
-import { type Keccak, leafOf } from '../core/proof/leaf.ts'
-import type { ArrivedReading, LogEvent, LogMessage } from '../core/state/log-message.ts'
-import { secondMs } from '../core/time.ts'
-import { reportBroken } from '../runtime/broken.ts'
+import { namesOf } from '../../core/air/quality.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { measurementsOf } from '../../core/air/values.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { type Keccak, leafOf } from '../../core/proof/leaf.ts'
+import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-message.ts'
+import { secondMs } from '../../core/time.ts'
+import { reportBroken } from '../../runtime/broken.ts'
 import {
   isWrongLastSequence,
   lastMessage,
   nextMessage,
   type Stored,
-} from '../runtime/nats/stored-message.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
-import { type AirEvent, parseEvent } from '../schemas/log/event.ts'
-import { eventsStream, presenceSubject, riseSubject } from '../schemas/subjects.ts'
-import type { Log } from './commit.ts'
+} from '../../runtime/nats/stored-message.ts'
+import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
+import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
+import type { Log } from '../log/commit.ts'
 
 export type EventContext = {
   readonly keccak: Keccak

@@ -9,11 +9,11 @@
  */
 
 import type { KV } from '@nats-io/kv'
-import { wholeNetwork } from '../core/air/area.ts'
-import { dayMs, floorTo, hourMs } from '../core/time.ts'
-import { readEntry } from '../runtime/nats/read-entry.ts'
-import { systemKeys } from '../schemas/system-keys.ts'
-import type { BucketSize, Store } from '../store/store.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
+import type { BucketSize, Store } from '../../store/store.ts'
 import type { ReadEntries } from './store-writer.ts'
 
 type Dirty = Map<string, Set<number>>

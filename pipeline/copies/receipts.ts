@@ -6,14 +6,14 @@
  * brings about. Told twice it says the same.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { formatIso } from '../core/iso-time.ts'
-import type { LogMessage } from '../core/state/log-message.ts'
-import { findSlot, type PartitionState } from '../core/state/partition-state.ts'
-import { newestMsOf } from '../core/state/state-columns.ts'
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
-import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
-import { ackSubject } from '../schemas/subjects.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { findSlot, type PartitionState } from '../../core/state/partition-state.ts'
+import { newestMsOf } from '../../core/state/state-columns.ts'
+import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { ackSubject } from '../../schemas/subjects.ts'
 
 /** The sensors that asked for receipts, as the registry changes. */
 export function watchReceipts(sensors: WatchedBucket<RegisteredSensor>): ReadonlySet<string> {

@@ -1,8 +1,8 @@
-import type { SensorId } from '../core/air/sensor-id.ts'
-import type { LogEvent } from '../core/state/log-message.ts'
-import type { PartitionState } from '../core/state/partition-state.ts'
-import { dueHeld, wentOffline } from '../core/state/presence.ts'
-import type { SilenceWheel } from '../core/state/silence-wheel.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { LogEvent } from '../../core/state/log-message.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
+import { dueHeld, wentOffline } from '../../core/state/presence.ts'
+import type { SilenceWheel } from '../../core/state/silence-wheel.ts'
 import type { StormWatch } from './storm-watch.ts'
 
 export type Silences = {

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { followLog } from '../runtime/nats/follow-log.ts'
+import { followLog } from '../../runtime/nats/follow-log.ts'
 import type { ReadEntries } from './store-writer.ts'
 
 /** The rows of the log, message by message, from a sequence on until stopped; foreign ones have none. */

@@ -5,10 +5,10 @@
 
 import type { JetStreamClient } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { lastChunk } from '../runtime/nats/read-snapshot.ts'
-import { isWrongLastSequence, lastMessage } from '../runtime/nats/stored-message.ts'
-import { readPrefix } from '../schemas/log/snapshot-chunks.ts'
-import { stateStream, stateSubject } from '../schemas/subjects.ts'
+import { lastChunk } from '../../runtime/nats/read-snapshot.ts'
+import { isWrongLastSequence, lastMessage } from '../../runtime/nats/stored-message.ts'
+import { readPrefix } from '../../schemas/log/snapshot-chunks.ts'
+import { stateStream, stateSubject } from '../../schemas/subjects.ts'
 
 export type SnapshotWriter = (chunks: readonly Uint8Array[]) => Promise<'written' | 'stale'>
 

@@ -2,8 +2,8 @@
  * Whether the broker's clock is behind: when nearly all that comes in is refused as `future`, the
  * clock that it is measured by is wrong and not those of all sensors. Process-wide, minute by minute.
  */
-import type { LogMessage } from '../core/state/log-message.ts'
-import { minuteMs } from '../core/time.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { minuteMs } from '../../core/time.ts'
 
 /** Fewer in a minute say nothing. */
 const fewestJudged = 20

@@ -4,8 +4,8 @@
  * millions. In memory: a start begins to count from nothing, so a day with a restart has at most as
  * many again. What the operator sends again is not counted.
  */
-import { remember } from '../core/remember.ts'
-import { dayMs } from '../core/time.ts'
+import { remember } from '../../core/remember.ts'
+import { dayMs } from '../../core/time.ts'
 
 const dayOf = (arrivedMs: number): number => Math.floor(arrivedMs / dayMs)
 

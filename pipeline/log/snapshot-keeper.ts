@@ -1,8 +1,8 @@
-import type { ReadingKey } from '../core/air/reading.ts'
-import type { PartitionState } from '../core/state/partition-state.ts'
-import { minuteMs, secondMs } from '../core/time.ts'
-import type { LevelNow } from '../runtime/nats/format-level.ts'
-import { encodeSnapshot } from '../schemas/log/snapshot.ts'
+import type { ReadingKey } from '../../core/air/reading.ts'
+import type { PartitionState } from '../../core/state/partition-state.ts'
+import { minuteMs, secondMs } from '../../core/time.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
+import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
 import type { SnapshotWriter } from './write-snapshot.ts'
 
 export type SnapshotKeeper = {

@@ -1,7 +1,7 @@
-import { nOfSeq } from '../core/air/reading.ts'
-import { rejectedSubject } from '../schemas/subjects.ts'
-import type { RefusedRow } from '../store/store.ts'
-import type { Log } from './commit.ts'
+import { nOfSeq } from '../../core/air/reading.ts'
+import { rejectedSubject } from '../../schemas/subjects.ts'
+import type { RefusedRow } from '../../store/store.ts'
+import type { Log } from '../log/commit.ts'
 import { keepRejected } from './keep-rejected.ts'
 
 const longestWhy = 500

@@ -4,16 +4,16 @@
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { evolve } from '../core/state/evolve.ts'
-import type { LogMessage } from '../core/state/log-message.ts'
-import { createState, type PartitionState } from '../core/state/partition-state.ts'
-import { MustAct } from '../runtime/exit.ts'
-import { followLog } from '../runtime/nats/follow-log.ts'
-import { logReader } from '../runtime/nats/log-messages.ts'
-import { readSnapshot } from '../runtime/nats/read-snapshot.ts'
-import { lastMessage, messageAt, type Stored } from '../runtime/nats/stored-message.ts'
-import type { RefusedKey } from '../schemas/log/snapshot.ts'
-import { rawStream, readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import { evolve } from '../../core/state/evolve.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { createState, type PartitionState } from '../../core/state/partition-state.ts'
+import { MustAct } from '../../runtime/exit.ts'
+import { followLog } from '../../runtime/nats/follow-log.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
+import { readSnapshot } from '../../runtime/nats/read-snapshot.ts'
+import { lastMessage, messageAt, type Stored } from '../../runtime/nats/stored-message.ts'
+import type { RefusedKey } from '../../schemas/log/snapshot.ts'
+import { rawStream, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
 export type Recovered = {
   readonly state: PartitionState

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { headers } from '@nats-io/transport-node'
-import { rejectedHeaders } from '../schemas/subjects.ts'
-import type { Log } from './commit.ts'
+import { rejectedHeaders } from '../../schemas/subjects.ts'
+import type { Log } from '../log/commit.ts'
 
 export type RejectedContent = {
   /** Whole: their length and hash are kept, and their first 64 KiB. */

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node'
-import { againPrefix } from '../schemas/subjects.ts'
+import { againPrefix } from '../../schemas/subjects.ts'
 
 /** What a sensor published, as its RAW stream holds it. */
 export type RawMessage = {

@@ -10,9 +10,9 @@
  */
 import { AckPolicy, DeliverPolicy, type JetStreamManager } from '@nats-io/jetstream'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
-import { newInbox } from '../runtime/nats/own-inbox.ts'
-import { messageAt } from '../runtime/nats/stored-message.ts'
-import { endsPull } from '../runtime/nats/until-silent.ts'
+import { newInbox } from '../../runtime/nats/own-inbox.ts'
+import { messageAt } from '../../runtime/nats/stored-message.ts'
+import { endsPull } from '../../runtime/nats/until-silent.ts'
 import { batchMessages, type HeldRaws } from './held-raws.ts'
 import { type RawMessage, readDelivered } from './raw-message.ts'
 

@@ -4,13 +4,13 @@
  * and for late verdicts from RAW.
  */
 import { from, lastValueFrom, mergeMap, toArray } from 'rxjs'
-import type { LogMessage, Refused } from '../core/state/log-message.ts'
-import { messageAt } from '../runtime/nats/stored-message.ts'
-import { rawStream, rejectedSubject } from '../schemas/subjects.ts'
-import type { Log } from './commit.ts'
-import { itemsOf } from './item-bytes.ts'
+import type { LogMessage, Refused } from '../../core/state/log-message.ts'
+import { messageAt } from '../../runtime/nats/stored-message.ts'
+import { rawStream, rejectedSubject } from '../../schemas/subjects.ts'
+import { itemsOf } from '../intake/item-bytes.ts'
+import type { RawsAtHand } from '../intake/raw-message.ts'
+import type { Log } from '../log/commit.ts'
 import { keepRejected, untilTaken } from './keep-rejected.ts'
-import type { RawsAtHand } from './raw-message.ts'
 import type { RejectedBound } from './rejected-bound.ts'
 
 const inFlight = 64

@@ -4,23 +4,28 @@
  * state, and the next start rebuilds it from the log.
  */
 
-import { droppedMask, maskOf, stuckAfter } from '../core/air/quality.ts'
-import { type Reading, seqOf } from '../core/air/reading.ts'
-import type { SensorId } from '../core/air/sensor-id.ts'
-import { fewestValues, sameValues, valueOf } from '../core/air/values.ts'
-import { createHeard, hear, hearLate, humidityRun } from '../core/state/apply-reading.ts'
-import { someInside } from '../core/state/crossing.ts'
-import { commit as commitState, listenAt } from '../core/state/evolve.ts'
+import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
+import { type Reading, seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues, sameValues, valueOf } from '../../core/air/values.ts'
+import { createHeard, hear, hearLate, humidityRun } from '../../core/state/apply-reading.ts'
+import { someInside } from '../../core/state/crossing.ts'
+import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
 import type {
   ArrivedReading,
   Deferred,
   LogEvent,
   LogMessage,
   Refused,
-} from '../core/state/log-message.ts'
-import { findSlot, type PartitionState, slotOf, standing } from '../core/state/partition-state.ts'
-import { isFresh } from '../core/state/presence.ts'
-import type { RawFault } from '../schemas/log/decode-raw.ts'
+} from '../../core/state/log-message.ts'
+import {
+  findSlot,
+  type PartitionState,
+  slotOf,
+  standing,
+} from '../../core/state/partition-state.ts'
+import { isFresh } from '../../core/state/presence.ts'
+import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import type { DayBook, FreshBook } from './day-books.ts'
 import type { Believed } from './judge.ts'
 

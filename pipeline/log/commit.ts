@@ -5,14 +5,14 @@
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { LogMessage } from '../core/state/log-message.ts'
-import { TryAgain } from '../runtime/exit.ts'
-import type { LevelNow } from '../runtime/nats/format-level.ts'
-import { logReader } from '../runtime/nats/log-messages.ts'
-import { lookAfter } from '../runtime/nats/look-after.ts'
-import { isWrongLastSequence } from '../runtime/nats/stored-message.ts'
-import { encodeReadings } from '../schemas/log/readings-message.ts'
-import { logHeaders, readingsStream, readingsSubject } from '../schemas/subjects.ts'
+import type { LogMessage } from '../../core/state/log-message.ts'
+import { TryAgain } from '../../runtime/exit.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
+import { logReader } from '../../runtime/nats/log-messages.ts'
+import { lookAfter } from '../../runtime/nats/look-after.ts'
+import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
+import { encodeReadings } from '../../schemas/log/readings-message.ts'
+import { logHeaders, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
 /** Another worker has written to our partition: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}

@@ -3,8 +3,8 @@
  * process. The statistics job asks before it counts a reading that another process writes.
  */
 import type { KV } from '@nats-io/kv'
-import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
-import { storedKey, storedPrefix } from '../schemas/system-keys.ts'
+import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
+import { storedKey, storedPrefix } from '../../schemas/system-keys.ts'
 
 export type Positions = Readonly<Record<string, number>>
 

@@ -1,6 +1,6 @@
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream'
-import { dayMs } from '../core/time.ts'
-import { rawStream } from '../schemas/subjects.ts'
+import { dayMs } from '../../core/time.ts'
+import { rawStream } from '../../schemas/subjects.ts'
 
 const keptMs = dayMs
 
