@@ -31,14 +31,14 @@ import {
   type WebhookReply,
   type WebhookRequest,
 } from '../schemas/webhooks/webhook-requests.ts'
-import { type AttemptContext, attemptDelivery } from './attempt.ts'
-import type { AttemptsLog } from './attempts-log.ts'
-import type { CatchUp } from './catch-up.ts'
-import type { Matcher } from './matcher.ts'
-import { idFor } from './payload.ts'
-import { sampleOf } from './sample.ts'
+import type { Wal } from './ledger/wal.ts'
+import type { CatchUp } from './match/catch-up.ts'
+import type { Matcher } from './match/matcher.ts'
+import { type AttemptContext, attemptDelivery } from './send/attempt.ts'
+import type { AttemptsLog } from './send/attempts-log.ts'
+import { idFor } from './send/payload.ts'
+import { sampleOf } from './send/sample.ts'
 import type { Sources } from './sources/source.ts'
-import type { Wal } from './wal.ts'
 import { type BookEntry, sourcesOf } from './webhook-book.ts'
 
 type Options = AttemptContext & {

@@ -8,11 +8,11 @@ import type { Cursors } from '../core/delivery/delivery.ts'
 import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import { eventsStream } from '../schemas/subjects.ts'
-import { type Recovered, recoverLedger } from './recover.ts'
+import { type Recovered, recoverLedger } from './ledger/recover.ts'
+import { ledgerSnapshotWriter } from './ledger/snapshot.ts'
+import { snapshotKeeper } from './ledger/snapshot-keeper.ts'
+import { openWal } from './ledger/wal.ts'
 import type { ShardContext, ShardLedger } from './shard-work.ts'
-import { ledgerSnapshotWriter } from './snapshot.ts'
-import { snapshotKeeper } from './snapshot-keeper.ts'
-import { openWal } from './wal.ts'
 
 export type Claimed = ShardLedger & {
   readonly cursors: Cursors

@@ -3,13 +3,13 @@ import type { RateLimit } from '../core/access/rate-limit.ts'
 import type { Ledger } from '../core/delivery/ledger.ts'
 import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
 import type { Logger } from '../runtime/log.ts'
-import type { CatchUp } from './catch-up.ts'
-import type { Deliverer, DelivererContext } from './deliverer.ts'
+import type { SnapshotKeeper } from './ledger/snapshot-keeper.ts'
+import type { Wal, WalContext } from './ledger/wal.ts'
 import type { Limits } from './limits.ts'
-import type { Matcher } from './matcher.ts'
+import type { CatchUp } from './match/catch-up.ts'
+import type { Matcher } from './match/matcher.ts'
 import type { Scheduler } from './scheduler/scheduler.ts'
-import type { SnapshotKeeper } from './snapshot-keeper.ts'
-import type { Wal, WalContext } from './wal.ts'
+import type { Deliverer, DelivererContext } from './send/deliverer.ts'
 
 /** What all shards of a process share. */
 export type ShardContext = WalContext &

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { openSender, type SendLimits, type Sent, sendLimits } from '../../notifier/send.ts'
+import { openSender, type SendLimits, type Sent, sendLimits } from '../../notifier/send/send.ts'
 import { type PublicResolver, publicResolver } from '../../runtime/http/public-resolver.ts'
 import { testAuthority } from '../support/certificates.ts'
 import { startNameServer, type Zone } from '../support/name-server.ts'

@@ -5,7 +5,7 @@
 import { headers } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { Happening } from '../../notifier/payload.ts'
+import type { Happening } from '../../notifier/send/payload.ts'
 import type { SourceItem, Sources } from '../../notifier/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -77,7 +77,7 @@ test('it is found in the ledger as what it is, in a version that says so', async
     [behind, record],
     2,
   ])
-  const { neededReadings } = await import('../../notifier/needed-readings.ts')
+  const { neededReadings } = await import('../../notifier/match/needed-readings.ts')
   expect(neededReadings(ledger, versions.noCursors)).toBe(5)
   expect(neededReadings(createLedger(), { ...versions.noCursors, [source]: 2 })).toBe(3)
 })
@@ -96,11 +96,11 @@ test('how far its source is matched is read as it is written', async () => {
 })
 
 test('it is matched, overtakes what is not urgent, and is delivered', async () => {
-  const { createMatcher } = await import('../../notifier/matcher.ts')
+  const { createMatcher } = await import('../../notifier/match/matcher.ts')
   const { notifierMetrics } = await import('../../notifier/metrics.ts')
   const { createScheduler } = await import('../../notifier/scheduler/scheduler.ts')
   const { createLimits } = await import('../../notifier/limits.ts')
-  const { createDeliverer } = await import('../../notifier/deliverer.ts')
+  const { createDeliverer } = await import('../../notifier/send/deliverer.ts')
   const { openMetrics } = await import('../../runtime/metrics.ts')
   const ledger = createLedger()
   const index = createWebhookIndex()

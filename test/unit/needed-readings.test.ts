@@ -3,7 +3,7 @@ import { type EventKind, eventKinds, sourceNames, sourceOf } from '../../core/de
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
 import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
-import { neededReadings } from '../../notifier/needed-readings.ts'
+import { neededReadings } from '../../notifier/match/needed-readings.ts'
 import { noCursors } from '../../schemas/webhooks/ledger-version.ts'
 
 const delivery = (

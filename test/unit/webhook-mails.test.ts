@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
 import { healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
-import { disabledMail, failingMail, shownUrl } from '../../notifier/mails.ts'
+import { disabledMail, failingMail, shownUrl } from '../../notifier/owners/mails.ts'
 import { makeWebhook } from '../support/notifier.ts'
 
 const webhook = { ...makeWebhook({ url: 'https://example.org/hook' }), description: 'pager' }

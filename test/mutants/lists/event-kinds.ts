@@ -110,14 +110,14 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'readings that wait are trimmed',
-    file: 'notifier/needed-readings.ts',
+    file: 'notifier/match/needed-readings.ts',
     text: 'if (sourceRows[source].holdsReadings) oldest',
     becomes: "if (source === 'readings') oldest",
     tests,
   },
   {
     name: 'readings that are not matched are trimmed',
-    file: 'notifier/needed-readings.ts',
+    file: 'notifier/match/needed-readings.ts',
     text: 'if (!sourceRows[source].holdsReadings) continue',
     becomes: "if (source !== 'readings') continue",
     tests,
@@ -132,7 +132,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a delivery of one kind has the body of another',
-    file: 'notifier/payload.ts',
+    file: 'notifier/send/payload.ts',
     rows: /^ {6}if \(kind !== '([\w.]+)'.*\) return undefined\n/gm,
     becomes: nothing,
     least: 3,
@@ -148,7 +148,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a kind has no example',
-    file: 'notifier/sample.ts',
+    file: 'notifier/send/sample.ts',
     rows: /^ {2}'([\w.]+)': \((?:.*\n)+? {2}(?:\}\),|\},)\n/gm,
     becomes: nothing,
     least: 6,

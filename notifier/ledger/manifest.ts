@@ -1,9 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { reportBroken } from '../runtime/broken.ts'
-import { readUpTo } from '../runtime/nats/read-up-to.ts'
-import { lastMessage, type Stored } from '../runtime/nats/stored-message.ts'
-import { ledgerStream, manifestSubject } from '../schemas/subjects.ts'
-import { type Manifest, parseManifest } from '../schemas/webhooks/ledger-snapshot.ts'
+import { reportBroken } from '../../runtime/broken.ts'
+import { readUpTo } from '../../runtime/nats/read-up-to.ts'
+import { lastMessage, type Stored } from '../../runtime/nats/stored-message.ts'
+import { ledgerStream, manifestSubject } from '../../schemas/subjects.ts'
+import { type Manifest, parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
 
 /**
  * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are

@@ -1,9 +1,9 @@
 /** What a test delivery says: an example of its kind, of a sensor that does not exist. */
-import { criticalAqi, defaultAqiThreshold } from '../core/air/thresholds.ts'
-import type { EventKind } from '../core/delivery/delivery.ts'
-import { formatIsoMs } from '../core/iso-time.ts'
-import { minuteMs } from '../core/time.ts'
-import type { PayloadOf } from '../schemas/webhooks/webhook-payload.ts'
+import { criticalAqi, defaultAqiThreshold } from '../../core/air/thresholds.ts'
+import type { EventKind } from '../../core/delivery/delivery.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { minuteMs } from '../../core/time.ts'
+import type { PayloadOf } from '../../schemas/webhooks/webhook-payload.ts'
 import type { Happening } from './payload.ts'
 
 const sensor = { sensor_id: 'NGR-LOS-TST-000', location: 'Test delivery, no real sensor' }

@@ -3,12 +3,12 @@
  * disabled. The dashboard's sender writes the words; here are the facts, each with an id that is the
  * same whoever finds it out, so that it is mailed once.
  */
-import { warningsMs } from '../core/delivery/endpoint-health.ts'
-import type { Health } from '../core/delivery/ledger-record.ts'
-import { formatIso } from '../core/iso-time.ts'
-import { hourMs } from '../core/time.ts'
-import type { Mail } from '../schemas/people/mail.ts'
-import type { Webhook } from '../schemas/webhooks/webhook.ts'
+import { warningsMs } from '../../core/delivery/endpoint-health.ts'
+import type { Health } from '../../core/delivery/ledger-record.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { hourMs } from '../../core/time.ts'
+import type { Mail } from '../../schemas/people/mail.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 export type TellableMail = { readonly id: string; readonly mail: Mail }
 

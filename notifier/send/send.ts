@@ -4,9 +4,9 @@
  * waits behind somebody else's receiver.
  */
 import { type Dispatcher, Pool } from 'undici'
-import { codeOf } from '../runtime/exit.ts'
-import type { PublicResolver } from '../runtime/http/public-resolver.ts'
-import type { AttemptError } from '../schemas/webhooks/attempt.ts'
+import { codeOf } from '../../runtime/exit.ts'
+import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
+import type { AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { DialError, type Dialled, dialer, dialTimeoutMs } from './dial.ts'
 
 export type Answer = {

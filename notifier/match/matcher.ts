@@ -11,7 +11,7 @@ import {
   type SourceName,
   sourceOf,
   type Trigger,
-} from '../core/delivery/delivery.ts'
+} from '../../core/delivery/delivery.ts'
 import {
   deliveryAt,
   kindOfBits,
@@ -20,15 +20,15 @@ import {
   sequenceOf,
   slotStates,
   stateOf,
-} from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
-import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
-import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
-import { minuteMs } from '../core/time.ts'
-import type { NotifierMetrics } from './metrics.ts'
-import type { SourceItem } from './sources/source.ts'
-import type { Wal } from './wal.ts'
-import type { BookEntry } from './webhook-book.ts'
+} from '../../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
+import type { WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import { minuteMs } from '../../core/time.ts'
+import type { Wal } from '../ledger/wal.ts'
+import type { NotifierMetrics } from '../metrics.ts'
+import type { SourceItem } from '../sources/source.ts'
+import type { BookEntry } from '../webhook-book.ts'
 
 /** The broker's clock and the API's are not the same. */
 const clockSlackMs = minuteMs

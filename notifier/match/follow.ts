@@ -1,11 +1,11 @@
 /** Keeps matching what the sources bring: some always, the others while a webhook wants them. */
-import { type SourceName, sourceNames } from '../core/delivery/delivery.ts'
-import { sourceRows } from '../core/delivery/event-kinds.ts'
-import { secondMs } from '../core/time.ts'
-import { pause } from '../runtime/pause.ts'
-import { NewerFormat } from '../schemas/formats.ts'
+import { type SourceName, sourceNames } from '../../core/delivery/delivery.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
+import { secondMs } from '../../core/time.ts'
+import { pause } from '../../runtime/pause.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
+import type { Source, SourceItem, Sources } from '../sources/source.ts'
 import type { Matcher } from './matcher.ts'
-import type { Source, SourceItem, Sources } from './sources/source.ts'
 
 export type Follower = {
   /** Begins or ends the reading of sources, as the webhooks now ask. */

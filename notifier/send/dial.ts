@@ -6,8 +6,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
-import type { PublicResolver } from '../runtime/http/public-resolver.ts'
-import type { AttemptError } from '../schemas/webhooks/attempt.ts'
+import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
+import type { AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { boundAnswers } from './bound-answers.ts'
 
 /** Why no connection came about. */

@@ -8,16 +8,16 @@
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
-import type { Cursors } from '../core/delivery/delivery.ts'
-import type { LedgerRecord } from '../core/delivery/ledger-record.ts'
-import { TryAgain } from '../runtime/exit.ts'
-import { lookAfter } from '../runtime/nats/look-after.ts'
-import { isWrongLastSequence, type Stored } from '../runtime/nats/stored-message.ts'
-import { readWal, setWalHeaders, type WalMessage } from '../runtime/nats/wal-message.ts'
-import { NewerFormat } from '../schemas/formats.ts'
-import { ledgerStream, walSubject } from '../schemas/subjects.ts'
-import { encodeRecords, levelOfRecord } from '../schemas/webhooks/ledger-records.ts'
-import { versionOf } from '../schemas/webhooks/ledger-version.ts'
+import type { Cursors } from '../../core/delivery/delivery.ts'
+import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import { TryAgain } from '../../runtime/exit.ts'
+import { lookAfter } from '../../runtime/nats/look-after.ts'
+import { isWrongLastSequence, type Stored } from '../../runtime/nats/stored-message.ts'
+import { readWal, setWalHeaders, type WalMessage } from '../../runtime/nats/wal-message.ts'
+import { NewerFormat } from '../../schemas/formats.ts'
+import { ledgerStream, walSubject } from '../../schemas/subjects.ts'
+import { encodeRecords, levelOfRecord } from '../../schemas/webhooks/ledger-records.ts'
+import { versionOf } from '../../schemas/webhooks/ledger-version.ts'
 
 /** Another process owns the shard: stop, and let the leases decide. */
 export class Fenced extends TryAgain {}

@@ -1,9 +1,9 @@
 /** Ends a webhook in its bucket, where everybody sees it; its owner enables it again by the API. */
 
 import type { KV } from '@nats-io/kv'
-import { formatIso } from '../core/iso-time.ts'
-import { jsonOf } from '../runtime/nats/read-entry.ts'
-import { parseWebhook, type Webhook } from '../schemas/webhooks/webhook.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import { parseWebhook, type Webhook } from '../../schemas/webhooks/webhook.ts'
 
 type Reason = NonNullable<Webhook['disabled']>['reason']
 

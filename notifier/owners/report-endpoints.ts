@@ -1,13 +1,13 @@
 /** What follows from how endpoints behave: webhooks are disabled, owners get mails, we count. */
 import type { KV } from '@nats-io/kv'
-import { keyText } from '../core/delivery/delivery.ts'
-import { webhookIdOf } from '../core/delivery/webhook-id.ts'
-import type { Logger } from '../runtime/log.ts'
-import type { Webhook } from '../schemas/webhooks/webhook.ts'
-import type { DelivererContext } from './deliverer.ts'
+import { keyText } from '../../core/delivery/delivery.ts'
+import { webhookIdOf } from '../../core/delivery/webhook-id.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { Webhook } from '../../schemas/webhooks/webhook.ts'
+import type { NotifierMetrics } from '../metrics.ts'
+import type { DelivererContext } from '../send/deliverer.ts'
 import { disableWebhook } from './disable.ts'
 import { disabledMail, failingMail } from './mails.ts'
-import type { NotifierMetrics } from './metrics.ts'
 import type { SendOwnerMail } from './owner-mails.ts'
 
 type Options = {

@@ -1,12 +1,12 @@
-import { type Cursors, sourceNames, sourceOf } from '../core/delivery/delivery.ts'
-import { sourceRows } from '../core/delivery/event-kinds.ts'
+import { type Cursors, sourceNames, sourceOf } from '../../core/delivery/delivery.ts'
+import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import {
   kindOfBits,
   type Ledger,
   sequenceOf,
   slotStates,
   stateOf,
-} from '../core/delivery/ledger.ts'
+} from '../../core/delivery/ledger.ts'
 
 /**
  * The oldest message of READINGS that a delivery, made or to be made, needs; undefined: none does.

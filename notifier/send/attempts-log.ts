@@ -3,8 +3,8 @@
  * acknowledgement, and a server that is away costs at most what was under way.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
-import { attemptSubject } from '../schemas/subjects.ts'
-import type { Attempt } from '../schemas/webhooks/attempt.ts'
+import { attemptSubject } from '../../schemas/subjects.ts'
+import type { Attempt } from '../../schemas/webhooks/attempt.ts'
 
 export type AttemptsLog = (attempt: Attempt) => void
 

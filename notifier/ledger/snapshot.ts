@@ -3,21 +3,21 @@
  * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
-import type { Cursors } from '../core/delivery/delivery.ts'
-import { unlessOvertaken } from '../runtime/nats/cas.ts'
-import { lastMessage } from '../runtime/nats/stored-message.ts'
+import type { Cursors } from '../../core/delivery/delivery.ts'
+import { unlessOvertaken } from '../../runtime/nats/cas.ts'
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import {
   ledgerSnapSubject,
   ledgerStream,
   manifestSubject,
   walSubject,
-} from '../schemas/subjects.ts'
+} from '../../schemas/subjects.ts'
 import {
   encodeManifest,
   type LedgerSnapshot,
   type Manifest,
-} from '../schemas/webhooks/ledger-snapshot.ts'
-import { versionOf } from '../schemas/webhooks/ledger-version.ts'
+} from '../../schemas/webhooks/ledger-snapshot.ts'
+import { versionOf } from '../../schemas/webhooks/ledger-version.ts'
 import { lastManifest } from './manifest.ts'
 import type { WalContext } from './wal.ts'
 

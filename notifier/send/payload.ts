@@ -2,19 +2,19 @@
  * The body of a delivery, from what the streams hold: made again for each attempt, the same bytes
  * each time, whatever was changed in the registry or the webhook meanwhile.
  */
-import { usCategoryOf } from '../core/air/index/us-bands.ts'
-import { criticalAqi } from '../core/air/thresholds.ts'
-import { measurementsOf } from '../core/air/values.ts'
-import type { EventKind } from '../core/delivery/delivery.ts'
-import { formatIsoMs } from '../core/iso-time.ts'
-import { type Keccak, leafOf } from '../core/proof/leaf.ts'
-import { proofUrl } from '../core/proof/proof-path.ts'
-import type { ArrivedReading } from '../core/state/log-message.ts'
-import { deliveryId } from '../runtime/delivery-id.ts'
-import type { AnchoredEvent } from '../schemas/anchoring/batch-record.ts'
-import { type RegisteredSensor, siteAt } from '../schemas/devices/registered-sensor.ts'
-import type { AirEvent } from '../schemas/log/event.ts'
-import type { RiseData, WebhookPayload } from '../schemas/webhooks/webhook-payload.ts'
+import { usCategoryOf } from '../../core/air/index/us-bands.ts'
+import { criticalAqi } from '../../core/air/thresholds.ts'
+import { measurementsOf } from '../../core/air/values.ts'
+import type { EventKind } from '../../core/delivery/delivery.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
+import { type Keccak, leafOf } from '../../core/proof/leaf.ts'
+import { proofUrl } from '../../core/proof/proof-path.ts'
+import type { ArrivedReading } from '../../core/state/log-message.ts'
+import { deliveryId } from '../../runtime/delivery-id.ts'
+import type { AnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import type { AirEvent } from '../../schemas/log/event.ts'
+import type { RiseData, WebhookPayload } from '../../schemas/webhooks/webhook-payload.ts'
 
 /** What happened, by which a body and an id are made. */
 export type Happening = {

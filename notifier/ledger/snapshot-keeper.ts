@@ -1,6 +1,6 @@
-import { forgetIdleHooks, type Ledger } from '../core/delivery/ledger.ts'
-import { secondMs } from '../core/time.ts'
-import { encodeLedger } from '../schemas/webhooks/ledger-snapshot.ts'
+import { forgetIdleHooks, type Ledger } from '../../core/delivery/ledger.ts'
+import { secondMs } from '../../core/time.ts'
+import { encodeLedger } from '../../schemas/webhooks/ledger-snapshot.ts'
 import type { SnapshotWriter } from './snapshot.ts'
 import type { Wal } from './wal.ts'
 

@@ -4,23 +4,23 @@
  * Where the process may die: before the answer came or after it, until the record is durable, the
  * next owner finds the delivery due and makes the attempt again, with the same id and bytes.
  */
-import { judgeAttempt } from '../core/delivery/attempt-verdict.ts'
-import { afterFailure, closedBreaker } from '../core/delivery/breaker.ts'
-import { sourceOf } from '../core/delivery/delivery.ts'
-import { failedAt, judgeHealth } from '../core/delivery/endpoint-health.ts'
-import { deliveryAt, type Ledger } from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, Health, LedgerRecord } from '../core/delivery/ledger-record.ts'
-import { healthy } from '../core/delivery/ledger-record.ts'
-import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
-import { minuteMs } from '../core/time.ts'
-import { isServerAway } from '../runtime/server-away.ts'
+import { judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
+import { afterFailure, closedBreaker } from '../../core/delivery/breaker.ts'
+import { sourceOf } from '../../core/delivery/delivery.ts'
+import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
+import { deliveryAt, type Ledger } from '../../core/delivery/ledger.ts'
+import type { DeliveryRecord, Health, LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import { healthy } from '../../core/delivery/ledger-record.ts'
+import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
+import { minuteMs } from '../../core/time.ts'
+import { isServerAway } from '../../runtime/server-away.ts'
+import type { NotifierMetrics } from '../metrics.ts'
+import type { Sources } from '../sources/source.ts'
+import type { BookEntry } from '../webhook-book.ts'
 import { type AttemptContext, type Attempted, attemptDelivery } from './attempt.ts'
 import type { AttemptsLog } from './attempts-log.ts'
 import type { Endpoint, Flight } from './endpoint.ts'
-import type { NotifierMetrics } from './metrics.ts'
 import type { Happening } from './payload.ts'
-import type { Sources } from './sources/source.ts'
-import type { BookEntry } from './webhook-book.ts'
 
 export type DelivererContext = AttemptContext & {
   readonly sources: Sources

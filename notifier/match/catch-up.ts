@@ -9,15 +9,15 @@ import {
   type SourceName,
   sourceNames,
   type Trigger,
-} from '../core/delivery/delivery.ts'
-import { deliveryAt, type Ledger, slotsOf } from '../core/delivery/ledger.ts'
-import type { DeliveryRecord, LedgerRecord } from '../core/delivery/ledger-record.ts'
-import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
-import type { WebhookIndex } from '../core/delivery/webhook-match.ts'
+} from '../../core/delivery/delivery.ts'
+import { deliveryAt, type Ledger, slotsOf } from '../../core/delivery/ledger.ts'
+import type { DeliveryRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
+import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
+import type { WebhookIndex } from '../../core/delivery/webhook-match.ts'
+import type { Wal } from '../ledger/wal.ts'
+import type { SourceItem, Sources } from '../sources/source.ts'
+import { type BookEntry, indexOfOne, subscriptionOf } from '../webhook-book.ts'
 import type { Matcher } from './matcher.ts'
-import type { SourceItem, Sources } from './sources/source.ts'
-import type { Wal } from './wal.ts'
-import { type BookEntry, indexOfOne, subscriptionOf } from './webhook-book.ts'
 
 export type CatchUp = {
   /** Begins where the webhook is behind, has room and is open; nothing otherwise. */

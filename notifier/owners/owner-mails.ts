@@ -1,7 +1,7 @@
 /** Mails to the owners of webhooks: that one is failing, or was disabled. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../runtime/log.ts'
-import type { MailQueue } from '../runtime/nats/mail-queue.ts'
+import type { Logger } from '../../runtime/log.ts'
+import type { MailQueue } from '../../runtime/nats/mail-queue.ts'
 import type { TellableMail } from './mails.ts'
 
 const mailTries = 5

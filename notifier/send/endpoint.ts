@@ -1,7 +1,7 @@
 /** A receiver as the scheduler knows it: what is due for it, and how it has behaved. */
-import { type Breaker, closedBreaker } from '../core/delivery/breaker.ts'
-import { createSlotQueue, type SlotQueue } from '../core/delivery/slot-queue.ts'
-import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
+import { type Breaker, closedBreaker } from '../../core/delivery/breaker.ts'
+import { createSlotQueue, type SlotQueue } from '../../core/delivery/slot-queue.ts'
+import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 
 export type Endpoint = {
   readonly number: WebhookNumber
