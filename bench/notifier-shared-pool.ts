@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { signatureHeaders } from '../core/delivery/signature.ts'
-import { bodyOf, happeningOfEvent, idFor } from '../notifier/send/payload.ts'
+import { bodyOf, happeningOfEvent, idFor } from '../notifier/sources/payload.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openPull } from '../runtime/nats/pull.ts'
 import { environment } from '../runtime/process/config.ts'

@@ -1,5 +1,5 @@
 /** Endpoints that wait for a place: one of their account's, or one of those that are unproven. */
-import type { Endpoint } from '../send/endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 
 export type PlaceQueue = {
   readonly forAccount: (account: string, endpoint: Endpoint) => void

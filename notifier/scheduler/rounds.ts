@@ -1,6 +1,6 @@
 /** Whose turn is it? Endpoints with something due, in turn; those with something urgent first. */
 import { isEmpty } from '../../core/delivery/slot-queue.ts'
-import type { Endpoint } from '../send/endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 
 export type Rounds = {
   /** At the end of its round. @returns whether anything is due for it */

@@ -28,7 +28,7 @@ import {
 import { dequeue, enqueue } from '../../core/delivery/slot-queue.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import type { Limits } from '../limits.ts'
-import { createEndpoint, type Endpoint } from '../send/endpoint.ts'
+import { createEndpoint, type Endpoint } from './endpoint.ts'
 import { createPlaceQueue, type PlaceQueue } from './place-queue.ts'
 import { createRounds, type Rounds } from './rounds.ts'
 import { createWakes, type Wakes } from './wakes.ts'

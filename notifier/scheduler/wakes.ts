@@ -1,5 +1,5 @@
 /** Endpoints that are looked at again at a time: their rate allows one, or their breaker closes. */
-import type { Endpoint } from '../send/endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 
 export type Wakes = Disposable & {
   /** Nothing where it is looked at before that time anyway. */

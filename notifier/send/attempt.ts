@@ -10,8 +10,8 @@ import { secondMs } from '../../core/time.ts'
 import { inWords } from '../../runtime/exit.ts'
 import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
+import { bodyOf, type Happening, idFor } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
-import { bodyOf, type Happening, idFor } from './payload.ts'
 import type { Answer, Sender, Sent } from './send.ts'
 
 export type AttemptContext = {

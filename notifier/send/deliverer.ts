@@ -15,12 +15,12 @@ import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import { minuteMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import type { NotifierMetrics } from '../metrics.ts'
+import type { Endpoint, Flight } from '../scheduler/endpoint.ts'
+import type { Happening } from '../sources/payload.ts'
 import type { Sources } from '../sources/source.ts'
 import type { BookEntry } from '../webhook-book.ts'
 import { type AttemptContext, type Attempted, attemptDelivery } from './attempt.ts'
 import type { AttemptsLog } from './attempts-log.ts'
-import type { Endpoint, Flight } from './endpoint.ts'
-import type { Happening } from './payload.ts'
 
 export type DelivererContext = AttemptContext & {
   readonly sources: Sources

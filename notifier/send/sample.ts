@@ -4,7 +4,7 @@ import type { EventKind } from '../../core/delivery/delivery.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import type { PayloadOf } from '../../schemas/webhooks/webhook-payload.ts'
-import type { Happening } from './payload.ts'
+import type { Happening } from '../sources/payload.ts'
 
 const sensor = { sensor_id: 'NGR-LOS-TST-000', location: 'Test delivery, no real sensor' }
 const hash = `0x${'0'.repeat(64)}`

@@ -10,9 +10,9 @@
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readUpTo } from '../../runtime/nats/read-up-to.ts'
 import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
-import { happeningOfAnchored } from '../send/payload.ts'
 import { type FinalBatch, finalBatches } from './final-batches.ts'
 import { type LogReadings, matchReadings } from './log-readings.ts'
+import { happeningOfAnchored } from './payload.ts'
 import type { Source, SourceContext, SourceItem } from './source.ts'
 
 export function anchoredSource(

@@ -5,7 +5,7 @@ import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts
 import { reportBroken } from '../../runtime/broken.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
-import { happeningOfEvent } from '../send/payload.ts'
+import { happeningOfEvent } from './payload.ts'
 import { recent } from './recent.ts'
 import type { Source, SourceContext } from './source.ts'
 import { commonOf, streamItems } from './stream-items.ts'

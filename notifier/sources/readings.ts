@@ -1,8 +1,8 @@
 /** Source `readings`: the log itself, as far as it is kept. */
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
-import { happeningOfReading } from '../send/payload.ts'
 import { type LogReadings, matchReadings } from './log-readings.ts'
+import { happeningOfReading } from './payload.ts'
 import type { Source, SourceContext } from './source.ts'
 import { commonOf, streamItems } from './stream-items.ts'
 

@@ -9,7 +9,7 @@ import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import type { Matched as OnMatched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import type { Happening } from '../send/payload.ts'
+import type { Happening } from './payload.ts'
 import type { Matched } from './resume.ts'
 
 /** One message of a source, which holds any number of events. */

@@ -160,7 +160,7 @@ function faultsOfOrder(
   return faults
 }
 
-test('check 1: nothing is lost, doubled or out of order when processes are killed (SQLite)', async () => {
+test('nothing is lost, doubled or out of order when processes are killed (SQLite)', async () => {
   using folder = temporaryFolder()
   await using store = checkedSqlite(folder.path)
   const random = seeded(13)
@@ -181,7 +181,7 @@ test('check 1: nothing is lost, doubled or out of order when processes are kille
 const missing = await influxMissing()
 
 test.skipIf(missing !== undefined)(
-  `check 1: two pipelines and 2 % failing writes lose and double nothing (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
+  `two pipelines and 2 % failing writes lose and double nothing (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
   async () => {
     using first = temporaryFolder()
     using second = temporaryFolder()

@@ -78,7 +78,7 @@ async function hoursOf(store: Store, nowMs: number): Promise<readonly AreaStats[
 }
 
 test(
-  'check 8: snapshot and log give the uninterrupted state, and what is deleted comes back',
+  'snapshot and log give the uninterrupted state, and what is deleted comes back',
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

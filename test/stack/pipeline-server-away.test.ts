@@ -39,7 +39,7 @@ async function untilGrown(nc: NatsConnection, end: number): Promise<number> {
 }
 
 test(
-  'check 7: after a frozen and a killed server readings go on, and nobody is called offline',
+  'after a frozen and a killed server readings go on, and nobody is called offline',
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

@@ -38,7 +38,7 @@ const untilPresence = (
   )
 
 test(
-  'check 6: each silence is told once, offline and online, also across a restart',
+  'each silence is told once, offline and online, also across a restart',
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

@@ -19,7 +19,7 @@ const rate = 20_000
 const mostWaiting = 50_000 + 2_000
 
 test(
-  'check 3: a stalled store costs bounded memory and is caught up with without a restart',
+  'a stalled store costs bounded memory and is caught up with without a restart',
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

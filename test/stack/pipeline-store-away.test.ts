@@ -55,7 +55,7 @@ async function expectAllButPoison(
   return bad.length
 }
 
-test('check 4: events and the log go on while the store is away, and it gets all of it later (SQLite)', async () => {
+test('events and the log go on while the store is away, and it gets all of it later (SQLite)', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
   const nats = resources.use(await testNats())
@@ -87,7 +87,7 @@ test('check 4: events and the log go on while the store is away, and it gets all
 const missing = await influxMissing()
 
 test.skipIf(missing !== undefined)(
-  `check 4: a 503 fails that very write, which is made again, and poison rows are cut out (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
+  `a 503 fails that very write, which is made again, and poison rows are cut out (InfluxDB)${missing === undefined ? '' : ` (${missing})`}`,
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

@@ -33,7 +33,7 @@ const snapshotSeqs = (nc: NatsConnection): Promise<readonly number[]> =>
 /** The instance that wrote a message: a worker's name without the number of its start. */
 const instanceOf = ({ message }: Logged): string => message.worker.replace(/-\d+$/, '')
 
-test('check 5: a stale worker is shut out and has written nothing that the log does not hold', async () => {
+test('a stale worker is shut out and has written nothing that the log does not hold', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
   const nats = resources.use(await testNats())

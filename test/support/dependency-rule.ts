@@ -108,7 +108,21 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     send: ['chain', 'contract'],
     audit: ['chain', 'contract'],
   },
-  notifier: { scheduler: [], sources: [] },
+  pipeline: {
+    intake: [],
+    decide: [],
+    log: [],
+    projections: [],
+    copies: ['intake', 'log'],
+  },
+  notifier: {
+    scheduler: [],
+    sources: [],
+    ledger: [],
+    match: ['sources', 'ledger'],
+    send: ['sources', 'scheduler'],
+    owners: ['send'],
+  },
   api: {
     http: [],
     access: ['http'],

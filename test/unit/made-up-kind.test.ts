@@ -5,7 +5,7 @@
 import { headers } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { Happening } from '../../notifier/send/payload.ts'
+import type { Happening } from '../../notifier/sources/payload.ts'
 import type { SourceItem, Sources } from '../../notifier/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { mapSources } from '../../core/delivery/delivery.ts'
 import { applyRecord, createLedger } from '../../core/delivery/ledger.ts'
+import { createEndpoint } from '../../notifier/scheduler/endpoint.ts'
 import { createDeliverer, type DelivererContext } from '../../notifier/send/deliverer.ts'
-import { createEndpoint } from '../../notifier/send/endpoint.ts'
 import type { Source, SourceItem } from '../../notifier/sources/source.ts'
 import type { BookEntry } from '../../notifier/webhook-book.ts'
 

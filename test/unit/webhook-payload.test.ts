@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { happeningOfEvent } from '../../notifier/send/payload.ts'
+import { happeningOfEvent } from '../../notifier/sources/payload.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 

@@ -132,7 +132,7 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a delivery of one kind has the body of another',
-    file: 'notifier/send/payload.ts',
+    file: 'notifier/sources/payload.ts',
     rows: /^ {6}if \(kind !== '([\w.]+)'.*\) return undefined\n/gm,
     becomes: nothing,
     least: 3,

@@ -153,7 +153,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('cli/export/row-line.ts', ['every-quantity']),
   derived('cli/audit/api-rows.ts', ['audit-pending']),
   derived('gate/topics/join-parts.ts', ['topic-work']),
-  derived('gate/push/readings-endpoint.ts', ['push-rules']),
+  derived('gate/push/readings-endpoint.ts', ['push-arrival']),
   derived('gate/push/raw-item.ts', ['every-quantity']),
   derived('gate/devices/uplink.ts', ['every-quantity']),
   derived('gate/devices/esphome.ts', ['device-map-esphome']),
