@@ -1,3 +1,4 @@
+import type { Hex } from '../hex.ts'
 import type { SensorId } from './sensor-id.ts'
 import type { Values } from './values.ts'
 
@@ -15,6 +16,10 @@ export type Reading = {
   readonly flags: number
   /** partition · 2^40 + n, where n counts the partition's accepted readings from 1, no gap. */
   readonly seq: number
+  /** The version of its leaf. Absent: 1, as in everything that was committed below format level 3. */
+  readonly leafVersion?: 2
+  /** keccak256 of algorithm, public key and signature, where its device signed it; in leaf 2 alone. */
+  readonly device?: Hex
 }
 
 /** What makes a reading the same reading: accepted once, ever. */
