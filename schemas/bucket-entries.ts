@@ -2,6 +2,7 @@
 import { Ajv } from 'ajv'
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import {
+  deploymentKey,
   parseAnchored,
   parseBoundary,
   parseChecked,
@@ -10,6 +11,7 @@ import {
   parseSealed,
 } from './anchoring/batch-record.ts'
 import { parseChainProof } from './anchoring/chain-proof.ts'
+import { parseDeployment2 } from './anchoring/deployments.ts'
 import { applicationFault } from './devices/application.ts'
 import { credentialSchema } from './devices/credential.ts'
 import { entryFault } from './devices/registered-sensor.ts'
@@ -93,7 +95,10 @@ const checks: Readonly<Record<string, Check>> = {
     checked: parses(parseChecked),
   }),
   [buckets.proofs]: parses(parseChainProof),
-  [buckets.anchoring]: byKey({ deployment: parses(parseDeployment) }),
+  [buckets.anchoring]: byKey({
+    deployment: (value, key) =>
+      parses(key === deploymentKey ? parseDeployment : parseDeployment2)(value, key),
+  }),
   [buckets.system]: byKey({
     rollup: fits({
       type: 'object',

@@ -5,7 +5,7 @@ import { TryAgain } from '../../runtime/exit.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { chainAt } from '../chain/chain.ts'
 import { type Ask, RpcRefusal } from '../chain/rpc.ts'
-import { isRegistryCode } from '../contract/registry.ts'
+import { isRegistryCode } from '../contract/contract-code.ts'
 import type { Story } from './chain.ts'
 
 /** Every anchor up to the finalized block, asked of a node. @throws TryAgain, RpcRefusal */

@@ -13,6 +13,7 @@ import {
 } from 'viem'
 import type { Hex } from '../../core/hex.ts'
 import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
+import type { ContractVersion } from '../contract/contract-code.ts'
 import { type Anchored, type At, registryAt } from '../contract/registry.ts'
 import type { Market } from './fees.ts'
 import { type Ask, RpcRefusal } from './rpc.ts'
@@ -57,7 +58,12 @@ export type Chain = {
 /** Nodes bound how many blocks one question about logs may span. */
 const logSpan = 2_000
 
-export function chainAt(ask: Ask, contract: Hex, writer: Address): Chain {
+export function chainAt(
+  ask: Ask,
+  contract: Hex,
+  writer: Address,
+  version: ContractVersion = 1,
+): Chain {
   const client = createPublicClient({
     cacheTime: 0,
     transport: custom(
@@ -65,7 +71,7 @@ export function chainAt(ask: Ask, contract: Hex, writer: Address): Chain {
       { retryCount: 0 },
     ),
   })
-  const registry = registryAt(client, contract)
+  const registry = registryAt(client, contract, version)
   const headAt = (at: At): Promise<Hex> => plain(registry.head(at))
 
   const countAt = async (block: number): Promise<number> =>

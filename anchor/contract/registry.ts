@@ -1,6 +1,6 @@
 /**
- * The registry contract in the words of this project: what to send it, and what it says. It only
- * encodes, decodes and asks: sending and waiting are the sender's.
+ * The registry contract in the words of this project: what to send it, and what it says, in both of
+ * its versions. It only encodes, decodes and asks: sending and waiting are the sender's.
  */
 import {
   type Address,
@@ -14,10 +14,12 @@ import {
   type PublicClient,
   RpcRequestError,
 } from 'viem'
-import { registryAbi } from './abi.ts'
-import artifact from './airproof-anchors.json' with { type: 'json' }
+import type { BatchRecord } from '../../schemas/anchoring/deployments.ts'
+import { registryAbi, registryAbi2 } from './abi.ts'
+import { bytecodeOf, type ContractVersion, isRegistryCode } from './contract-code.ts'
+import { type NumberWords, packNumbers, unpackNumbers } from './packed-numbers.ts'
 
-/** The arguments of `anchor`, in order, as `core/proof/header.ts` gives them. */
+/** The arguments of `anchor` in version 1, in order, as `core/proof/header.ts` gives them. */
 export type AnchorCall = {
   readonly prevHead: Hex
   readonly index: number
@@ -28,15 +30,34 @@ export type AnchorCall = {
   readonly count: number
 }
 
+/** Those of version 2, which has the rest from `prev`: the record that its head is the hash of. */
+export type AnchorCall2 = Pick<AnchorCall, 'root' | 'headerHash' | 'last'> & {
+  readonly prev: BatchRecord
+  /** For each partition the number of its last reading up to the end of this batch. */
+  readonly nLast: readonly number[]
+}
+
 /** What the contract said when it anchored a batch, and where it said it. */
 export type Anchored = AnchorCall & {
   /** The head from then on. */
   readonly head: Hex
+  /** Version 2 alone: the last numbers of the batch before, and of this one, by partition. */
+  readonly before?: readonly number[]
+  readonly n?: readonly number[]
   readonly blockNumber: number
   readonly blockHash: Hex
   readonly txHash: Hex
   readonly logIndex: number
 }
+
+/** Where a contract of version 2 goes on from. */
+export type Beginning = {
+  /** The contract that anchored `from`; zero: there is none. */
+  readonly former: Address
+  readonly from: BatchRecord
+}
+
+export type Began = Beginning & { readonly head: Hex; readonly blockNumber: number }
 
 export type WriterChanged = {
   readonly previous: Address
@@ -49,87 +70,133 @@ export type At = { readonly blockNumber: bigint } | { readonly blockTag: 'latest
 
 export type Registry = {
   readonly address: Address
+  readonly version: ContractVersion
   /** At the latest block unless `at` says otherwise. */
   readonly head: (at?: At) => Promise<Hex>
   readonly writer: (at?: At) => Promise<Address>
   readonly owner: () => Promise<Address>
-  /** Whether the code at the address is this contract's: false also where there is none. */
+  /** Whether the code at the address is that of our contract in this version. */
   readonly isDeployed: () => Promise<boolean>
   /**
-   * All anchors of the blocks, both included, in the order of the chain. Nodes bound how many
-   * blocks one question may span: whoever replays a long history asks in steps.
+   * All anchors of the blocks, both included, in the order of the chain. Nodes bound how many blocks
+   * one question may span, so a long history is read in steps.
    */
   readonly anchored: (span: BlockSpan) => Promise<Anchored[]>
   readonly writerChanges: (span: BlockSpan) => Promise<WriterChanged[]>
+  /** Its beginning, which the contract emits once; undefined: not in these blocks, or version 1. */
+  readonly began: (span: BlockSpan) => Promise<Began | undefined>
 }
 
 export type BlockSpan = { readonly fromBlock: number; readonly toBlock: number }
 
-/** Every call asks the node anew, once; errors are viem's. */
+/** Every call asks the node again, once; errors are viem's. */
 export function registryAt(
   client: Pick<PublicClient, 'readContract' | 'getCode' | 'getContractEvents'>,
   address: Address,
+  version: ContractVersion = 1,
 ): Registry {
+  // what both versions have is asked by the interface of the first
   const contract = { address, abi: registryAbi } as const
-  const events = (span: BlockSpan) => ({
-    ...contract,
+  const within = (span: BlockSpan) => ({
+    address,
     fromBlock: BigInt(span.fromBlock),
     toBlock: BigInt(span.toBlock),
     strict: true as const,
   })
   return {
     address,
+    version,
     head: (at = latest) => client.readContract({ ...contract, functionName: 'head', ...at }),
     writer: (at = latest) => client.readContract({ ...contract, functionName: 'writer', ...at }),
     owner: () => client.readContract({ ...contract, functionName: 'owner' }),
-    isDeployed: async () => isRegistryCode((await client.getCode({ address })) ?? '0x'),
+    isDeployed: async () => isRegistryCode((await client.getCode({ address })) ?? '0x', version),
     anchored: async (span) => {
-      const logs = await client.getContractEvents({ ...events(span), eventName: 'Anchored' })
-      return logs.map(anchoredOf)
+      const abi = version === 1 ? registryAbi : registryAbi2
+      const logs = await client.getContractEvents({ ...within(span), abi, eventName: 'Anchored' })
+      return logs.map((log) => anchoredOf(log, version))
     },
     writerChanges: async (span) => {
-      const logs = await client.getContractEvents({ ...events(span), eventName: 'WriterChanged' })
+      const eventName = 'WriterChanged'
+      const logs = await client.getContractEvents({ ...within(span), abi: registryAbi, eventName })
       return logs.map(({ args, blockNumber }) => ({ ...args, blockNumber: Number(blockNumber) }))
+    },
+    began: async (span) => {
+      if (version === 1) return undefined
+      const abi = registryAbi2
+      const [log] = await client.getContractEvents({ ...within(span), abi, eventName: 'Began' })
+      if (log === undefined) return undefined
+      const { former, head, from } = log.args
+      return { former, head, from: recordOf(from), blockNumber: Number(log.blockNumber) }
     },
   }
 }
 
 const latest = { blockTag: 'latest' } as const
 
-/** `data` of the transaction that anchors. */
-export const encodeAnchorCall = (call: AnchorCall): Hex =>
-  encodeFunctionData({
-    abi: registryAbi,
-    functionName: 'anchor',
-    args: [
-      call.prevHead,
-      BigInt(call.index),
-      call.root,
-      call.headerHash,
-      BigInt(call.first),
-      BigInt(call.last),
-      BigInt(call.count),
-    ],
-  })
+/** `data` of the transaction that anchors; a call with `prev` is one of version 2. */
+export const encodeAnchorCall = (call: AnchorCall | AnchorCall2): Hex =>
+  'prev' in call
+    ? encodeFunctionData({
+        abi: registryAbi2,
+        functionName: 'anchor',
+        args: [
+          wordsOf(call.prev),
+          call.root,
+          call.headerHash,
+          BigInt(call.last),
+          packNumbers(call.nLast),
+        ],
+      })
+    : encodeFunctionData({
+        abi: registryAbi,
+        functionName: 'anchor',
+        args: [
+          call.prevHead,
+          BigInt(call.index),
+          call.root,
+          call.headerHash,
+          BigInt(call.first),
+          BigInt(call.last),
+          BigInt(call.count),
+        ],
+      })
 
-/** `data` of the transaction that names another writer; the owner's to send. */
+/** `data` of the transaction that names another writer, which the owner sends. */
 export const encodeSetWriter = (writer: Address): Hex =>
   encodeFunctionData({ abi: registryAbi, functionName: 'setWriter', args: [writer] })
 
-/** `data` of the transaction, without `to`, that deploys the contract. */
-export const encodeDeployment = (owner: Address, writer: Address): Hex =>
-  encodeDeployData({ abi: registryAbi, bytecode: hexOf(artifact.bytecode), args: [owner, writer] })
+/** `data` of the transaction, without `to`, that deploys the contract; with a beginning, version 2. */
+export const encodeDeployment = (owner: Address, writer: Address, beginning?: Beginning): Hex =>
+  beginning === undefined
+    ? encodeDeployData({ abi: registryAbi, bytecode: bytecodeOf(1), args: [owner, writer] })
+    : encodeDeployData({
+        abi: registryAbi2,
+        bytecode: bytecodeOf(2),
+        args: [owner, writer, beginning.former, wordsOf(beginning.from)],
+      })
 
-/** Whether code from a chain is this contract's, whoever its owner is. */
-export function isRegistryCode(code: Hex): boolean {
-  const expected = artifact.deployedBytecode
-  if (code.length !== expected.length) return false
-  const masked = artifact.immutables.reduce((text, start) => {
-    const at = 2 + 2 * start
-    return `${text.slice(0, at)}${'0'.repeat(64)}${text.slice(at + 64)}`
-  }, code.toLowerCase())
-  return masked === expected
+type Words = {
+  readonly prevHead: Hex
+  readonly index: bigint
+  readonly root: Hex
+  readonly headerHash: Hex
+  readonly last: bigint
+  readonly n: NumberWords
 }
+
+const wordsOf = ({ index, last, n, ...hashes }: BatchRecord): Words => ({
+  ...hashes,
+  index: BigInt(index),
+  last: BigInt(last),
+  n: packNumbers(n),
+})
+
+const recordOf = ({ index, last, n, ...hashes }: Words): BatchRecord => ({
+  ...hashes,
+  index: Number(index),
+  last: Number(last),
+  n: unpackNumbers(n),
+})
 
 type Log = {
   readonly data: Hex
@@ -142,30 +209,35 @@ type Log = {
 
 /**
  * A mined log of the contract, as receipts and queries give it.
- * @throws viem's error where it is another event
+ * @throws viem's error if it is another event
  */
-export function anchoredOf(log: Log): Anchored {
-  const { args } = decodeEventLog({ abi: registryAbi, eventName: 'Anchored', ...log })
-  return {
-    prevHead: args.prevHead,
-    index: Number(args.index),
-    root: args.root,
-    headerHash: args.headerHash,
-    first: Number(args.first),
-    last: Number(args.last),
-    count: Number(args.count),
-    head: args.head,
-    blockNumber: Number(log.blockNumber),
-    blockHash: log.blockHash,
-    txHash: log.transactionHash,
-    logIndex: log.logIndex,
+export function anchoredOf(log: Log, version: ContractVersion = 1): Anchored {
+  if (version === 1) {
+    const { args } = decodeEventLog({ abi: registryAbi, eventName: 'Anchored', ...log })
+    return withPlace(args, log)
   }
+  const { args } = decodeEventLog({ abi: registryAbi2, eventName: 'Anchored', ...log })
+  const { before, n, ...rest } = args
+  return { ...withPlace(rest, log), before: unpackNumbers(before), n: unpackNumbers(n) }
 }
 
-function hexOf(text: string): Hex {
-  if (!/^0x([0-9a-f]{2})+$/.test(text)) throw new RangeError('the artifact holds no bytecode')
-  return `0x${text.slice(2)}`
-}
+type AnchoredArgs = Pick<Anchored, 'prevHead' | 'root' | 'headerHash' | 'head'> &
+  Readonly<Record<'index' | 'first' | 'last' | 'count', bigint>>
+
+const withPlace = (args: AnchoredArgs, log: Log): Anchored => ({
+  ...args,
+  index: Number(args.index),
+  first: Number(args.first),
+  last: Number(args.last),
+  count: Number(args.count),
+  blockNumber: Number(log.blockNumber),
+  blockHash: log.blockHash,
+  txHash: log.transactionHash,
+  logIndex: log.logIndex,
+})
+
+/** Version 2 has every error of version 1. */
+const errors = registryAbi2
 
 /** The contract's own reason in viem's error of a call or an estimate, if it has one. */
 export function refusalOf(error: unknown) {
@@ -174,7 +246,7 @@ export function refusalOf(error: unknown) {
   const data = told instanceof RpcRequestError ? told.data : undefined
   if (typeof data !== 'string' || !isHex(data)) return undefined
   try {
-    return decodeErrorResult({ abi: registryAbi, data })
+    return decodeErrorResult({ abi: errors, data })
   } catch {
     // another contract's error, or none at all
     return undefined

@@ -6,7 +6,8 @@ import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { type Chain, chainAt } from '../chain/chain.ts'
 import { type FeeRules, offer } from '../chain/fees.ts'
 import { type Ask, RpcRefusal } from '../chain/rpc.ts'
-import { encodeDeployment, isRegistryCode } from '../contract/registry.ts'
+import { isRegistryCode } from '../contract/contract-code.ts'
+import { encodeDeployment } from '../contract/registry.ts'
 import { describeDeployment } from './deployment.ts'
 
 type DeployOptions = {

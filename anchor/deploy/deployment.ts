@@ -12,7 +12,7 @@ import {
 } from '../../schemas/anchoring/batch-record.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
 import type { ChainSettings } from '../config.ts'
-import { isRegistryCode } from '../contract/registry.ts'
+import { isRegistryCode } from '../contract/contract-code.ts'
 
 export async function readDeployment(kv: KV): Promise<Deployment | undefined> {
   const value = await readEntry(kv, deploymentKey, null)

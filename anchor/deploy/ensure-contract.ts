@@ -7,7 +7,7 @@ import { secondMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { openRpc } from '../chain/rpc.ts'
-import { isRegistryCode } from '../contract/registry.ts'
+import { isRegistryCode } from '../contract/contract-code.ts'
 import { deployRegistry } from './deploy.ts'
 import { describeDeployment, keepDeployment } from './deployment.ts'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import {
+  type Abi,
   type Address,
   createPublicClient,
   createWalletClient,
@@ -9,13 +10,13 @@ import {
 } from 'viem'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi } from '../../anchor/contract/abi.ts'
+import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
+import { isRegistryCode } from '../../anchor/contract/contract-code.ts'
 import {
   anchoredOf,
   encodeAnchorCall,
   encodeDeployment,
   encodeSetWriter,
-  isRegistryCode,
   refusalOf,
   registryAt,
 } from '../../anchor/contract/registry.ts'
@@ -30,7 +31,7 @@ import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
 import { valued } from '../support/readings.ts'
-import { compile, registryArtifact, registrySource } from '../support/solidity.ts'
+import { compile, registries } from '../support/solidity.ts'
 
 const keccak = await createKeccak()
 const owner = anvilAccount(0)
@@ -79,35 +80,53 @@ const oneReading = (end: BatchEnd): BatchHeader =>
 const refusal = (from: Address, to: Address, data: Hex) =>
   client.call({ account: from, to, data }).then(() => 'accepted', refusalOf)
 
-describe('the artifact', () => {
+describe.each([
+  { ...registries[1], version: 1, abi: registryAbi },
+  { ...registries[2], version: 2, abi: registryAbi2 },
+])('the artifact of version $version', ({ source, artifact, more, abi }) => {
   test('is what the compiler makes of the source today', () => {
-    expect(JSON.parse(readFileSync(registryArtifact, 'utf8'))).toEqual(compile(registrySource))
+    expect(JSON.parse(readFileSync(artifact, 'utf8'))).toEqual(compile(source, more))
   })
 
   test('has the interface that our types are made of', () => {
-    const plain = (abi: readonly object[]) =>
-      abi
-        .map((item) =>
-          JSON.stringify(item, (key, value) => (key === 'internalType' ? undefined : value)),
-        )
-        .map((text) => JSON.parse(text))
-        .map(({ type, name, inputs, outputs, stateMutability }) =>
-          JSON.stringify([
-            type,
-            name ?? '',
-            inputs.map((i: { name: string; type: string; indexed?: boolean }) => [
-              i.type,
-              i.name,
-              i.indexed ?? false,
-            ]),
-            (outputs ?? []).map((o: { type: string }) => o.type),
-            stateMutability ?? '',
-          ]),
-        )
-        .toSorted()
-    expect(plain(registryAbi)).toEqual(plain(compile(registrySource).abi))
+    expect(plainAbi(abi)).toEqual(plainAbi(compile(source, more).abi))
   })
 })
+
+type Param = {
+  readonly name?: string
+  readonly type: string
+  readonly indexed?: boolean
+  readonly components?: readonly Param[]
+}
+type Item = {
+  readonly type: string
+  readonly name?: string
+  readonly inputs: readonly Param[]
+  readonly outputs?: readonly Param[]
+  readonly stateMutability?: string
+}
+
+/** What counts of an interface, in an order of its own. */
+const plainAbi = (abi: Abi): readonly string[] =>
+  (JSON.parse(JSON.stringify(abi)) as readonly Item[])
+    .map(({ type, name = '', inputs, outputs = [], stateMutability = '' }) =>
+      JSON.stringify([
+        type,
+        name,
+        inputs.map(plainParam),
+        outputs.map(({ type: of }) => of),
+        stateMutability,
+      ]),
+    )
+    .toSorted()
+
+const plainParam = ({ type, name, indexed = false, components = [] }: Param): unknown => [
+  type,
+  name,
+  indexed,
+  components.map(plainParam),
+]
 
 describe('a registry on a live chain', () => {
   test('is born with the head of its chain and address, its owner and its writer', async () => {

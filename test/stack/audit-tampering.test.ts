@@ -34,7 +34,7 @@ import { anvilAccount, anvilChainId } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
-import { compile, registrySource } from '../support/solidity.ts'
+import { compile, registries } from '../support/solidity.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keccak = await createKeccak()
@@ -264,7 +264,7 @@ test('another contract or chain than the one that is named from outside is not a
 
 /** Ours, but for a way to begin the chain of heads again. */
 function contractThatStartsAgain() {
-  const source = readFileSync(registrySource, 'utf8')
+  const source = readFileSync(registries[1].source, 'utf8')
   const again = `
     function again() external { head = keccak256(abi.encode(block.chainid, address(this))); }
 }`

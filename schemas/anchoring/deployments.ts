@@ -1,0 +1,112 @@
+/**
+ * Every contract that batches of this data were anchored in, in bucket `anchoring`, each entry written
+ * once:
+ *
+ * | key | contract |
+ * |---|---|
+ * | `deployment` | version 1: that of 0.1 and of every instance below format level 3 |
+ * | `deployment.2`, `deployment.3` … | version 2, each going on from a batch of one before it |
+ *
+ * The newest is the one that is anchored to. A new contract that begins at batch 7 because batch 8 is
+ * not ours anchors batch 8 again: from then on that one counts, and the old one's does not.
+ */
+import { Ajv } from 'ajv'
+import { type Hex, zeroHash } from '../../core/hex.ts'
+import {
+  type Deployment,
+  deploymentKey,
+  deploymentSchema,
+  type SealedBatch,
+} from './batch-record.ts'
+
+/** What version 2 of the contract keeps of a batch: its head is the hash of the last one. */
+export type BatchRecord = {
+  readonly prevHead: Hex
+  readonly index: number
+  readonly root: Hex
+  readonly headerHash: Hex
+  readonly last: number
+  /** For each of the 16 partitions the number of its last reading. */
+  readonly n: readonly number[]
+}
+
+/** Before the first batch. */
+export const noBatch: BatchRecord = {
+  prevHead: zeroHash,
+  index: 0,
+  root: zeroHash,
+  headerHash: zeroHash,
+  last: 0,
+  n: Array.from({ length: 16 }, () => 0),
+}
+
+/** Of a batch that is anchored, in either version. */
+export const recordOfBatch = ({ header, headerHash }: SealedBatch): BatchRecord => ({
+  prevHead: header.prevHead,
+  index: header.index,
+  root: header.root,
+  headerHash,
+  last: header.last,
+  n: header.nLast,
+})
+
+const whole = { type: 'integer', minimum: 0 } as const
+const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
+
+export const deployment2Schema = {
+  ...deploymentSchema,
+  $id: 'airproof/deployment-2',
+  title: 'A contract of version 2',
+  required: ['version', ...deploymentSchema.required, 'former', 'from'],
+  properties: {
+    version: { const: 2 },
+    ...deploymentSchema.properties,
+    former: {
+      ...deploymentSchema.properties.contract,
+      description: 'the contract that anchored `from`; zero: there is none',
+    },
+    from: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['prevHead', 'index', 'root', 'headerHash', 'last', 'n'],
+      properties: {
+        prevHead: hash,
+        index: whole,
+        root: hash,
+        headerHash: hash,
+        last: whole,
+        n: { type: 'array', items: whole, minItems: 16, maxItems: 16 },
+      },
+    },
+  },
+} as const
+
+export type Deployment2 = Deployment & {
+  readonly version: 2
+  readonly former: Hex
+  readonly from: BatchRecord
+}
+
+export type AnyDeployment = Deployment | Deployment2
+
+/** @param k from 1 */
+export const deploymentKeyOf = (k: number): string =>
+  k === 1 ? deploymentKey : `${deploymentKey}.${k}`
+
+const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2Schema)
+
+export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
+  isDeployment2(value) ? value : undefined
+
+export const contractVersionOf = (deployment: AnyDeployment): 1 | 2 =>
+  'version' in deployment ? deployment.version : 1
+
+/** The last batch that is not of this contract but of one before it. */
+const beginsAfter = (deployment: AnyDeployment): number =>
+  'from' in deployment ? deployment.from.index : 0
+
+/** Which of the contracts, in the order they were made, counts for a batch. */
+export const deploymentOfBatch = <D extends AnyDeployment>(
+  deployments: readonly D[],
+  index: number,
+): D | undefined => deployments.findLast((deployment) => beginsAfter(deployment) < index)
