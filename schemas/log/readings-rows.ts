@@ -19,7 +19,9 @@ const aqi = integerOrNull
 const flags = { ...integer, description: 'flags' } as const
 
 /** A reading without its number; the columns of a row end with these. */
-export type Columns = Omit<ArrivedReading, 'seq'>
+export type Columns = Omit<ArrivedReading, 'seq' | 'leafVersion' | 'device' | 'signed'>
+
+export type Rows<Row> = { readonly read: (row: Row) => Columns }
 
 type Cell = number | null
 type Place = readonly [sensor: string, area: string, timeMs: number, arrivedMs: number]
