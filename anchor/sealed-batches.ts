@@ -29,7 +29,7 @@ export type SealedBatches = AsyncDisposable & {
   /** Index of the last sealed batch; all before it are there too. */
   readonly last: () => number
   readonly get: (index: number) => SealedBatch | undefined
-  /** Which batch left this head; 0: the contract's first head. undefined: not our batch. */
+  /** Which batch left this head; of the contract's first head the one before. undefined: not our batch. */
   readonly indexOfHead: (head: Hex) => number | undefined
   readonly anchored: (index: number) => Anchored | undefined
   /** Resolves when memory holds what was written before the call. */

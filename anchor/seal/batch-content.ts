@@ -1,15 +1,18 @@
 /** The readings of one batch as they arrive from the log: their leaves, and the claims of the header. */
 
+import { partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
-import type { SealedReadings } from '../../core/proof/batch.ts'
+import type { BatchEnd, SealedReadings } from '../../core/proof/batch.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import { sortLeaves } from '../../core/proof/merkle.ts'
 import { merkleRoot } from '../../core/proof/merkle-root.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
+import { leafVersionOf } from '../../core/state/border.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { cutLeaves } from '../../schemas/anchoring/batch-blob.ts'
 
 export type BatchContent = {
   /** The last log sequence taken; where the batch begins − 1 before the first. */
@@ -27,7 +30,7 @@ export type BatchContent = {
 }
 
 export type BuiltContent = {
-  /** In the order of their hashes. */
+  /** In the order of the tree: of version 1 that of their hashes, of version 2 that of their numbers. */
   readonly leaves: readonly Uint8Array[]
   /** Root of each tile of 256. */
   readonly roots: readonly Uint8Array[]
@@ -36,30 +39,42 @@ export type BuiltContent = {
 }
 
 const leafBytes = 32
+const fewLeaves = 64
 /** The process must answer meanwhile: a lease, a probe. */
 const tilesAtOnce = 16
 
-type Start = { readonly last: number; readonly nLast: readonly number[] }
+type Start = Pick<BatchEnd, 'version' | 'last' | 'nLast'>
 
 /** @param end where the batch before ended */
 export function batchContent(end: Start, keccak: Keccak): BatchContent {
+  const version = end.version ?? 1
   const leafOf = leafEncoder(keccak)
-  const hash = nodeHash(keccak, 1)
+  const hash = nodeHash(keccak, version)
   const counts = Array.from({ length: partitionCount }, () => 0)
-  let bytes = Buffer.alloc(1024 * leafBytes)
+  const leaves = counts.map(() => Buffer.alloc(fewLeaves * leafBytes))
   let [last, count] = [end.last, 0]
   let [timeMinMs, timeMaxMs] = [Infinity, -Infinity]
   let [firstMs, lastMs] = [Infinity, -Infinity]
 
-  const addReading = (reading: LogMessage['readings'][number]): void => {
-    if ((count + 1) * leafBytes > bytes.length) bytes = Buffer.concat([bytes, bytes])
-    bytes.set(leafOf(reading), count * leafBytes)
+  const addReading = (reading: LogMessage['readings'][number], place: number): void => {
+    const partition = partitionOfSeq(reading.seq)
+    let bytes = leaves[partition] ?? Buffer.alloc(0)
+    if ((place + 1) * leafBytes > bytes.length) {
+      bytes = Buffer.concat([bytes, bytes])
+      leaves[partition] = bytes
+    }
+    bytes.set(leafOf(reading), place * leafBytes)
     count++
     timeMinMs = Math.min(timeMinMs, reading.timeMs)
     timeMaxMs = Math.max(timeMaxMs, reading.timeMs)
     firstMs = Math.min(firstMs, reading.arrivedMs)
     lastMs = Math.max(lastMs, reading.arrivedMs)
   }
+  /** Partition by partition, each in the order of its numbers. */
+  const inOrder = (): Uint8Array[] =>
+    leaves.flatMap((bytes, partition) =>
+      cutLeaves(bytes.subarray(0, (counts[partition] ?? 0) * leafBytes)),
+    )
 
   return {
     last: () => last,
@@ -73,29 +88,30 @@ export function batchContent(end: Start, keccak: Keccak): BatchContent {
       last = seq
       if (message === undefined) return
       const { partition, nLast, readings } = message
-      const brought = (counts[partition] ?? 0) + readings.length
+      if (readings.length > 0 && leafVersionOf(message) !== version)
+        throw new MustAct(
+          `READINGS message ${seq} has leaves of version ${leafVersionOf(message)}, and its batch is of version ${version}: the contract in use does not belong to this log; restore bucket \`anchoring\``,
+        )
+      const before = counts[partition] ?? 0
+      const brought = before + readings.length
       const expected = (end.nLast[partition] ?? 0) + brought
       if (nLast !== expected)
         throw new MustAct(
           `READINGS message ${seq} counts ${nLast} readings of partition ${partition}, and ${expected} were in the log: it does not go on from what is anchored`,
         )
-      readings.forEach(addReading)
+      readings.forEach((reading, place) => addReading(reading, before + place))
       counts[partition] = brought
     },
     build: async () => {
       if (count === 0) return { leaves: [], roots: [], readings: undefined }
-      const leaves = sortLeaves(
-        Array.from({ length: count }, (_, at) =>
-          bytes.subarray(at * leafBytes, (at + 1) * leafBytes),
-        ),
-      )
+      const ordered = version === 1 ? sortLeaves(inOrder()) : inOrder()
       const roots: Uint8Array[] = []
       for (let at = 0; at < count; at += tileLeaves) {
-        roots.push(merkleRoot(leaves.slice(at, at + tileLeaves), hash))
+        roots.push(merkleRoot(ordered.slice(at, at + tileLeaves), hash))
         if (roots.length % tilesAtOnce === 0) await new Promise(setImmediate)
       }
       const root = toHex(merkleRoot(roots, hash))
-      return { leaves, roots, readings: { root, timeMinMs, timeMaxMs, counts } }
+      return { leaves: ordered, roots, readings: { root, timeMinMs, timeMaxMs, counts } }
     },
   }
 }

@@ -11,7 +11,11 @@
  * - decided: the range is known, so its content is; the log is read again and the rest repeated;
  * - half-way through the blob: the same bytes are found there, and the rest is written;
  * - sealed, but no beacon noted for the next batch: that one has none.
+ *
+ * Contract 1 gets no leaf of version 2. Its last batch ends at the border of the two
+ * (`core/state/border.ts`), and the sealer waits there until the process works with contract 2.
  */
+import { once } from 'node:events'
 import type { JetStreamClient } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type Hex, zeroHash } from '../../core/hex.ts'
@@ -19,6 +23,7 @@ import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerFault } from '../../core/proof/batch-faults.ts'
 import { encodeHeader, headerHash, headOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { isAboveBorder } from '../../core/state/border.ts'
 import { hourMs } from '../../core/time.ts'
 import { followLog, type LogEntry } from '../../runtime/nats/follow-log.ts'
 import type { Boundary, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
@@ -42,6 +47,8 @@ export type SealerOptions = {
   readonly beacon: () => Hex | undefined
   readonly nowMs: () => number
   readonly onSealed: (sealed: SealedBatch) => void
+  /** All of contract 1 is sealed: batch `index` is its last one. */
+  readonly onBorder: (index: number) => void
   readonly stop: AbortSignal
 }
 
@@ -83,13 +90,18 @@ async function sealFromLog(options: SealerOptions): Promise<void> {
     const patienceMs = Math.max(waitMs(batch, options), isBehind ? behindMs : 0)
     const entry = isWhole(batch) ? undefined : await nextOrTime(next, patienceMs, stop)
     if (stop.aborted || entry === 'ended') return
-    if (entry !== undefined) {
+    const isAtBorder = entry !== undefined && isForContract2(batch, entry.message)
+    if (isAtBorder && batch.content.last() === batch.end.last) {
+      options.onBorder(batch.end.index)
+      return await untilAborted(stop)
+    }
+    if (entry !== undefined && !isAtBorder) {
       isBehind = entry.pending > 0
       next = entries.next()
       next.catch(() => undefined)
       batch.content.add(entry.seq, entry.message)
     }
-    const decided = batch.decided ?? (await decide(batch, entry, options))
+    const decided = batch.decided ?? (await decide(batch, { entry, isAtBorder }, options))
     if (decided === undefined) continue
     if (decided.last < batch.content.last()) return
     batch = { ...batch, decided }
@@ -101,6 +113,9 @@ async function sealFromLog(options: SealerOptions): Promise<void> {
   }
 }
 
+const isForContract2 = ({ end }: OpenBatch, message: LogEntry['message']): boolean =>
+  end.version === undefined && message !== undefined && isAboveBorder(message)
+
 const isWhole = ({ decided, content }: OpenBatch): boolean =>
   decided !== undefined && content.last() === decided.last
 
@@ -108,7 +123,8 @@ async function openBatch(options: SealerOptions): Promise<OpenBatch> {
   const { batches, start, keccak, nowMs, heartbeatMs = hourMs } = options
   await batches.barrier()
   const former = batches.get(batches.last())
-  const end = former === undefined ? start : endOf(former.header, keccak)
+  const isFirst = former === undefined || former.header.index <= start.index
+  const end = isFirst ? start : endOf(former.header, keccak)
   const open = await batches.readOpen()
   return {
     end,
@@ -130,16 +146,17 @@ function waitMs({ content, heartbeatAtMs, decided }: OpenBatch, options: SealerO
 /** @returns the boundary that counts, where the batch is due: ours, or another process's */
 async function decide(
   { content, end, heartbeatAtMs, beacon }: OpenBatch,
-  entry: LogEntry | undefined,
+  { entry, isAtBorder }: { readonly entry: LogEntry | undefined; readonly isAtBorder: boolean },
   { batches, intervalMs, maxReadings, nowMs }: SealerOptions,
 ): Promise<Boundary | undefined> {
   const arrived = content.arrived()
   // read late, the log is cut where it would have been cut in time
   const clockMs = entry !== undefined && entry.pending > 0 ? arrived?.lastMs : nowMs()
   const isDue =
-    arrived === undefined
+    isAtBorder ||
+    (arrived === undefined
       ? (clockMs ?? 0) >= heartbeatAtMs
-      : (clockMs ?? 0) - arrived.firstMs >= intervalMs || content.count() >= maxReadings
+      : (clockMs ?? 0) - arrived.firstMs >= intervalMs || content.count() >= maxReadings)
   if (!isDue) return undefined
   const boundary = { first: end.last + 1, last: content.last(), sealedMs: nowMs(), beacon }
   return batches.decideBoundary(end.index + 1, boundary)
@@ -164,6 +181,10 @@ async function seal(
   await batches.putSealed(sealed)
   await batches.putOpen({ index: header.index + 1, beacon: seenBlock() ?? zeroHash })
   onSealed(sealed)
+}
+
+const untilAborted = async (stop: AbortSignal): Promise<void> => {
+  if (!stop.aborted) await once(stop, 'abort')
 }
 
 /** The next entry of the log, or undefined when the time is over first. */
