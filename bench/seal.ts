@@ -10,7 +10,7 @@ import { batchContent } from '../anchor/seal/batch-content.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { toHex } from '../core/hex.ts'
-import { leafType, presentBits } from '../core/proof/leaf.ts'
+import { leafTypeOf, leafVersions, presentBits } from '../core/proof/leaf.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
@@ -127,7 +127,7 @@ async function measured<T>(readingCount: number, work: () => Promise<T>) {
 
 /** As the two libraries' documentation shows it. */
 function naiveRoot(some: readonly ArrivedReading[]): string {
-  const type = keccak256(toBytes(leafType))
+  const type = keccak256(toBytes(leafTypeOf(leafVersions[0])))
   const word = { type: 'int256' } as const
   const leafBuffers = some.map((reading) => {
     const encoded = encodeAbiParameters(
