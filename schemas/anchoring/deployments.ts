@@ -30,6 +30,9 @@ export type BatchRecord = {
   readonly n: readonly number[]
 }
 
+/** Of no contract: `former` where nothing was anchored before. */
+export const noContract: Hex = `0x${'0'.repeat(40)}`
+
 /** Before the first batch. */
 export const noBatch: BatchRecord = {
   prevHead: zeroHash,
