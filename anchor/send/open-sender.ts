@@ -2,11 +2,12 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
 import type { PrivateKeyAccount } from 'viem'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import type { FeeRules } from '../chain/fees.ts'
 import type { Ask } from '../chain/rpc.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
+import { anchorCalls } from './anchor-call.ts'
 import { createFinish } from './finish.ts'
 import { openJournal } from './journal.ts'
 import { Sender, type TickReport } from './sender.ts'
@@ -15,7 +16,7 @@ import { createSubmitter } from './submit.ts'
 export type OpenSenderOptions = {
   readonly ask: Ask
   readonly account: PrivateKeyAccount
-  readonly deployment: Deployment
+  readonly deployment: AnyDeployment
   readonly batches: SealedBatches
   readonly js: JetStreamClient
   readonly keccak: Keccak
@@ -31,13 +32,20 @@ export type OpenSenderOptions = {
 /** The sender with all its parts. @returns its tick (`sender.ts`) */
 export function openSender(options: OpenSenderOptions): () => Promise<TickReport> {
   const { ask, account, deployment, batches, js, keccak, proofs, rules, recheckMs, nowMs } = options
-  const chain = chainAt(ask, deployment.contract, account.address)
+  const version = contractVersionOf(deployment)
+  const chain = chainAt(ask, deployment.contract, account.address, version)
   const journal = openJournal(options.journal, keccak)
   const shared = { chain, deployment, journal, batches, nowMs }
   const sender = new Sender({
     ...shared,
     writer: account.address,
-    submit: createSubmitter({ ...shared, account, rules, recheckMs }),
+    submit: createSubmitter({
+      ...shared,
+      account,
+      rules,
+      recheckMs,
+      callOf: anchorCalls({ deployment, batches, keccak }),
+    }),
     finish: createFinish({ chain, deployment, batches, proofs, js, nowMs }),
   })
   return sender.tick

@@ -1,10 +1,11 @@
 /** The half of a tick that signs and sends: never before the journal holds what is sent. */
 import { keccak256, type PrivateKeyAccount } from 'viem'
-import type { Deployment, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import type { Hex } from '../../core/hex.ts'
+import type { SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import type { Chain, Look } from '../chain/chain.ts'
 import { type FeeRules, type Fees, type Market, offer, raise } from '../chain/fees.ts'
 import { RpcRefusal } from '../chain/rpc.ts'
-import { encodeAnchorCall } from '../contract/registry.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm, AlarmReason } from './alarm.ts'
 import type { Journal } from './journal.ts'
@@ -15,7 +16,9 @@ import { nonceTrouble } from './nonce-trouble.ts'
 
 export type SubmitOptions = {
   readonly chain: Chain
-  readonly deployment: Deployment
+  readonly deployment: AnyDeployment
+  /** `data` of the transaction that anchors a batch. */
+  readonly callOf: (sealed: SealedBatch) => Hex
   readonly account: PrivateKeyAccount
   readonly journal: Journal
   readonly batches: SealedBatches
@@ -213,7 +216,7 @@ class Round {
   }
 
   async #sign(sealed: SealedBatch, nonce: number, fees: Fees): Promise<Version> {
-    const { account, deployment, nowMs } = this.#options
+    const { account, deployment, callOf, nowMs } = this.#options
     const raw = await account.signTransaction({
       type: 'eip1559',
       chainId: deployment.chainId,
@@ -233,7 +236,7 @@ class Round {
   }
 
   async #gasOfNext(): Promise<bigint> {
-    const { batches, chain, onChain } = this.#options
+    const { batches, chain, callOf, onChain } = this.#options
     const next = batches.get(onChain + 1)
     if (next === undefined) return leastGas
     const estimate = await chain.gasOf(callOf(next))
@@ -244,8 +247,6 @@ class Round {
 
 const isPending = (entry: Entry): entry is Pending =>
   entry.state === 'signed' || entry.state === 'sent'
-
-const callOf = ({ header, headerHash }: SealedBatch) => encodeAnchorCall({ ...header, headerHash })
 
 const feesOf = (version: Version | undefined): Fees => ({
   maxFeePerGas: BigInt(version?.maxFeePerGas ?? 0),
