@@ -7,7 +7,7 @@ import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
-import { MustAct } from '../runtime/exit.ts'
+import { MustAct, TryAgain } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
@@ -15,6 +15,7 @@ import type { AnchorConfig } from './config.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import type { SealedBatches } from './sealed-batches.ts'
+import type { Alarm } from './send/alarm.ts'
 import { runSender } from './send/send-loop.ts'
 import type { TickReport } from './send/sender.ts'
 import { createTrimmer } from './trim.ts'
@@ -24,7 +25,15 @@ export type AnchoringOptions = {
   readonly js: JetStreamClient
   readonly keccak: Keccak
   readonly batches: SealedBatches
+  /** Where the contract in use begins. */
   readonly start: BatchEnd
+  /** The last batch of the contract; Infinity where it is the newest, and only then batches are sealed. */
+  readonly until: number
+  /**
+   * All that contract 1 may hold is final, batch `index` the last of it.
+   * @returns what a person must do @throws TryAgain contract 2 is there
+   */
+  readonly nextContract: (index: number) => Promise<Alarm>
   readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
   readonly tick: () => Promise<TickReport>
   /** Bucket `system`. */
@@ -42,13 +51,15 @@ const retryMs = secondMs
 const trimEveryMs = minuteMs
 
 export function startAnchoring(options: AnchoringOptions): Anchoring {
-  const { nc, batches, settings, tick, system, metrics, log, onFatal } = options
+  const { nc, batches, settings, tick, until, nextContract, system, metrics, log, onFatal } =
+    options
   const stopping = new AbortController()
   const stop = stopping.signal
   const pause = (ms: number): Promise<void> =>
     sleep(ms, undefined, { signal: stop }).catch(() => undefined)
   let finalizedHash: Hex | undefined
   let final = 0
+  let border: number | undefined
 
   const sealing = async (): Promise<void> => {
     const sealer = {
@@ -60,8 +71,12 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         metrics.tellSealed(header)
         log.info({ batch: header.index, readings: header.count }, 'sealed')
       },
+      onBorder: async (index: number) => {
+        await batches.putBorder(index)
+        border = index
+      },
     }
-    while (!stop.aborted) {
+    while (!stop.aborted && until === Infinity) {
       try {
         await runSealer(sealer)
       } catch (error) {
@@ -72,8 +87,17 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       }
     }
   }
+  const tickOf = async (): Promise<TickReport> => {
+    const report = await tick()
+    if (report.final >= until)
+      throw new TryAgain(
+        `all ${until} batches of the former contract are on the chain again: the next contract follows`,
+      )
+    if (border === undefined || report.final < border) return report
+    return { ...report, alarms: [...report.alarms, await nextContract(border)] }
+  }
   const sending = runSender({
-    tick,
+    tick: tickOf,
     pollMs: settings.pollMs,
     pause,
     stop,

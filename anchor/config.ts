@@ -25,6 +25,8 @@ export type AnchorConfig = ChainSettings & {
   /** The chain is looked at so often. */
   readonly pollMs: number
   readonly fees: FeeRules
+  /** The chain is the anvil of `airproof up`, so the process may put contracts on it. */
+  readonly makesContracts: boolean
 }
 
 /** @throws WrongUsage that names the variable */
@@ -55,6 +57,7 @@ export function readAnchorConfig(source: SettingsSource, dataFolder: string): An
       min: 1,
       max: 2_000_000,
     }),
+    makesContracts: settings.yes('ANCHOR_MAKES_CONTRACTS'),
     pollMs: settings.durationMs('ANCHOR_POLL', { default: 2 * secondMs }),
     fees: {
       capWei: gweiToWei(settings.int('ANCHOR_MAX_FEE_GWEI', { default: 100, min: 1 })),

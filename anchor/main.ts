@@ -1,6 +1,5 @@
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import { beforeFirst } from '../core/proof/batch.ts'
 import { secondMs } from '../core/time.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { openMetrics } from '../runtime/metrics.ts'
@@ -15,8 +14,10 @@ import { startAnchoring } from './anchoring.ts'
 import { AnchoringTask } from './anchoring-task.ts'
 import { openRpc } from './chain/rpc.ts'
 import { readAnchorConfig } from './config.ts'
-import { findDeployment } from './deploy/deployment.ts'
+import { contractToWorkOn, startOf } from './contract-to-work-on.ts'
+import { findDeployments } from './deploy/deployment.ts'
 import { readKeyFile } from './deploy/key-file.ts'
+import { openNextContract } from './deploy/next-contract.ts'
 import { anchorMetrics } from './metrics.ts'
 import { openSealedBatches } from './sealed-batches.ts'
 import { openSender } from './send/open-sender.ts'
@@ -34,11 +35,11 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
   opened.use(await joinInstance(nc, { ...config, name: 'anchor', id: instance.worker }))
   const kvm = new Kvm(nc)
   const journal = await kvm.open(buckets.anchoring)
-  const deployment = await findDeployment(journal, settings, { pause, stop, log })
-  const { chainId, genesisHash, contract } = deployment
+  const deployments = await findDeployments(journal, settings, { pause, stop, log })
+  const [{ chainId, genesisHash }] = deployments
   const keccak = await createKeccak()
-  const start = beforeFirst(chainId, contract, keccak)
-  const batches = opened.use(await openSealedBatches(nc, start))
+  const starts = deployments.map((deployment) => startOf(deployment, keccak))
+  const batches = opened.use(await openSealedBatches(nc, ...starts))
   const registry = openMetrics('anchor')
   const metrics = anchorMetrics(registry)
   const ask = openRpc({
@@ -47,6 +48,8 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
     expected: { chainId, genesisHash },
     onTrouble: (host, why) => log.warn({ host, err: why }, 'a node of the chain does not do'),
   })
+  const { deployment, until } = await contractToWorkOn({ deployments, ask, batches })
+  const { contract } = deployment
   const js = jetstream(nc)
   const proofs = await kvm.open(buckets.proofs)
   const system = await kvm.open(buckets.system)
@@ -59,6 +62,7 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
         account,
         deployment,
         batches,
+        until,
         js,
         keccak,
         journal,
@@ -68,7 +72,22 @@ export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) =
         nowMs: Date.now,
       })
       const onFatal = life.fail
-      const shared = { nc, js, keccak, batches, start, settings, system, metrics, log }
+      const start = startOf(deployment, keccak)
+      const next = { ...settings, account, batches, keccak, nats: nc, stop }
+      const nextContract = openNextContract(next, deployment)
+      const shared = {
+        nc,
+        js,
+        keccak,
+        batches,
+        start,
+        until,
+        settings,
+        system,
+        metrics,
+        log,
+        nextContract,
+      }
       return startAnchoring({ ...shared, tick, nowMs: Date.now, onFatal })
     },
     nc,

@@ -12,6 +12,7 @@ import {
   anchoredKey,
   type Boundary,
   batchKey,
+  borderKey,
   type Checked,
   checkedKey,
   headerKey,
@@ -44,15 +45,18 @@ export type SealedBatches = AsyncDisposable & {
   readonly putChecked: (checked: Checked) => Promise<void>
   readonly readOpen: () => Promise<OpenBatch | undefined>
   readonly putOpen: (open: OpenBatch) => Promise<void>
+  /** The last batch of contract 1 is sealed: what follows in the log is for contract 2. */
+  readonly putBorder: (index: number) => Promise<void>
 }
 
 type Value = { readonly sealed: SealedBatch } | { readonly anchored: Anchored } | undefined
 
+/** @param starts the end before the first batch, of each contract */
 export async function openSealedBatches(
   nc: NatsConnection,
-  start: BatchEnd,
+  ...starts: readonly BatchEnd[]
 ): Promise<SealedBatches> {
-  const heads = new Map<Hex, number>([[start.head, 0]])
+  const heads = new Map(starts.map(({ head, index }) => [head, index]))
   const watched = await watchBucket<Value>(nc, buckets.batches, (value, key) => {
     if (key.startsWith('header.')) {
       const sealed = parseSealed(value)
@@ -101,6 +105,7 @@ export async function openSealedBatches(
     putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),
     readOpen: async () => parseOpen(await readEntry(kv, openKey)),
     putOpen: async (open) => void (await kv.put(openKey, JSON.stringify(open))),
+    putBorder: async (index) => void (await kv.put(borderKey, JSON.stringify({ index }))),
     [Symbol.asyncDispose]: () => watched[Symbol.asyncDispose](),
   }
 }

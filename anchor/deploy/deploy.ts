@@ -6,7 +6,7 @@ import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
 import { type Beginning, encodeDeployment } from '../contract/registry.ts'
-import { describeDeployment } from './deployment.ts'
+import { describeContract } from './deployment.ts'
 import { type SendOptions, sendAndWait } from './send-and-wait.ts'
 
 /** Its account pays, and is the writer. */
@@ -39,9 +39,7 @@ export async function deployRegistry({
   const version = beginning === undefined ? 1 : 2
   if (typeof code !== 'string' || !isRegistryCode(lower(code), version))
     throw new TryAgain(`the chain no longer has the contract ${contract}: deploy it again`)
-  const deployment = await describeDeployment(ask, contract, block)
-  if (beginning === undefined) return deployment
-  return { version: 2, ...deployment, former: lower(beginning.former), from: beginning.from }
+  return describeContract(ask, { contract, version, block })
 }
 
 /** @throws WrongUsage a stolen writer's key would own the contract for ever */

@@ -2,18 +2,21 @@
 
 import type { KV } from '@nats-io/kv'
 import { type Hex, isHash } from '../../core/hex.ts'
+import { noContract } from '../../core/proof/chain-record.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { type Deployment, parseDeployment } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
+  contractVersionOf,
   deploymentKeyOf,
   parseDeployment2,
 } from '../../schemas/anchoring/deployments.ts'
+import { chainAt } from '../chain/chain.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
 import type { ChainSettings } from '../config.ts'
-import { isRegistryCode } from '../contract/contract-code.ts'
+import { type ContractVersion, versionOfCode } from '../contract/contract-code.ts'
 
 /** The contract of version 1. @throws MustAct */
 export const readDeployment = (kv: KV): Promise<Deployment | undefined> => readAt(kv, 1)
@@ -70,12 +73,8 @@ export function assertFits(deployment: Deployment, settings: ChainSettings): voi
     )
 }
 
-/** What a node says of the chain and a contract on it. @throws MustAct where it says nothing */
-export async function describeDeployment(
-  ask: Ask,
-  contract: Hex,
-  block: number,
-): Promise<Deployment> {
+/** The chain of a contract, by a node. @throws MustAct the node does not know its first block */
+async function describeDeployment(ask: Ask, contract: Hex, block: number): Promise<Deployment> {
   const genesisHash = await genesisOf(ask)
   if (typeof genesisHash !== 'string' || !isHash(genesisHash))
     throw new MustAct('the node does not know the first block of its chain: use another one')
@@ -90,42 +89,83 @@ type Waiting = {
 
 const retryMs = 1_000
 
+export type Deployments = readonly [AnyDeployment, ...AnyDeployment[]]
+
 /**
- * The deployment of this data, checked against the chain where that answers. Where it does not,
- * sealing goes on without it; only the very first start has to wait for it.
+ * The contracts of this data in their order, the newest checked against the chain where that answers.
+ * Where it does not, sealing goes on without it; only the very first start has to wait for it.
  * @throws MustAct where there is no contract, or the chain is another one
  */
-export async function findDeployment(
+export async function findDeployments(
   kv: KV,
   settings: ChainSettings,
   { pause, stop, log }: Waiting,
-): Promise<Deployment> {
+): Promise<Deployments> {
   const { rpcUrls: urls, rpcTimeoutMs: timeoutMs, chainId } = settings
   if (urls.length === 0) throw new MustAct('no chain to anchor to: set CHAIN_RPC_URL')
-  const kept = await readDeployment(kv)
-  if (kept !== undefined) assertFits(kept, settings)
-  const expected = { chainId: kept?.chainId ?? chainId, genesisHash: kept?.genesisHash }
+  const [first, ...others] = await readDeployments(kv)
+  const stored: Deployments | undefined = first && [first, ...others]
+  const newest = stored?.at(-1)
+  if (newest !== undefined) assertFits(newest, settings)
+  const expected = { chainId: newest?.chainId ?? chainId, genesisHash: newest?.genesisHash }
   const ask = openRpc({ urls, timeoutMs, expected })
   for (;;) {
     try {
-      const contract = kept?.contract ?? settings.contract
+      const contract = newest?.contract ?? settings.contract
       if (contract === undefined)
         throw new MustAct(
           'no contract to anchor to: `airproof anchor deploy` makes one, or set ANCHOR_CONTRACT',
         )
       const address: Hex = `0x${contract.slice(2)}`
-      const code = await ask('eth_getCode', [address, 'latest'])
-      if (typeof code !== 'string' || !isRegistryCode(`0x${code.slice(2)}`))
-        throw new MustAct(`there is no contract of ours at ${address} on this chain`)
+      const version = await versionOn(ask, address)
+      if (version !== (newest === undefined ? version : contractVersionOf(newest)))
+        throw new MustAct(
+          `the contract at ${address} on this chain is not the one that was deployed`,
+        )
+      if (stored !== undefined) return stored
       const from = settings.contractBlock
-      return kept ?? (await keepDeployment(kv, await describeDeployment(ask, address, from)))
+      const found = await describeContract(ask, { contract: address, version, block: from })
+      return [await keepDeployment(kv, found, version)]
     } catch (error) {
       if (error instanceof WrongChain) throw new MustAct(error.message, { cause: error })
       if (!(error instanceof ChainAway)) throw error
-      if (kept !== undefined) return kept
+      if (stored !== undefined) return stored
       log.warn('the chain does not answer: waiting for it')
       await pause(retryMs)
       stop.throwIfAborted()
     }
   }
 }
+
+/** @throws MustAct there is no contract of ours */
+async function versionOn(ask: Ask, address: Hex): Promise<ContractVersion> {
+  const code = await ask('eth_getCode', [address, 'latest'])
+  const version = typeof code === 'string' ? versionOfCode(`0x${code.slice(2)}`) : undefined
+  if (version === undefined)
+    throw new MustAct(`there is no contract of ours at ${address} on this chain`)
+  return version
+}
+
+type Described = {
+  readonly contract: Hex
+  readonly version: ContractVersion
+  readonly block: number
+}
+
+/** What the chain knows of a contract of ours, its beginning included. @throws MustAct */
+export async function describeContract(
+  ask: Ask,
+  { contract, version, block }: Described,
+): Promise<AnyDeployment> {
+  const deployment = await describeDeployment(ask, contract, block)
+  if (version === 1) return deployment
+  const chain = chainAt(ask, contract, noContract, version)
+  const began = await chain.began(block, Number(await ask('eth_blockNumber')))
+  if (began === undefined)
+    throw new MustAct(
+      `the chain does not report how ${contract} began: ANCHOR_CONTRACT_BLOCK must be its block, or one before`,
+    )
+  return { version: 2, ...deployment, former: lower(began.former), from: began.from }
+}
+
+const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

@@ -5,16 +5,14 @@ import { concat, getContractAddress, keccak256, type PrivateKeyAccount, stringTo
 import type { Hex } from '../../core/hex.ts'
 import { secondMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
-import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { chainAt } from '../chain/chain.ts'
 import { openRpc } from '../chain/rpc.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
 import { type Beginning, encodeDeployment } from '../contract/registry.ts'
 import { deployRegistry } from './deploy.ts'
-import { describeDeployment, keepDeployment } from './deployment.ts'
+import { describeContract, keepDeployment } from './deployment.ts'
 
-type Options = {
+export type EnsureOptions = {
   /** A chain that gives coin to any account that asks: anvil. */
   readonly url: string
   readonly account: PrivateKeyAccount
@@ -40,7 +38,7 @@ const pollMs = 100
  * version 2 is the first of an account that has no key, because anvil sends for any account: the
  * writer's own transactions are one per batch, and must not be counted differently for it.
  */
-export function ensureContract({ url, account, stop, second }: Options) {
+export function ensureContract({ url, account, stop, second }: EnsureOptions) {
   const ask = openRpc({
     urls: [url],
     timeoutMs: 30 * secondMs,
@@ -61,15 +59,6 @@ export function ensureContract({ url, account, stop, second }: Options) {
     while (!(await isThere())) await pause(pollMs)
     await ask('anvil_stopImpersonatingAccount', [maker])
   }
-  /** What the chain says: a process that was killed may have made it, and not written it down. */
-  const describe = async (): Promise<AnyDeployment> => {
-    const deployment = await describeDeployment(ask, contract, 0)
-    if (second === undefined) return deployment
-    const chain = chainAt(ask, contract, account.address, version)
-    const began = await chain.began(0, Number(await ask('eth_blockNumber')))
-    if (began === undefined) throw new MustAct(`the chain does not say how ${contract} began`)
-    return { version: 2, ...deployment, former: lower(began.former), from: began.from }
-  }
   return {
     contract,
     /** @returns whether it had to be made */
@@ -88,7 +77,11 @@ export function ensureContract({ url, account, stop, second }: Options) {
     /** Writes it down, once. @throws MustAct these data have anchors in another contract */
     remember: async (nats: NatsConnection): Promise<string> => {
       const kv = await new Kvm(nats).open(buckets.anchoring)
-      const kept = await keepDeployment(kv, await describe(), second?.k)
+      const kept = await keepDeployment(
+        kv,
+        await describeContract(ask, { contract, version, block: 0 }),
+        second?.k,
+      )
       if (kept.contract !== contract)
         throw new MustAct(
           `the anchors of these data are in ${kept.contract}, on another chain: set CHAIN_RPC_URL, or put back its anchor.key`,

@@ -48,7 +48,7 @@ export type SealerOptions = {
   readonly nowMs: () => number
   readonly onSealed: (sealed: SealedBatch) => void
   /** All of contract 1 is sealed: batch `index` is its last one. */
-  readonly onBorder: (index: number) => void
+  readonly onBorder: (index: number) => Promise<void>
   readonly stop: AbortSignal
 }
 
@@ -92,7 +92,7 @@ async function sealFromLog(options: SealerOptions): Promise<void> {
     if (stop.aborted || entry === 'ended') return
     const isAtBorder = entry !== undefined && isForContract2(batch, entry.message)
     if (isAtBorder && batch.content.last() === batch.end.last) {
-      options.onBorder(batch.end.index)
+      await options.onBorder(batch.end.index)
       return await untilAborted(stop)
     }
     if (entry !== undefined && !isAtBorder) {

@@ -12,6 +12,8 @@ export const alarmReasons = [
   'FEE_CAP',
   /** The account cannot pay: waiting. */
   'NO_FUNDS',
+  /** Readings wait for contract 2, which an operator deploys: waiting. */
+  'CONTRACT',
   'WRONG_CHAIN',
   'CHAIN_AWAY',
 ] as const

@@ -4,7 +4,8 @@ import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
-import type { AnchoredEvent, Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { AnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { anchoredSubject } from '../../schemas/subjects.ts'
 import { buildChainProof } from '../chain/bundle.ts'
 import type { Chain, Look } from '../chain/chain.ts'
@@ -13,7 +14,7 @@ import type { SealedBatches } from '../sealed-batches.ts'
 
 type FinishOptions = {
   readonly chain: Pick<Chain, 'ask' | 'block'>
-  readonly deployment: Deployment
+  readonly deployment: AnyDeployment
   readonly batches: Pick<SealedBatches, 'putAnchored'>
   readonly proofs: KV
   readonly js: JetStreamClient
@@ -46,7 +47,7 @@ export function createFinish(options: FinishOptions) {
   }
 }
 
-const eventOf = (anchored: Anchored, deployment: Deployment, timeS: number): AnchoredEvent => ({
+const eventOf = (anchored: Anchored, deployment: AnyDeployment, timeS: number): AnchoredEvent => ({
   id: `anchored-${anchored.index}`,
   kind: 'anchored',
   index: anchored.index,

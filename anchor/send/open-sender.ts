@@ -18,6 +18,8 @@ export type OpenSenderOptions = {
   readonly account: PrivateKeyAccount
   readonly deployment: AnyDeployment
   readonly batches: SealedBatches
+  /** The last batch of the contract. */
+  readonly until: number
   readonly js: JetStreamClient
   readonly keccak: Keccak
   /** Bucket `anchoring`. */
@@ -31,7 +33,8 @@ export type OpenSenderOptions = {
 
 /** The sender with all its parts. @returns its tick (`sender.ts`) */
 export function openSender(options: OpenSenderOptions): () => Promise<TickReport> {
-  const { ask, account, deployment, batches, js, keccak, proofs, rules, recheckMs, nowMs } = options
+  const { ask, account, deployment, until, js, keccak, proofs, rules, recheckMs, nowMs } = options
+  const batches = { ...options.batches, last: () => Math.min(options.batches.last(), until) }
   const version = contractVersionOf(deployment)
   const chain = chainAt(ask, deployment.contract, account.address, version)
   const journal = openJournal(options.journal, keccak)

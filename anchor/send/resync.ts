@@ -2,12 +2,12 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
-import { beforeFirst } from '../../core/proof/batch.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import type { Ask } from '../chain/rpc.ts'
+import { startOf } from '../contract-to-work-on.ts'
 import { openSealedBatches } from '../sealed-batches.ts'
 import { openJournal } from './journal.ts'
 import type { Pair } from './journal-entry.ts'
@@ -17,7 +17,7 @@ type Options = {
   readonly nc: NatsConnection
   /** Bucket `anchoring`. */
   readonly kv: KV
-  readonly deployment: Deployment
+  readonly deployment: AnyDeployment
   readonly account: PrivateKeyAccount
   readonly ask: Ask
 }
@@ -30,13 +30,13 @@ type Options = {
  */
 export async function resync({ nc, kv, deployment, account, ask }: Options): Promise<Pair> {
   const keccak = await createKeccak()
-  const start = beforeFirst(deployment.chainId, deployment.contract, keccak)
-  await using batches = await openSealedBatches(nc, start)
+  await using batches = await openSealedBatches(nc, startOf(deployment, keccak))
   const journal = openJournal(kv, keccak)
   const { head, nonce, finalHead, finalNonce } = await chainAt(
     ask,
     deployment.contract,
     account.address,
+    contractVersionOf(deployment),
   ).look()
   if (
     finalHead === undefined ||

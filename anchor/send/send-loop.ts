@@ -1,3 +1,4 @@
+import { TryAgain } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { ChainAway, RpcRefusal, WrongChain } from '../chain/rpc.ts'
@@ -15,7 +16,10 @@ type LoopOptions = {
   readonly onAlarms: (alarms: readonly Alarm[]) => void
 }
 
-/** Ticks until `stop`. The chain may be away for as long as it likes: nothing else waits for it. */
+/**
+ * Ticks until `stop`. The chain may be away for any time: nothing else waits for it.
+ * @throws TryAgain another contract is to be worked on
+ */
 export async function runSender(options: LoopOptions): Promise<void> {
   const { tick, pollMs, pause, stop, log, onReport, onAlarms } = options
   let reported = ''
@@ -39,6 +43,7 @@ export async function runSender(options: LoopOptions): Promise<void> {
       await pause(isMoving ? Math.min(pollMs, 100) : pollMs)
     } catch (error) {
       if (stop.aborted) return
+      if (error instanceof TryAgain) throw error
       if (!(error instanceof Overtaken)) reportAlarms(alarmsOf(error, log))
       await pause(pollMs)
     }

@@ -18,7 +18,8 @@
  * it was made for, and a nonce belongs to one batch.
  */
 import type { Hex } from '../../core/hex.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { TryAgain } from '../../runtime/exit.ts'
+import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import type { Chain, Look } from '../chain/chain.ts'
 import type { Anchored } from '../contract/registry.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
@@ -31,7 +32,7 @@ import type { Submitter } from './submit.ts'
 
 export type SenderOptions = {
   readonly chain: Chain
-  readonly deployment: Deployment
+  readonly deployment: AnyDeployment
   readonly writer: Hex
   readonly journal: Journal
   readonly batches: SealedBatches
@@ -195,9 +196,9 @@ export class Sender {
     this.#checked = { index, hash: finalized.hash, atMs: nowMs() }
   }
 
-  /** @throws ChainAway, WrongChain, Overtaken */
+  /** @throws ChainAway, WrongChain, Overtaken, TryAgain */
   readonly tick = async (): Promise<TickReport> => {
-    const { batches, chain, submit } = this.#options
+    const { batches, chain, deployment, submit } = this.#options
     const look = await chain.look()
     // what another process has sealed and sent meanwhile is ours too
     if (batches.indexOfHead(look.head) === undefined) await batches.barrier()
@@ -213,6 +214,8 @@ export class Sender {
       if (!(await this.#hasGoneBack(look, final))) return { ...report, onChain, alarms: [] }
       await this.#entries.putFinal(onChain)
       final = onChain
+      if ('from' in deployment && deployment.from.index > 0)
+        throw new TryAgain('the chain lost anchors: those of the former contract come first')
     } else if (this.#checked.hash !== look.finalized.hash) {
       const holds = await this.#audit(final)
       if (holds < final) await this.#entries.putFinal(holds)

@@ -1,6 +1,6 @@
 import { Kvm } from '@nats-io/kv'
 import { readAnchorConfig } from '../../anchor/config.ts'
-import { readDeployment } from '../../anchor/deploy/deployment.ts'
+import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { resync } from '../../anchor/send/resync.ts'
 import { exitCodes, MustAct } from '../../runtime/exit.ts'
@@ -92,7 +92,7 @@ const resyncNow = (context: CommandContext): Promise<number> =>
     const { env, flags, print } = context
     const config = readAnchorConfig({ env, flags }, dataFolder)
     const kv = await new Kvm(nc).open(buckets.anchoring)
-    const deployment = await readDeployment(kv)
+    const deployment = (await readDeployments(kv)).at(-1)
     if (deployment === undefined) throw new MustAct('nothing was ever anchored: `anchor deploy`')
     const account = readKeyFile(config.keyFile)
     const pair = await resync({

@@ -4,7 +4,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Ask } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
-import type { ContractVersion } from '../../anchor/contract/contract-code.ts'
+import { type ContractVersion, contractVersionAt } from '../../anchor/contract/contract-code.ts'
 import type { Beginning } from '../../anchor/contract/registry.ts'
 import { deployRegistry } from '../../anchor/deploy/deploy.ts'
 import { keepDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
@@ -31,9 +31,6 @@ import { withInstance } from '../shell/instance.ts'
 import { addressFlag, wholeFlag } from '../shell/words.ts'
 import { chainOf } from './chain-of.ts'
 
-/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-const versionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)
-
 /** @param wanted the version of the contract; absent: that of the instance's format level */
 export const deploy = (context: CommandContext, wanted?: ContractVersion): Promise<number> =>
   withInstance(context, async (nc, { dataFolder, replicas }) => {
@@ -45,7 +42,8 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
     const kvm = new Kvm(nc)
     const kv = await kvm.open(buckets.anchoring)
     const version =
-      wanted ?? versionAt(levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format)))
+      wanted ??
+      contractVersionAt(levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format)))
     const known = await readDeployments(kv)
     assertNeeded(known, version, fromBatch)
     const ask = chainOf(config, dataFolder, known.at(-1))

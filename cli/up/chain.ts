@@ -1,21 +1,26 @@
 /**
- * The chain of a city on one machine: anvil as a service, with the contract on it. The writer's
- * key, the chain's first block and so the contract's address are the same at every start: where
- * the chain was lost altogether, the very same contract is made again, and every anchor after it.
+ * The chain of a city on one machine: anvil as a service, with the contracts on it. The writer's key,
+ * the chain's first block and so the contracts' addresses are the same at every start: where the chain
+ * was lost altogether, the very same contracts are made again, and every anchor after them.
  */
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { readDeployment } from '../../anchor/deploy/deployment.ts'
-import { ensureContract } from '../../anchor/deploy/ensure-contract.ts'
+import { contractVersionAt } from '../../anchor/contract/contract-code.ts'
+import { readDeployments } from '../../anchor/deploy/deployment.ts'
+import { type EnsureOptions, ensureContract } from '../../anchor/deploy/ensure-contract.ts'
 import { ensureKeyFile } from '../../anchor/deploy/key-file.ts'
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { type Anvil, startAnvil } from '../../runtime/engines/anvil.ts'
 import { findAnvil } from '../../runtime/engines/find-anvil.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
+import { levelOf } from '../../runtime/nats/format-level.ts'
 import type { Environment } from '../../runtime/settings.ts'
+import { contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
 import type { CityChain } from './city.ts'
 import { ourProcess } from './process.ts'
 
@@ -44,8 +49,8 @@ export async function openUpChain(options: UpChainOptions): Promise<CityChain | 
     env['ANCHOR_INTERVAL'] === undefined && interval ? { ANCHOR_INTERVAL: interval } : {}
   const anchor = ourProcess('anchor')
   if (rpcUrl !== undefined) {
-    const known = await readDeployment(await new Kvm(nats).open(buckets.anchoring))
-    const contract = known?.contract ?? env['ANCHOR_CONTRACT']
+    const known = await readDeployments(await new Kvm(nats).open(buckets.anchoring))
+    const contract = known.at(-1)?.contract ?? env['ANCHOR_CONTRACT']
     if (contract !== undefined) return { rpc: rpcUrl, contract, env: hurry, anchor }
     note(
       'no contract on that chain yet, so readings are not anchored: run `airproof anchor deploy --owner ADDRESS`',
@@ -55,20 +60,21 @@ export async function openUpChain(options: UpChainOptions): Promise<CityChain | 
   const service = await chainService(options)
   if (service === undefined) return undefined
   await keep(service)
-  const contract = await service.remember(nats)
+  const contract = await service.remember()
   const { url: rpc, keyFile } = service
-  return { rpc, contract, env: { ...hurry, CHAIN_RPC_URL: rpc, ANCHOR_KEY_FILE: keyFile }, anchor }
+  const ours = { CHAIN_RPC_URL: rpc, ANCHOR_KEY_FILE: keyFile, ANCHOR_MAKES_CONTRACTS: 'true' }
+  return { rpc, contract, env: { ...hurry, ...ours }, anchor }
 }
 
 type ChainService = Service & {
   readonly url: string
   readonly keyFile: string
-  /** Writes down which contract is used, once. @returns its address */
-  readonly remember: (nats: NatsConnection) => Promise<string>
+  /** Writes down which contract is used, once. @returns the newest one's address */
+  readonly remember: () => Promise<string>
 }
 
-async function chainService(options: Options): Promise<ChainService | undefined> {
-  const { dataFolder, env, log, note, stop } = options
+async function chainService(options: UpChainOptions): Promise<ChainService | undefined> {
+  const { dataFolder, env, log, nats, note, stop } = options
   const command = await findAnvil(env)
   if (command === undefined) {
     note(
@@ -80,7 +86,9 @@ async function chainService(options: Options): Promise<ChainService | undefined>
   const folder = join(dataFolder, 'chain')
   const keyFile = join(dataFolder, 'anchor.key')
   const url = `http://127.0.0.1:${port}`
-  const contract = ensureContract({ url, account: ensureKeyFile(keyFile), stop })
+  const account = ensureKeyFile(keyFile)
+  const contracts = async () =>
+    (await contractsOf(nats)).map((second) => ensureContract({ url, account, stop, ...second }))
   return {
     name: 'anvil',
     url,
@@ -88,13 +96,37 @@ async function chainService(options: Options): Promise<ChainService | undefined>
     start: async (): Promise<Anvil> => {
       const anvil = await startAnvil({ command, folder, port, env, log })
       try {
-        if (await contract.ensure()) await anvil.keepState()
+        let isNew = false
+        for (const contract of await contracts()) isNew = (await contract.ensure()) || isNew
+        if (isNew) await anvil.keepState()
       } catch (error) {
         await anvil.stop()
         throw error
       }
       return anvil
     },
-    remember: contract.remember,
+    remember: async () => {
+      let address = ''
+      for (const contract of await contracts()) address = await contract.remember(nats)
+      return address
+    },
   }
+}
+
+/** Of a new instance its first contract, else every one that it has had, in their order. */
+async function contractsOf(
+  nats: NatsConnection,
+): Promise<readonly Pick<EnsureOptions, 'second'>[]> {
+  const kvm = new Kvm(nats)
+  const known = await readDeployments(await kvm.open(buckets.anchoring))
+  if (known.length > 0)
+    // those of version 2 are counted from 2, whether or not one of version 1 was there before
+    return known.map((deployment, at) =>
+      'from' in deployment
+        ? { second: { k: at + contractVersionOf(known[0] ?? deployment), beginning: deployment } }
+        : {},
+    )
+  const level = levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format))
+  const beginning = { former: noContract, from: noRecord }
+  return [contractVersionAt(level) === 1 ? {} : { second: { k: 2, beginning } }]
 }

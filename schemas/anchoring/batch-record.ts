@@ -8,6 +8,7 @@
  * | `anchored.<index>` | `anchored` | whenever its state on the chain changes |
  * | `checked` | `checked` | at every new finalized head: holds for all final batches at once |
  * | `open` | `open` | when a batch opens |
+ * | `border` | `border` | when all of the log that contract 1 may hold is sealed |
  */
 import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
@@ -20,6 +21,7 @@ export const headerKey = (index: number): string => `header.${index}`
 export const anchoredKey = (index: number): string => `anchored.${index}`
 export const checkedKey = 'checked'
 export const openKey = 'open'
+export const borderKey = 'border'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -162,6 +164,14 @@ export const openSchema = {
   properties: { index: whole, beacon: hash },
 } as const
 
+export const borderSchema = {
+  $id: 'airproof/border',
+  title: 'The last batch of contract 1',
+  ...object,
+  required: ['index'],
+  properties: { index: whole },
+} as const
+
 export type OpenBatch = { readonly index: number; readonly beacon: Hex }
 
 /** Subject `air.events.anchored.<index>`. */
@@ -256,6 +266,7 @@ export function sealedEntry({ header, ...hashes }: SealedBatch): SealedEntry {
 export const parseAnchored = parserOf<Anchored>(anchoredSchema)
 export const parseChecked = parserOf<Checked>(checkedSchema)
 export const parseOpen = parserOf<OpenBatch>(openSchema)
+export const parseBorder = parserOf<{ readonly index: number }>(borderSchema)
 export const parseDeployment = parserOf<Deployment>(deploymentSchema)
 
 const isAnchoredEvent = parserOf<AnchoredEvent>(anchoredEventSchema)

@@ -105,7 +105,7 @@ export const contractVersionOf = (deployment: AnyDeployment): 1 | 2 =>
   'version' in deployment ? deployment.version : 1
 
 /** The last batch that is not of this contract but of one before it. */
-const beginsAfter = (deployment: AnyDeployment): number =>
+export const beginsAfter = (deployment: AnyDeployment): number =>
   'from' in deployment ? deployment.from.index : 0
 
 /** Which of the contracts, in the order they were made, counts for a batch. */

@@ -141,6 +141,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
       account: choice.account ?? account,
       deployment,
       batches,
+      until: Infinity,
       js,
       keccak,
       journal: await kvm.open(buckets.anchoring),

@@ -28,6 +28,7 @@ export function sealing(
     beacon: () => undefined,
     nowMs: Date.now,
     onSealed: () => undefined,
+    onBorder: () => Promise.resolve(),
     stop: stop.signal,
     ...over,
   })
