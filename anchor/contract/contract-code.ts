@@ -5,9 +5,6 @@ import artifact2 from './airproof-anchors-2.json' with { type: 'json' }
 
 export type ContractVersion = 1 | 2
 
-/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-export const contractVersionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)
-
 type Artifact = {
   readonly bytecode: string
   readonly deployedBytecode: string

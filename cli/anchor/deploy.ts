@@ -4,7 +4,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Ask } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
-import { type ContractVersion, contractVersionAt } from '../../anchor/contract/contract-code.ts'
+import type { ContractVersion } from '../../anchor/contract/contract-code.ts'
 import type { Beginning } from '../../anchor/contract/registry.ts'
 import { deployRegistry } from '../../anchor/deploy/deploy.ts'
 import { keepDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
@@ -19,6 +19,7 @@ import { lastValues } from '../../runtime/nats/last-values.ts'
 import { needStreams } from '../../runtime/nats/streams.ts'
 import {
   type AnyDeployment,
+  contractVersionAt,
   contractVersionOf,
   noBatch,
   noContract,

@@ -101,6 +101,9 @@ const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
+/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
+export const contractVersionAt = (level: number): 1 | 2 => (level >= 3 ? 2 : 1)
+
 export const contractVersionOf = (deployment: AnyDeployment): 1 | 2 =>
   'version' in deployment ? deployment.version : 1
 

@@ -60,6 +60,7 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
         ANCHOR_KEY_FILE: keyFile,
         ANCHOR_INTERVAL: '200ms',
         ANCHOR_POLL: '100ms',
+        ANCHOR_MAKES_CONTRACTS: 'true',
         AIRPROOF_LOG: 'warn',
       },
       onLine: () => undefined,
@@ -71,6 +72,12 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
     address,
     batches,
     anchor: () => anchor,
+    /** As its supervisor does when it has ended by itself. @returns its exit code */
+    startAgain: async (): Promise<number | null> => {
+      const { code } = await anchor.exited
+      anchor = await startAnchor()
+      return code
+    },
     killAnchor: async (): Promise<void> => {
       anchor.kill('SIGKILL')
       await anchor.exited

@@ -1,6 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../../../core/air/reading.ts'
-import type { SensorId } from '../../../core/air/sensor-id.ts'
+import { partitionCount, type SensorId } from '../../../core/air/sensor-id.ts'
 import type { ArrivedReading } from '../../../core/state/log-message.ts'
 import { commitMessage } from '../commit-message.ts'
 import { valued } from '../readings.ts'
@@ -10,6 +10,8 @@ type Content = {
   readonly readings?: number
   /** Broker time of the readings. */
   readonly arrivedMs?: number
+  /** Format level 3. */
+  readonly leafVersion?: 2
 }
 
 /** Writes READINGS as a pipeline would, without one: the numbers go on from message to message. */
@@ -21,7 +23,12 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
     /** All readings so far, in the order of the log. */
     written,
     /** @returns the message's sequence */
-    write: async ({ partition = 0, readings: count = 1, arrivedMs = Date.now() }: Content = {}) => {
+    write: async ({
+      partition = 0,
+      readings: count = 1,
+      arrivedMs = Date.now(),
+      ...version
+    }: Content = {}) => {
       const former = lastN.get(partition) ?? 0
       const readings = Array.from({ length: count }, (_, at): ArrivedReading => {
         const n = former + at + 1
@@ -37,13 +44,25 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
           aqi: n % 500,
           flags: 0,
           seq: seqOf(partition, n),
+          ...version,
         })
       })
       lastN.set(partition, former + count)
       written.push(...readings)
-      const content = { partition, worker, nLast: former + count, readings }
+      const content = { partition, worker, nLast: former + count, readings, ...version }
       const seq = await commitMessage(nc, content, lastSeq.get(partition))
       lastSeq.set(partition, seq)
+      return seq
+    },
+    /** The border of leaf 1 and leaf 2. @returns the sequence of the last mark */
+    mark: async (): Promise<number> => {
+      let seq = 0
+      for (let partition = 0; partition < partitionCount; partition++) {
+        const nLast = lastN.get(partition) ?? 0
+        const content = { partition, worker, nLast, leafVersion: 2, isMark: true } as const
+        seq = await commitMessage(nc, content, lastSeq.get(partition))
+        lastSeq.set(partition, seq)
+      }
       return seq
     },
   }

@@ -1,12 +1,12 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
-import { recordOf } from '../../core/proof/header.ts'
-import type { Keccak } from '../../core/proof/leaf.ts'
-import { TryAgain } from '../../runtime/exit.ts'
-import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
-import type { SealedBatches } from '../sealed-batches.ts'
-import type { Alarm } from '../send/alarm.ts'
-import { ensureContract } from './ensure-contract.ts'
+import { recordOf } from '../core/proof/header.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
+import { TryAgain } from '../runtime/exit.ts'
+import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
+import { ensureContract } from './deploy/ensure-contract.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import type { Alarm } from './send/alarm.ts'
 
 type Options = {
   readonly rpcUrls: readonly string[]

@@ -1,0 +1,62 @@
+/** Format level 3 is reached while the anchor runs: its next batch goes to contract 2, and nothing is left out. */
+import { Kvm } from '@nats-io/kv'
+import { expect, test } from 'vitest'
+import { readDeployments } from '../../anchor/deploy/deployment.ts'
+import { exitCodes } from '../../runtime/exit.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { anchorInstance } from '../support/chain/anchor-instance.ts'
+import { logWriter } from '../support/chain/log-writer.ts'
+import { eventually } from '../support/eventually.ts'
+import { testNats } from '../support/nats.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const patiently = { withinMs: 60_000, everyMs: 50 }
+
+test('the last batch of contract 1 ends at the border, and the next one is in contract 2', async () => {
+  using folder = temporaryFolder()
+  await using opened = new AsyncDisposableStack()
+  const nats = opened.use(await testNats())
+  const nc = await nats.connect()
+  opened.defer(() => nc.close())
+  await ensureStreams(nc)
+  const instance = await anchorInstance({ nc, natsUrl: nats.url, folder: folder.path, opened })
+  const { batches, mine } = instance
+  const isFinal = (last: number) => async (): Promise<boolean> => {
+    await mine()
+    return await instance.isFinal(last)
+  }
+  const log = logWriter(nc)
+  for (let partition = 0; partition < 4; partition++) await log.write({ partition, readings: 30 })
+  const border = await log.mark()
+  const above = { leafVersion: 2 } as const
+  for (let partition = 0; partition < 4; partition++)
+    await log.write({ partition, readings: 25, ...above })
+  const last = await log.write({ partition: 9, readings: 300, ...above })
+
+  await eventually(
+    'the anchor ends for contract 2',
+    async () => {
+      await mine()
+      return !instance.anchor().isAlive()
+    },
+    patiently,
+  )
+  expect(await instance.startAgain()).toBe(exitCodes.tryAgain)
+  await eventually('all is final', isFinal(last), patiently)
+
+  const all = Array.from({ length: batches.last() }, (_, i) => batches.get(i + 1)?.header)
+  const atBorder = all.findIndex((header) => header?.last === border)
+  expect(atBorder).toBeGreaterThanOrEqual(0)
+  expect(all.map((header) => header?.version)).toEqual(
+    all.map((_, at) => (at <= atBorder ? undefined : 2)),
+  )
+  const sum = (headers: typeof all): number =>
+    headers.reduce((readings, header) => readings + (header?.count ?? 0), 0)
+  expect([sum(all.slice(0, atBorder + 1)), sum(all.slice(atBorder + 1))]).toEqual([120, 400])
+  const deployments = await readDeployments(await new Kvm(nc).open(buckets.anchoring))
+  expect(deployments).toMatchObject([
+    { contract: instance.address },
+    { version: 2, former: instance.address, from: { index: atBorder + 1, last: border } },
+  ])
+})
