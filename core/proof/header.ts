@@ -131,3 +131,19 @@ const headOf1 = (header: BatchHeader, keccak: Keccak): Hex =>
  */
 export const genesisHead = (chainId: number, contract: string, keccak: Keccak): Hex =>
   toHex(keccak(encodeWords([chainId, addressWord(contract)])))
+
+/** As bundles and exports have it; the order is part of their format, whose name says the version. */
+export const headerToWire = (header: BatchHeader) => ({
+  index: header.index,
+  prev_head: header.prevHead,
+  root: header.root,
+  first: header.first,
+  last: header.last,
+  count: header.count,
+  time_min_ms: header.timeMinMs,
+  time_max_ms: header.timeMaxMs,
+  sealed_ms: header.sealedMs,
+  beacon: header.beacon,
+  n_first: header.nFirst,
+  n_last: header.nLast,
+})
