@@ -60,7 +60,7 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
       ...(found && { beginning: found.beginning }),
     })
     const deployment = await keep(kv, made, version === 1 ? 1 : Math.max(2, known.length + 1))
-    if (found !== undefined) {
+    if (found !== undefined && known.length > 0) {
       const place = { index: found.beginning.from.index, last: found.last, writer: account.address }
       await goOnAfter(openJournal(kv, keccak), place)
     }
