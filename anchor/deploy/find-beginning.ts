@@ -1,13 +1,13 @@
 /** What a new contract goes on from: the record of the last batch that counts, held against the chain. */
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import { recordOf } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import type { SealedBatch } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
   contractVersionOf,
   deploymentOfBatch,
-  noBatch,
-  noContract,
-  recordOfBatch,
 } from '../../schemas/anchoring/deployments.ts'
 import { type Chain, chainAt } from '../chain/chain.ts'
 import type { Ask } from '../chain/rpc.ts'
@@ -15,6 +15,7 @@ import type { Beginning } from '../contract/registry.ts'
 
 type Options = {
   readonly ask: Ask
+  readonly keccak: Keccak
   /** Every contract so far, in order. */
   readonly deployments: readonly AnyDeployment[]
   /** By index, without a gap. */
@@ -28,11 +29,11 @@ type Options = {
 
 /** @throws MustAct the chain does not hold the batch, or holds something else after it; TryAgain */
 export async function findBeginning(options: Options): Promise<Beginning> {
-  const { ask, deployments, sealed, fromBatch } = options
+  const { ask, deployments, keccak, sealed, fromBatch } = options
   const index = fromBatch ?? sealed.size
   if (index > sealed.size)
     throw new MustAct(`there is no batch ${index}: the last one that is sealed is ${sealed.size}`)
-  if (index === 0) return { former: noContract, from: noBatch }
+  if (index === 0) return { former: noContract, from: noRecord }
   const batch = sealed.get(index)
   const former = deploymentOfBatch(deployments, index)
   if (batch === undefined || former === undefined)
@@ -44,7 +45,7 @@ export async function findBeginning(options: Options): Promise<Beginning> {
     throw new TryAgain(`the contract ${contract} is in no finalized block yet: try again later`)
   if (fromBatch === undefined) await assertAllFinal(chain, finalized.number, options)
   else await assertAnchored(chain, { from: block, to: finalized.number }, batch)
-  return { former: contract, from: recordOfBatch(batch) }
+  return { former: contract, from: recordOf(batch.header, keccak) }
 }
 
 /** @throws MustAct batches are sealed that no finalized block holds: their place is the old contract */

@@ -12,6 +12,8 @@ import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { goOnAfter } from '../../anchor/send/go-on-after.ts'
 import { openJournal } from '../../anchor/send/journal.ts'
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelOf } from '../../runtime/nats/format-level.ts'
@@ -21,8 +23,6 @@ import {
   type AnyDeployment,
   contractVersionAt,
   contractVersionOf,
-  noBatch,
-  noContract,
 } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes, systemKeys } from '../../schemas/system-keys.ts'
@@ -46,9 +46,11 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
       wanted ??
       contractVersionAt(levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format)))
     const known = await readDeployments(kv)
+    const keccak = await createKeccak()
     assertNeeded(known, version, fromBatch)
     const ask = chainOf(config, dataFolder, known.at(-1))
-    const found = version === 1 ? undefined : await beginningOf(nc, { ask, known, fromBatch })
+    const found =
+      version === 1 ? undefined : await beginningOf(nc, { ask, keccak, known, fromBatch })
     if (found !== undefined) for (const line of plan(found, known)) note(line)
     const made = await deployRegistry({
       ask,
@@ -60,9 +62,9 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
       ...(found && { beginning: found.beginning }),
     })
     const deployment = await keep(kv, made, version === 1 ? 1 : Math.max(2, known.length + 1))
-    if (found !== undefined) {
+    if (found !== undefined && known.length > 0) {
       const place = { index: found.beginning.from.index, last: found.last, writer: account.address }
-      await goOnAfter(openJournal(kv, await createKeccak()), place)
+      await goOnAfter(openJournal(kv, keccak), place)
     }
     print(
       flags['json'] === true
@@ -96,16 +98,18 @@ function assertNeeded(
 type Found = { readonly beginning: Beginning; readonly last: number }
 type Place = {
   readonly ask: Ask
+  readonly keccak: Keccak
   readonly known: readonly AnyDeployment[]
   readonly fromBatch: number | undefined
 }
 
-async function beginningOf(nc: NatsConnection, { ask, known, fromBatch }: Place): Promise<Found> {
-  if (known.length === 0) return { beginning: { former: noContract, from: noBatch }, last: 0 }
+async function beginningOf(nc: NatsConnection, place: Place): Promise<Found> {
+  const { ask, keccak, known, fromBatch } = place
+  if (known.length === 0) return { beginning: { former: noContract, from: noRecord }, last: 0 }
   await assertNoAnchorRuns(nc)
   const { sealed } = await readSealed(nc)
   const choice = fromBatch === undefined ? {} : { fromBatch }
-  const beginning = await findBeginning({ ask, deployments: known, sealed, ...choice })
+  const beginning = await findBeginning({ ask, keccak, deployments: known, sealed, ...choice })
   return { beginning, last: sealed.size }
 }
 
