@@ -4,9 +4,6 @@
  * were made again. Then these come first, because the writer's transactions have an order.
  */
 import { zeroAddress } from 'viem'
-import { type BatchEnd, beforeFirst, endOfRecord } from '../core/proof/batch.ts'
-import { beginningOf } from '../core/proof/chain-record.ts'
-import type { Keccak } from '../core/proof/leaf.ts'
 import {
   type AnyDeployment,
   beginsAfter,
@@ -21,12 +18,6 @@ export type ContractWork = {
   /** The last batch of the contract; Infinity for the newest. */
   readonly until: number
 }
-
-/** The end before the first batch of a contract. */
-export const startOf = (deployment: AnyDeployment, keccak: Keccak): BatchEnd =>
-  'from' in deployment
-    ? endOfRecord(beginningOf(deployment, keccak), keccak)
-    : beforeFirst(deployment.chainId, deployment.contract, keccak)
 
 type Options = {
   /** In the order that they were made, at least one. */

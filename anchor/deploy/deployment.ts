@@ -6,12 +6,12 @@ import { noContract } from '../../core/proof/chain-record.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
-import { type Deployment, parseDeployment } from '../../schemas/anchoring/batch-record.ts'
+import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
   contractVersionOf,
   deploymentKeyOf,
-  parseDeployment2,
+  parseDeploymentAt,
 } from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
@@ -36,7 +36,7 @@ export async function readDeployments(kv: KV): Promise<readonly AnyDeployment[]>
 async function readAt(kv: KV, k: number): Promise<AnyDeployment | undefined> {
   const key = deploymentKeyOf(k)
   const value = await readEntry(kv, key, null)
-  const deployment = k === 1 ? parseDeployment(value) : parseDeployment2(value)
+  const deployment = parseDeploymentAt(k, value)
   // taken for missing, it would lead to another contract
   if (value !== undefined && deployment === undefined)
     throw new MustAct(

@@ -4,10 +4,13 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
+import {
+  type AnyDeployment,
+  contractVersionOf,
+  startOf,
+} from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import type { Ask } from '../chain/rpc.ts'
-import { startOf } from '../contract-to-work-on.ts'
 import { openSealedBatches } from '../sealed-batches.ts'
 import { openJournal } from './journal.ts'
 import type { Pair } from './journal-entry.ts'

@@ -1,8 +1,8 @@
 /** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
-import { type Quantity, quantities } from '../../core/air/quantities.ts'
-import { fewestValues } from '../../core/air/values.ts'
+import { type Quantity, quantities, quantityNames } from '../../core/air/quantities.ts'
+import { fewestValues, fewestValues } from '../../core/air/values.ts'
 import { leafNow } from '../../core/proof/leaf.ts'
 import {
   arrayOf,
@@ -243,13 +243,22 @@ export const answerSchemas = {
     ),
     batch: nullable(object({ index: integer, first: integer, last: integer, sealed_at: time })),
     reading: {
-      ...object({
-        sensor_id: text,
-        time_ms: integer,
-        seq: integer,
-        ...Object.fromEntries(leafNow.values.map((name) => [name, integerOrNull])),
-        aqi: integerOrNull,
-      }),
+      ...object(
+        {
+          sensor_id: text,
+          time_ms: integer,
+          seq: integer,
+          ...Object.fromEntries(leafNow.values.map((name) => [name, integerOrNull])),
+          aqi: integerOrNull,
+        },
+        {
+          leaf_version: { ...integer, description: '2; absent: 1' },
+          area: text,
+          flags: integer,
+          device: { ...textOrNull, description: 'hash of key and signature of a device that signs' },
+          ...Object.fromEntries(quantityNames.slice(fewestValues).map((name) => [name, integer])),
+        },
+      ),
       description: 'what the leaf is made of; measured values in hundredths',
     },
     proof_url: { ...textOrNull, description: 'a whole address that needs no key, to hand on' },
@@ -257,7 +266,7 @@ export const answerSchemas = {
   ProofBundle: {
     type: 'object',
     additionalProperties: true,
-    description: 'airproof.proof.v1, as docs/proofs.md describes it',
+    description: 'airproof.proof.v1 or v2, as docs/proofs.md describes them',
   },
   SensorCounts: sensorCounts,
   AreaBrief: object({

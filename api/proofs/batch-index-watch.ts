@@ -4,12 +4,15 @@ import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-in
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import {
   checkedKey,
-  deploymentKey,
   parseAnchored,
   parseChecked,
-  parseDeployment,
   parseSealed,
 } from '../../schemas/anchoring/batch-record.ts'
+import {
+  type AnyDeployment,
+  parseDeploymentAt,
+  placeOfDeployment,
+} from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 
 export type WatchedBatchIndex = BatchIndex & AsyncDisposable
@@ -32,8 +35,13 @@ export async function watchBatchIndex(
       if (value === undefined) take(index, key, undefined)
     }),
   )
+  const deployments = new Map<number, AnyDeployment>()
   const anchoring = await watchBucket(nc, buckets.anchoring, (value, key) => {
-    if (key === deploymentKey) index.putDeployment(parseDeployment(value))
+    const k = placeOfDeployment(key)
+    const deployment = k === undefined ? undefined : parseDeploymentAt(k, value)
+    if (k === undefined || deployment === undefined) return undefined
+    deployments.set(k, deployment)
+    index.putDeployments([...deployments].toSorted(([a], [b]) => a - b).map(([, row]) => row))
     return undefined
   })
   opening.use(anchoring)

@@ -1,4 +1,6 @@
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
+import { fewestValues, valueOf } from '../../core/air/values.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { leafValues } from '../../core/proof/leaf.ts'
@@ -94,7 +96,7 @@ const linkToTx = (tx: string, reading: Reading, { explorerUrl, publicUrl }: Opti
 
 function ledgerOf(block: Anchored, reading: Reading, options: Options) {
   const { index } = options
-  const deployment = index.deployment()
+  const deployment = index.deploymentOf(block.index)
   const checked = index.checked()
   return {
     tx_hash: block.tx,
@@ -115,4 +117,18 @@ export const canonical = (reading: Reading) => ({
   seq: reading.seq,
   ...leafValues(reading),
   aqi: reading.aqi,
+  ...(reading.leafVersion === 2 && moreOfLeaf2(reading)),
+})
+
+const moreOfLeaf2 = ({ leafVersion, area, flags, values, device = null }: Reading) => ({
+  leaf_version: leafVersion,
+  area,
+  flags,
+  device,
+  ...Object.fromEntries(
+    quantityNames.slice(fewestValues).flatMap((name) => {
+      const value = valueOf(values, name)
+      return value === null ? [] : [[name, value]]
+    }),
+  ),
 })

@@ -15,7 +15,7 @@ import { type Flags, readSettings } from '../../runtime/settings.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
-import { needDeployment, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
+import { needDeployments, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
 import { allRows, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
@@ -101,7 +101,7 @@ async function auditInstance(
   const rpc = textFlag(flags, 'rpc')
   const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
   if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
-  const { isPinned, ...deployment } = pinned(await needDeployment(nc), settings, flags)
+  const { isPinned, ...deployment } = pinned((await needDeployments(nc))[0], settings, flags)
   const { chainId, genesisHash } = deployment
   const ask = openRpc({
     urls,

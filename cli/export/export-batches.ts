@@ -8,7 +8,7 @@ import { MustAct } from '../../runtime/exit.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { needDeployment, readSealed } from './sealed-headers.ts'
+import { needDeployments, readSealed } from './sealed-headers.ts'
 
 export type ExportBatches = {
   readonly index: BatchIndex
@@ -26,7 +26,7 @@ export async function readExportBatches(
   keccak: Keccak,
 ): Promise<ExportBatches> {
   const index = createBatchIndex(keccak)
-  index.putDeployment(await needDeployment(nc))
+  index.putDeployments(await needDeployments(nc))
   const { sealed, anchored } = await readSealed(nc)
   const inOrder = [...sealed].toSorted(([a], [b]) => a - b)
   for (const [number, batch] of inOrder) index.putSealed(number, batch)

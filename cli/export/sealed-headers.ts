@@ -1,13 +1,12 @@
+import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { type Deployments, readDeployments } from '../../anchor/deploy/deployment.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import {
   type Anchored,
-  type Deployment,
-  deploymentKey,
   parseAnchored,
-  parseDeployment,
   parseSealed,
   type SealedBatch,
 } from '../../schemas/anchoring/batch-record.ts'
@@ -41,12 +40,9 @@ export async function readSealed(nc: NatsConnection): Promise<SealedRecords> {
 export const sealedHeaders = ({ sealed }: SealedRecords): readonly BatchHeader[] =>
   [...sealed].toSorted(([a], [b]) => a - b).map(([, { header }]) => header)
 
-/** @throws MustAct where nothing was ever anchored */
-export async function needDeployment(nc: NatsConnection): Promise<Deployment> {
-  await using anchoring = await watchBucket(nc, buckets.anchoring, (value, key) =>
-    key === deploymentKey ? parseDeployment(value) : undefined,
-  )
-  const deployment = anchoring.get(deploymentKey)
-  if (deployment !== undefined) return deployment
+/** The contracts, in the order that they were made. @throws MustAct where nothing was ever anchored */
+export async function needDeployments(nc: NatsConnection): Promise<Deployments> {
+  const [first, ...others] = await readDeployments(await new Kvm(nc).open(buckets.anchoring))
+  if (first !== undefined) return [first, ...others]
   throw new MustAct('nothing is anchored here yet: `airproof anchor` does that')
 }

@@ -3,17 +3,28 @@
  * handed out stays valid as bytes for ever, so a change here is another row of `bundleVersions`.
  */
 
+import type { DeviceSignature } from '../air/device-signature.ts'
 import { type Hex, toHex } from '../hex.ts'
 import { type BatchHeader, headerToWire, headOf } from './header.ts'
-import { type Keccak, type LeafFields, leafOf, leafValues } from './leaf.ts'
+import {
+  type Keccak,
+  type LeafFields,
+  type LeafFields1,
+  type LeafFields2,
+  leafOf,
+  leafValues,
+} from './leaf.ts'
 
 /**
- * Every version there is, the one that is written first, each with the versions of leaf and header
- * that it holds. Append only; a row never changes.
+ * Every version there is, each with the versions of leaf and header that it holds: a reading has the
+ * bundle of its leaf. Append only; a row never changes.
  */
-export const bundleVersions = [{ format: 'airproof.proof.v1', leaf: 1, header: 1 }] as const
+export const bundleVersions = [
+  { format: 'airproof.proof.v1', leaf: 1, header: 1 },
+  { format: 'airproof.proof.v2', leaf: 2, header: 2 },
+] as const
 
-const [bundleNow] = bundleVersions
+const [first, second] = bundleVersions
 
 /** What is known of the transaction that anchored a batch. Hashes and address in lower case. */
 export type ChainProof = {
@@ -39,6 +50,8 @@ export type TrieProofs = {
 
 export type BundleParts = {
   readonly reading: LeafFields
+  /** What its device signed, where it did. */
+  readonly signature?: DeviceSignature
   /** Siblings from the leaf up. */
   readonly path: readonly Uint8Array[]
   readonly header: BatchHeader
@@ -46,19 +59,16 @@ export type BundleParts = {
 }
 
 /** The bytes of the `.airproof.json` file, as text. The order of fields is part of the format. */
-export function bundleText({ reading, path, header, chain }: BundleParts, keccak: Keccak): string {
+export function bundleText(
+  { reading, signature, path, header, chain }: BundleParts,
+  keccak: Keccak,
+): string {
   const { tries } = chain
   const bundle = {
-    format: bundleNow.format,
+    format: (reading.leafVersion === 2 ? second : first).format,
     level: tries === undefined ? 'rpc' : 'proof',
     reading_hash: toHex(leafOf(reading, keccak)),
-    reading: {
-      sensor_id: reading.sensor,
-      time_ms: reading.timeMs,
-      seq: reading.seq,
-      ...leafValues(reading),
-      aqi: reading.aqi,
-    },
+    reading: reading.leafVersion === 2 ? wireReading2(reading, signature) : wireReading1(reading),
     path: path.map(toHex),
     batch: headerToWire(header),
     anchor: {
@@ -81,3 +91,30 @@ export function bundleText({ reading, path, header, chain }: BundleParts, keccak
   }
   return `${JSON.stringify(bundle)}\n`
 }
+
+const wireReading1 = (reading: LeafFields1) => ({
+  sensor_id: reading.sensor,
+  time_ms: reading.timeMs,
+  seq: reading.seq,
+  ...leafValues(reading),
+  aqi: reading.aqi,
+})
+
+/** Values by the ids of `quantities.ts`, ascending: a verifier needs no names to check them. */
+const wireReading2 = (reading: LeafFields2, signature: DeviceSignature | undefined) => ({
+  sensor_id: reading.sensor,
+  time_ms: reading.timeMs,
+  seq: reading.seq,
+  area: reading.area,
+  flags: reading.flags,
+  values: reading.values.flatMap((value, id) => (value === null ? [] : [[id, value]])),
+  aqi: reading.aqi,
+  device: signature === undefined ? null : wireSignature(signature),
+})
+
+const wireSignature = ({ algorithm, publicKey, signature, text }: DeviceSignature) => ({
+  algorithm,
+  public_key: publicKey,
+  signature,
+  text,
+})

@@ -11,15 +11,17 @@
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import type { Hex } from '../../core/hex.ts'
-import { genesisHead, headOf } from '../../core/proof/header.ts'
+import { recordHead } from '../../core/proof/chain-record.ts'
+import { headOf, recordOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { minuteMs } from '../../core/time.ts'
-import type {
-  Anchored,
-  Checked,
-  Deployment,
-  SealedBatch,
-} from '../../schemas/anchoring/batch-record.ts'
+import type { Anchored, Checked, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import {
+  type AnyDeployment,
+  beginsAfter,
+  deploymentOfBatch,
+  startOf,
+} from '../../schemas/anchoring/deployments.ts'
 
 /** A finalized head that was read longer ago than this may have changed since. */
 export const freshMs = 5 * minuteMs
@@ -58,11 +60,15 @@ export type BatchIndex = {
   readonly putSealed: (index: number, sealed: SealedBatch | undefined) => void
   readonly putAnchored: (index: number, anchored: Anchored | undefined) => void
   readonly putChecked: (checked: Checked | undefined) => void
-  readonly putDeployment: (deployment: Deployment | undefined) => void
+  /** @param deployments every contract, in the order that they were made */
+  readonly putDeployments: (deployments: readonly AnyDeployment[]) => void
   readonly sealed: (index: number) => SealedBatch | undefined
   readonly anchored: (index: number) => Anchored | undefined
   readonly checked: () => Checked | undefined
-  readonly deployment: () => Deployment | undefined
+  /** The contract that a batch is anchored in. */
+  readonly deploymentOf: (index: number) => AnyDeployment | undefined
+  /** The newest contract. */
+  readonly deployment: () => AnyDeployment | undefined
   /** Of the newest batch; 0: none is sealed. */
   readonly last: () => number
   readonly standingOf: (seq: number, nowMs: number) => Standing
@@ -86,21 +92,30 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
   /** Keys of batches whose former one is missing, or has another head than they say. */
   const unlinked = new Set<number>()
   let checked: Checked | undefined
-  let deployment: Deployment | undefined
+  let deployments: readonly AnyDeployment[] = []
 
   const at = (index: number): Entry | undefined => {
     // without a gap, which is how they come, the place is the index
     const straight = entries[index - 1]
     return straight?.index === index ? straight : entries.find((entry) => entry.index === index)
   }
-  const formerHead = (index: number): Hex | undefined =>
-    index === 1
-      ? deployment && genesisHead(deployment.chainId, deployment.contract, keccak)
-      : at(index - 1)?.head
+  /** The head that a batch must follow: a contract's first one follows from where that goes on from. */
+  const formerHead = (index: number): Hex | undefined => {
+    const deployment = deploymentOfBatch(deployments, index)
+    if (deployment === undefined || beginsAfter(deployment) !== index - 1)
+      return at(index - 1)?.head
+    const former = at(index - 1)
+    // the contract goes on from the record of that very batch
+    const isOurs = former === undefined || isSameRecord(former, deployment)
+    return isOurs ? startOf(deployment, keccak).head : undefined
+  }
+  const isSameRecord = ({ sealed }: Entry, deployment: AnyDeployment): boolean =>
+    'from' in deployment &&
+    recordHead(recordOf(sealed.header, keccak), keccak) === recordHead(deployment.from, keccak)
 
   const link = (index: number): void => {
     const entry = at(index)
-    const isKnown = index > 1 || deployment !== undefined
+    const isKnown = index > 1 || deployments.length > 0
     if (entry && isKnown && formerHead(index) !== entry.sealed.header.prevHead) unlinked.add(index)
     else unlinked.delete(index)
   }
@@ -173,14 +188,15 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
     putChecked: (value) => {
       checked = value
     },
-    putDeployment: (value) => {
-      deployment = value
-      link(1)
+    putDeployments: (value) => {
+      deployments = value
+      for (const deployment of value) link(beginsAfter(deployment) + 1)
     },
     sealed: (index) => at(index)?.sealed,
     anchored: (index) => anchors.get(index),
     checked: () => checked,
-    deployment: () => deployment,
+    deploymentOf: (index) => deploymentOfBatch(deployments, index),
+    deployment: () => deployments.at(-1),
     last: () => entries.at(-1)?.index ?? 0,
     standingOf: (seq, nowMs) => {
       const entry = holding(seq)

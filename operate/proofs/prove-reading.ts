@@ -1,16 +1,17 @@
 /**
  * Where a stored reading is between the log and the chain, computed at each call: its
- * leaf from its values, its batch by its number, its path from the batch's blob by the leaf's own
- * hash, the root from leaf and path. Nothing here was decided before and kept.
+ * leaf from its values, its batch by its number, its path from the batch's blob, the root from leaf and
+ * path. Nothing here was decided before and stored.
  */
 
 import type { Reading } from '../../core/air/reading.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { pathIn } from '../../core/proof/path-in.ts'
+import { foldPlaced, rankOf } from '../../core/proof/ranked-path.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
 import { createKeep } from '../../runtime/keep.ts'
@@ -69,29 +70,40 @@ const mostTops = 64
 export function createProveReading(options: Options): ProveReading {
   const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
-  const hashNodes = nodeHash(keccak, 1)
+  const hashNodes = { 1: nodeHash(keccak, 1), 2: nodeHash(keccak, 2) }
   const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
 
-  const openTop = (batch: number): Promise<OpenTop> =>
+  const openTop = ({ index: batch, ...header }: BatchHeader): Promise<OpenTop> =>
     tops({ what: 'top', batch }, async () => {
       const top = await blobs.top(batch)
       if (top === undefined) throw new RangeError(`batch ${batch} has no blob`)
-      return { top, tree: merkleTree(top.roots, hashNodes) }
+      return { top, tree: merkleTree(top.roots, hashNodes[batchVersionOf(header)]) }
     })
-  /** @throws RangeError where what is kept of the batch cannot be read */
+  /** @throws RangeError where the records of the batch cannot be read */
   const find = async (
     header: BatchHeader,
+    { seq }: Reading,
     leaf: Uint8Array,
   ): Promise<ReadingProof | MismatchWhy> => {
-    const { top, tree } = await openTop(header.index)
-    const number = tileOf(top, leaf)
+    const { index: batch, count } = header
+    const { top, tree } = await openTop(header)
+    // in version 2 a number has one place; in version 1 the leaf's own hash finds it
+    const rank = batchVersionOf(header) === 2 ? rankOf(header, seq) : undefined
+    const number = rank === undefined ? tileOf(top, leaf) : Math.floor(rank / tileLeaves)
     if (number === undefined) return 'leaf'
-    const tile = await blobs.tile(header.index, number)
-    if (tile === undefined) throw new RangeError(`batch ${header.index} has no tile ${number}`)
-    const place = tile.findIndex((one) => Buffer.compare(one, leaf) === 0)
-    if (place === -1) return 'leaf'
-    const path = [...pathIn(tile, place, hashNodes), ...tree.pathOf(number)]
-    if (toHex(foldPath(leaf, path, keccak)) !== header.root) return 'blob'
+    const tile = await blobs.tile(batch, number)
+    if (tile === undefined) throw new RangeError(`batch ${batch} has no tile ${number}`)
+    const isLeaf = (node: Uint8Array | undefined): boolean =>
+      node !== undefined && Buffer.compare(node, leaf) === 0
+    const place = rank === undefined ? tile.findIndex(isLeaf) : rank % tileLeaves
+    if (!isLeaf(tile[place])) return 'leaf'
+    const hash = hashNodes[batchVersionOf(header)]
+    const path = [...pathIn(tile, place, hash), ...tree.pathOf(number)]
+    const root =
+      rank === undefined
+        ? foldPath(leaf, path, keccak)
+        : foldPlaced(leaf, path, { rank, count }, hash)
+    if (typeof root === 'string' || toHex(root) !== header.root) return 'blob'
     return { header, path, leafIndex: number * tileLeaves + place }
   }
 
@@ -108,7 +120,7 @@ export function createProveReading(options: Options): ProveReading {
       const why = standing.status === 'broken' ? standing.why : 'header'
       return { status: 'mismatch', hash, why, index: standing.index }
     }
-    const found = await find(sealed.header, leaf).catch((error: unknown) => {
+    const found = await find(sealed.header, reading, leaf).catch((error: unknown) => {
       if (error instanceof RangeError) return 'blob' as const
       throw error
     })

@@ -12,8 +12,15 @@
  */
 import { Ajv } from 'ajv'
 import type { Hex } from '../../core/hex.ts'
-import type { ChainRecord } from '../../core/proof/chain-record.ts'
-import { type Deployment, deploymentKey, deploymentSchema } from './batch-record.ts'
+import { type BatchEnd, beforeFirst, endOfRecord } from '../../core/proof/batch.ts'
+import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import {
+  type Deployment,
+  deploymentKey,
+  deploymentSchema,
+  parseDeployment,
+} from './batch-record.ts'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -58,6 +65,17 @@ export type AnyDeployment = Deployment | Deployment2
 export const deploymentKeyOf = (k: number): string =>
   k === 1 ? deploymentKey : `${deploymentKey}.${k}`
 
+/** @returns k; undefined: the key is not a deployment's */
+export function placeOfDeployment(key: string): number | undefined {
+  if (key === deploymentKey) return 1
+  const [, place] = /^deployment\.([2-9]|[1-9]\d{1,5})$/.exec(key) ?? []
+  return place === undefined ? undefined : Number(place)
+}
+
+/** The entry of place `k`; undefined: it cannot be read. */
+export const parseDeploymentAt = (k: number, value: unknown): AnyDeployment | undefined =>
+  k === 1 ? parseDeployment(value) : parseDeployment2(value)
+
 const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2Schema)
 
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
@@ -78,3 +96,9 @@ export const deploymentOfBatch = <D extends AnyDeployment>(
   deployments: readonly D[],
   index: number,
 ): D | undefined => deployments.findLast((deployment) => beginsAfter(deployment) < index)
+
+/** The end before the first batch of a contract. */
+export const startOf = (deployment: AnyDeployment, keccak: Keccak): BatchEnd =>
+  'from' in deployment
+    ? endOfRecord(beginningOf(deployment, keccak), keccak)
+    : beforeFirst(deployment.chainId, deployment.contract, keccak)

@@ -42,7 +42,7 @@ const final = (index: number): Anchored => ({
 let index: BatchIndex
 beforeEach(() => {
   index = createBatchIndex(keccak)
-  index.putDeployment(deployment)
+  index.putDeployments([deployment])
   for (const batch of sealed) {
     index.putSealed(batch.header.index, batch)
     index.putAnchored(batch.header.index, final(batch.header.index))
@@ -88,7 +88,7 @@ test('it makes no difference in which order the records are heard of', () => {
     late.putAnchored(batch.header.index, final(batch.header.index))
     late.putSealed(batch.header.index, batch)
   }
-  late.putDeployment(deployment)
+  late.putDeployments([deployment])
   expect(late.faults()).toBe(0)
   for (let n = 1; n <= 20; n++) expect(late.standingOf(seqOf(0, n), nowMs)).toEqual(standing(0, n))
 })
@@ -153,6 +153,6 @@ test('readings of a batch whose record is gone are not taken for new ones', () =
 })
 
 test('a chain of batches that began at another contract is at fault from its beginning', () => {
-  index.putDeployment({ ...deployment, contract: `0x${'cd'.repeat(20)}` })
+  index.putDeployments([{ ...deployment, contract: `0x${'cd'.repeat(20)}` }])
   expect(index.faults()).toBe(1)
 })
