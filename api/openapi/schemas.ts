@@ -2,7 +2,7 @@
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { type Quantity, quantities, quantityNames } from '../../core/air/quantities.ts'
-import { fewestValues, fewestValues } from '../../core/air/values.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import { leafNow } from '../../core/proof/leaf.ts'
 import {
   arrayOf,
@@ -255,7 +255,10 @@ export const answerSchemas = {
           leaf_version: { ...integer, description: '2; absent: 1' },
           area: text,
           flags: integer,
-          device: { ...textOrNull, description: 'hash of key and signature of a device that signs' },
+          device: {
+            ...textOrNull,
+            description: 'hash of key and signature of a device that signs',
+          },
           ...Object.fromEntries(quantityNames.slice(fewestValues).map((name) => [name, integer])),
         },
       ),

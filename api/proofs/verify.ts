@@ -120,11 +120,11 @@ export const canonical = (reading: Reading) => ({
   ...(reading.leafVersion === 2 && moreOfLeaf2(reading)),
 })
 
-const moreOfLeaf2 = ({ leafVersion, area, flags, values, device = null }: Reading) => ({
+const moreOfLeaf2 = ({ leafVersion, area, flags, values, device }: Reading) => ({
   leaf_version: leafVersion,
   area,
   flags,
-  device,
+  device: device ?? null,
   ...Object.fromEntries(
     quantityNames.slice(fewestValues).flatMap((name) => {
       const value = valueOf(values, name)
