@@ -22,6 +22,7 @@ import {
   parseOpen,
   parseSealed,
   type SealedBatch,
+  sealedEntry,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 
@@ -91,7 +92,10 @@ export async function openSealedBatches(
       return decided
     },
     putSealed: (sealed) =>
-      createOnce(kv, headerKey(sealed.header.index), { value: sealed, parse: parseSealed }),
+      createOnce(kv, headerKey(sealed.header.index), {
+        value: sealedEntry(sealed),
+        parse: parseSealed,
+      }),
     putAnchored: async (anchored) =>
       void (await kv.put(anchoredKey(anchored.index), JSON.stringify(anchored))),
     putChecked: async (checked) => void (await kv.put(checkedKey, JSON.stringify(checked))),

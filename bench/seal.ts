@@ -1,6 +1,7 @@
 /**
  * READINGS messages → root: what the sealer does with a batch, beside the program that one would
- * write with viem and merkletreejs, on the same readings in the same run.
+ * write with viem and merkletreejs, on the same readings in the same run. And leaves and root alone,
+ * of version 1, which sorts them, beside version 2, which hashes the values of a reading once more.
  * Usage: node bench/seal.ts [--readings 200000]
  */
 import { parseArgs } from 'node:util'
@@ -10,7 +11,17 @@ import { batchContent } from '../anchor/seal/batch-content.ts'
 import { seqOf } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
 import { toHex } from '../core/hex.ts'
-import { leafType, presentBits } from '../core/proof/leaf.ts'
+import {
+  type LeafFields,
+  type LeafFields2,
+  leafEncoder,
+  leafTypeOf,
+  leafVersions,
+  presentBits,
+} from '../core/proof/leaf.ts'
+import { sortLeaves } from '../core/proof/merkle.ts'
+import { merkleRoot } from '../core/proof/merkle-root.ts'
+import { nodeHash } from '../core/proof/nodes.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'
@@ -63,6 +74,20 @@ const whole = Math.floor(few.length / perMessage)
 messages.slice(0, whole).forEach((message, at) => checked.add(at + 1, message))
 const same = (await checked.build()).readings?.root === naiveRoot(few.slice(0, whole * perMessage))
 
+const readings1 = messages.flatMap((message) => message.readings)
+const readings2 = readings1.map((reading): LeafFields2 => ({ ...reading, leafVersion: 2 }))
+const rounds = 7
+const leafAndRoot: { 1: number[]; 2: number[] } = { 1: [], 2: [] }
+// in turns, so that what the machine does besides meets both; the first round warms up
+for (let round = 0; round <= rounds; round++) {
+  for (const version of [1, 2] as const) {
+    const some: readonly LeafFields[] = version === 1 ? readings1 : readings2
+    const { perSecond } = await measured(count, async () => rootOf(some, version))
+    if (round > 0) leafAndRoot[version].push(perSecond)
+  }
+}
+const versions = { 1: median(leafAndRoot[1]), 2: median(leafAndRoot[2]) }
+
 const { leaves, roots, readings } = fromMessages.result
 const tileBytes = Array.from(
   { length: roots.length },
@@ -92,6 +117,12 @@ console.log(
         fromReadings: round(fromReadings.perSecond / naive.perSecond),
       },
       sameRootAsNaive: same,
+      leafAndRootPerCpuSecond: {
+        version1: Math.round(versions[1]),
+        version2: Math.round(versions[2]),
+        ratio: round(versions[2] / versions[1]),
+        best: { version1: most(leafAndRoot[1]), version2: most(leafAndRoot[2]) },
+      },
       blobBytesPerLeaf: round(blobBytes / leaves.length),
     },
     undefined,
@@ -125,9 +156,23 @@ async function measured<T>(readingCount: number, work: () => Promise<T>) {
   return { result, perSecond: (readingCount / (user + system)) * 1_000_000 }
 }
 
+function rootOf(some: readonly LeafFields[], version: 1 | 2): Uint8Array {
+  const leafOf = leafEncoder(keccak)
+  const made = some.map(leafOf)
+  return merkleRoot(version === 1 ? sortLeaves(made) : made, nodeHash(keccak, version))
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
+}
+
+function most(numbers: readonly number[]): number {
+  return Math.round(Math.max(...numbers))
+}
+
 /** As the two libraries' documentation shows it. */
 function naiveRoot(some: readonly ArrivedReading[]): string {
-  const type = keccak256(toBytes(leafType))
+  const type = keccak256(toBytes(leafTypeOf(leafVersions[0])))
   const word = { type: 'int256' } as const
   const leafBuffers = some.map((reading) => {
     const encoded = encodeAbiParameters(

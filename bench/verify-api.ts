@@ -32,6 +32,7 @@ import { type Hex, zeroHash } from '../core/hex.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { beforeFirst, nextHeader } from '../core/proof/batch.ts'
 import { encodeHeader, headerHash, headOf } from '../core/proof/header.ts'
+import { nodeHash } from '../core/proof/nodes.ts'
 import { tiledPath } from '../core/proof/tiles.ts'
 import { createBatchIndex } from '../operate/proofs/batch-index.ts'
 import { createProveReading } from '../operate/proofs/prove-reading.ts'
@@ -202,7 +203,7 @@ async function benchProve(nc: NatsConnection, batch: Awaited<ReturnType<typeof s
   const roots: number[] = []
   for (let n = 0; n < 20; n++) {
     const before = performance.now()
-    tiledPath({ tile, roots: top.roots, index: n }, keccak)
+    tiledPath({ tile, roots: top.roots, index: n }, nodeHash(keccak, 1))
     roots.push(performance.now() - before)
   }
   return { 'whole, tile from NATS': times(whole), 'path, nothing kept': times(roots) }

@@ -122,6 +122,13 @@ const checks: Readonly<Record<string, Check>> = {
 const isJsonKey = (key: string): boolean =>
   key === systemKeys.rollup || key.startsWith(storedPrefix) || key.startsWith(neededPrefix)
 
+/** An entry without its version where that is 1. @throws NewerFormat */
+export function knownEntry(bucket: string, key: string, value: unknown): unknown {
+  const where = `KV ${bucket}, key ${key}`
+  const isSealed = bucket === buckets.batches && key.startsWith('header.')
+  return isSealed ? asVersion1('sealed', value, where) : asVersion1('entry', value, where)
+}
+
 /** An entry as the server holds it. @returns why it cannot be used; undefined: it can */
 export function faultOfEntry(bucket: string, key: string, body: string): string | undefined {
   const check = checks[bucket]
@@ -129,7 +136,7 @@ export function faultOfEntry(bucket: string, key: string, body: string): string 
   const isPlain = bucket === buckets.system && !isJsonKey(key)
   if (isPlain) return undefined
   try {
-    return check(asVersion1('entry', JSON.parse(body)), key)
+    return check(knownEntry(bucket, key, JSON.parse(body)), key)
   } catch (error) {
     return error instanceof NewerFormat ? error.message : 'it is not JSON'
   }

@@ -25,6 +25,7 @@ export const formats = {
   mail: { newest: 1, is: 'a mail that waits' },
   blob: { newest: 1, is: 'a message of BLOBS' },
   entry: { newest: 1, is: 'an entry' },
+  sealed: { newest: 2, is: 'a sealed batch' },
   journal: { newest: 1, is: 'an entry of the journal of anchors' },
   proof: { newest: 1, is: 'a proof bundle' },
   export: { newest: 1, is: 'the manifest of an export' },
@@ -55,7 +56,8 @@ export function assertKnown(format: Format, version: number, where?: string): vo
 }
 
 /**
- * Of a format whose newest version is 1: the value without its version, as 0.1 wrote it.
+ * A value of version 1 without its version, as 0.1 wrote it. Of a format whose newest version is 1 that
+ * is the only one; a later one that is known keeps its version.
  * @throws NewerFormat
  */
 export function asVersion1(format: Format, value: unknown, where?: string): unknown {

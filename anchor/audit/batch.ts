@@ -6,6 +6,7 @@ import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { merkleTree } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { Anchored } from '../contract/registry.ts'
@@ -46,6 +47,7 @@ export function checkHeader(
 const claimFaults: Readonly<
   Record<NonNullable<ReturnType<typeof headerFault | typeof chainFault>>, string>
 > = {
+  version: 'it is not of the version of the contract that it is anchored in',
   partitions: 'its two lists of partitions differ in length',
   numbers: 'the numbers of a partition run backwards',
   count: 'its numbers do not add up to its count: a reading was left out, or added',
@@ -74,6 +76,7 @@ export async function checkBlob(
   { findings, keccak }: Tools,
 ): Promise<number> {
   const report = (words: string): void => findings.add('blob', index, `batch ${index}: ${words}`)
+  const hash = nodeHash(keccak, 1)
   try {
     const top = await blobs.top(index)
     if (top === undefined) {
@@ -99,12 +102,12 @@ export async function checkBlob(
         former = leaf
       }
       read += leaves.length
-      roots.push(merkleTree(leaves, keccak).root)
+      roots.push(merkleTree(leaves, hash).root)
       // the proofs that are handed out go through the tiles' roots as they were published
       if (Buffer.compare(roots[tile] ?? leaf0, top.roots[tile] ?? leaf0) !== 0)
         report(`the leaves of tile ${tile} do not give the root that was published of it`)
     }
-    const computed = roots.length === 0 ? zeroHash : toHex(merkleTree(roots, keccak).root)
+    const computed = roots.length === 0 ? zeroHash : toHex(merkleTree(roots, hash).root)
     if (computed !== root) report(`its leaves give the root ${computed}, and ${root} was anchored`)
     return read
   } catch (error) {

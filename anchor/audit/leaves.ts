@@ -1,12 +1,13 @@
 /** The published leaves of a batch, looked up by their bytes. */
-import { nOfSeq, partitionOfSeq, type Reading } from '../../core/air/reading.ts'
+import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
+import type { LeafFields } from '../../core/proof/leaf.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 
 /** What the leaf is made of. */
-export type AuditedRow = Omit<Reading, 'area' | 'flags'>
+export type AuditedRow = LeafFields
 
 export type OpenBlob = {
   /** Of a leaf among all leaves of the batch. */

@@ -6,6 +6,7 @@ import type { SealedReadings } from '../../core/proof/batch.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import { sortLeaves } from '../../core/proof/merkle.ts'
 import { merkleRoot } from '../../core/proof/merkle-root.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { MustAct } from '../../runtime/exit.ts'
@@ -43,6 +44,7 @@ type Start = { readonly last: number; readonly nLast: readonly number[] }
 /** @param end where the batch before ended */
 export function batchContent(end: Start, keccak: Keccak): BatchContent {
   const leafOf = leafEncoder(keccak)
+  const hash = nodeHash(keccak, 1)
   const counts = Array.from({ length: partitionCount }, () => 0)
   let bytes = Buffer.alloc(1024 * leafBytes)
   let [last, count] = [end.last, 0]
@@ -89,10 +91,10 @@ export function batchContent(end: Start, keccak: Keccak): BatchContent {
       )
       const roots: Uint8Array[] = []
       for (let at = 0; at < count; at += tileLeaves) {
-        roots.push(merkleRoot(leaves.slice(at, at + tileLeaves), keccak))
+        roots.push(merkleRoot(leaves.slice(at, at + tileLeaves), hash))
         if (roots.length % tilesAtOnce === 0) await new Promise(setImmediate)
       }
-      const root = toHex(merkleRoot(roots, keccak))
+      const root = toHex(merkleRoot(roots, hash))
       return { leaves, roots, readings: { root, timeMinMs, timeMaxMs, counts } }
     },
   }

@@ -14,6 +14,7 @@ import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
@@ -152,5 +153,5 @@ function foldBatch(proof: BatchProof, group: readonly Leaf[], count: number, kec
     refuse(`${group.length} rows of batch ${proof.index}, and the manifest counts ${proof.rows}`)
   const leaves = group.toSorted((a, b) => Buffer.compare(a.hash, b.hash))
   const hashes = leaves.map(({ hash }) => hash)
-  return { leaves, folded: foldMultiProof(hashes, proof, count, keccak) }
+  return { leaves, folded: foldMultiProof(hashes, proof, count, nodeHash(keccak, 1)) }
 }

@@ -6,7 +6,7 @@
 import { Ajv } from 'ajv'
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
 
@@ -252,21 +252,6 @@ function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
     },
   }
 }
-
-const headerToWire = (header: BatchHeader) => ({
-  index: header.index,
-  prev_head: header.prevHead,
-  root: header.root,
-  first: header.first,
-  last: header.last,
-  count: header.count,
-  time_min_ms: header.timeMinMs,
-  time_max_ms: header.timeMaxMs,
-  sealed_ms: header.sealedMs,
-  beacon: header.beacon,
-  n_first: header.nFirst,
-  n_last: header.nLast,
-})
 
 const headerOf = (wire: WireHeader): BatchHeader => ({
   index: wire.index,

@@ -5,6 +5,7 @@ import type { ChainProof } from '../../core/proof/bundle.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { BatchProof, ExportRun } from './export-manifest.ts'
 import { keyOf, leavesOf, placesOf } from './leaf-book.ts'
@@ -74,5 +75,8 @@ async function proofOf(
   }
   held.sort((a, b) => a - b)
   if (held.length === 0) return { proof: undefined, stray }
-  return { proof: { index, rows: held.length, ...multiProof(all, held, keccak) }, stray }
+  return {
+    proof: { index, rows: held.length, ...multiProof(all, held, nodeHash(keccak, 1)) },
+    stray,
+  }
 }

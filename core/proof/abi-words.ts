@@ -1,6 +1,5 @@
 import { type Hex, hashBytes } from '../hex.ts'
-
-const wordBytes = 32
+import { wordBytes } from './words.ts'
 
 /** A `bytes32`, or an unsigned integer of at most 64 bits. */
 export type Word = Hex | number
@@ -34,3 +33,9 @@ function putNumber(view: DataView, at: number, value: number): void {
 export const arrayWords = (values: readonly number[]): number[] => [values.length, ...values]
 
 export const bytesOfWords = (count: number): number => count * wordBytes
+
+/** @param address 20 bytes in hex of either case @throws RangeError */
+export function addressWord(address: string): Hex {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) throw new RangeError(`not an address: ${address}`)
+  return `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+}

@@ -2,11 +2,14 @@
 
 import { partitionCount } from '../air/sensor-id.ts'
 import { type Hex, zeroHash } from '../hex.ts'
+import { type ChainRecord, recordHead } from './chain-record.ts'
 import { type BatchHeader, genesisHead, headOf } from './header.ts'
 import type { Keccak } from './leaf.ts'
 
 /** Where a batch left off: all that the next one needs to know. */
 export type BatchEnd = {
+  /** Of the batches that follow, which is their contract's. Absent: 1. */
+  readonly version?: 2
   readonly index: number
   readonly head: Hex
   /** The last log sequence that is in a batch. */
@@ -15,7 +18,10 @@ export type BatchEnd = {
   readonly nLast: readonly number[]
 }
 
-/** The end before the first batch, which so has index 1 and begins at log sequence 1. */
+/**
+ * The end before the first batch of a contract of version 1, which so has index 1 and begins at log
+ * sequence 1.
+ */
 export const beforeFirst = (chainId: number, contract: string, keccak: Keccak): BatchEnd => ({
   index: 0,
   head: genesisHead(chainId, contract, keccak),
@@ -23,7 +29,17 @@ export const beforeFirst = (chainId: number, contract: string, keccak: Keccak): 
   nLast: Array.from({ length: partitionCount }, () => 0),
 })
 
+/** Where a contract of version 2 goes on from its record: `beginningOf`, or of its last batch. */
+export const endOfRecord = (record: ChainRecord, keccak: Keccak): BatchEnd => ({
+  version: 2,
+  index: record.index,
+  head: recordHead(record, keccak),
+  last: record.last,
+  nLast: record.n,
+})
+
 export const endOf = (header: BatchHeader, keccak: Keccak): BatchEnd => ({
+  ...versioned(header),
   index: header.index,
   head: headOf(header, keccak),
   last: header.last,
@@ -55,6 +71,7 @@ export function nextHeader(
   { last, sealedMs, beacon = zeroHash, readings = noReadings }: Sealed,
 ): BatchHeader {
   return {
+    ...versioned(end),
     index: end.index + 1,
     prevHead: end.head,
     root: readings.root,
@@ -69,5 +86,8 @@ export function nextHeader(
     nLast: end.nLast.map((n, partition) => n + (readings.counts[partition] ?? 0)),
   }
 }
+
+const versioned = ({ version }: Pick<BatchHeader, 'version'>) =>
+  version === undefined ? {} : { version }
 
 const noReadings: SealedReadings = { root: zeroHash, timeMinMs: 0, timeMaxMs: 0, counts: [] }

@@ -4,7 +4,7 @@
  */
 
 import { type Hex, toHex } from '../hex.ts'
-import { type BatchHeader, headOf } from './header.ts'
+import { type BatchHeader, headerToWire, headOf } from './header.ts'
 import { type Keccak, type LeafFields, leafOf, leafValues } from './leaf.ts'
 
 /**
@@ -60,20 +60,7 @@ export function bundleText({ reading, path, header, chain }: BundleParts, keccak
       aqi: reading.aqi,
     },
     path: path.map(toHex),
-    batch: {
-      index: header.index,
-      prev_head: header.prevHead,
-      root: header.root,
-      first: header.first,
-      last: header.last,
-      count: header.count,
-      time_min_ms: header.timeMinMs,
-      time_max_ms: header.timeMaxMs,
-      sealed_ms: header.sealedMs,
-      beacon: header.beacon,
-      n_first: header.nFirst,
-      n_last: header.nLast,
-    },
+    batch: headerToWire(header),
     anchor: {
       chain_id: chain.chainId,
       contract: chain.contract,

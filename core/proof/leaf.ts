@@ -1,123 +1,168 @@
 /**
- * The leaf of a reading: what is anchored, and what the API calls its hash. Fixed for good: a
- * change to anything here is a new version with a new type string, beside this one.
+ * The leaf of a reading: what is anchored, and what the API calls its hash. A version is fixed for
+ * good: a change to anything here is another row of `leafVersions`, with another type string.
  *
- * `keccak256(keccak256(abi.encode(words)))` over twelve static words of 32 bytes, which is also the
- * leaf of OpenZeppelin's StandardMerkleTree and of Solidity. `aqi` is the EPA index by the table of
- * 2024. A value that is missing is 0 and its bit in `present` is clear.
+ * `keccak256(keccak256(abi.encode(words)))` over static words of 32 bytes, which is also the leaf of
+ * OpenZeppelin's StandardMerkleTree and of Solidity. The first word is the hash of the type string.
+ * `aqi` is the EPA index by the table of 2024.
+ *
+ * Version 1 has a word for each of five values: a missing one is 0, and its bit in `present` is clear.
+ * Version 2 has one word for all values, and words for the area and for the flags.
  */
-import type { QuantityName } from '../air/quantities.ts'
+import { type QuantityName, quantityNames } from '../air/quantities.ts'
 import type { Reading } from '../air/reading.ts'
 import { valueOf } from '../air/values.ts'
+import { hashBytes } from '../hex.ts'
+import { packedValues } from './packed-values.ts'
+import { putSigned, putUnsigned, wordBytes } from './words.ts'
 
 /** Keccak-256. Must not keep a reference to `bytes`, which is used again. */
 export type Keccak = (bytes: Uint8Array) => Uint8Array
 
-export type LeafFields = Omit<Reading, 'area' | 'flags'>
+type Common = Pick<Reading, 'sensor' | 'timeMs' | 'seq' | 'values' | 'aqi'>
+/** What a leaf of version 1 is made of. */
+export type LeafFields1 = Common & { readonly leafVersion?: undefined }
+/** What a leaf of version 2 is made of. */
+export type LeafFields2 = Common &
+  Pick<Reading, 'area' | 'flags' | 'device'> & { readonly leafVersion: 2 }
+export type LeafFields = LeafFields1 | LeafFields2
 
-/** What a version of the leaf holds of a reading's values, in the order of its words. */
-export type LeafVersion = { readonly version: number; readonly values: readonly QuantityName[] }
+type LeafVersion = {
+  readonly version: number
+  /** Which of a reading's values it holds. */
+  readonly values: readonly QuantityName[]
+  /** Its words, after the hash of the type. */
+  readonly fields: string
+}
 
-/** Every version there is. What is in one never changes; another quantity needs another version. */
+const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
+
+/** Every version there is. Append only; a row never changes. */
 export const leafVersions = [
-  { version: 1, values: ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] },
+  {
+    version: 1,
+    values: basic,
+    fields: `bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${basic.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig`,
+  },
+  {
+    version: 2,
+    values: quantityNames,
+    fields:
+      'bytes32 sensor,uint64 timeMs,uint64 seq,bytes32 area,uint32 flags,bytes32 values,uint16 aqi,bytes32 device',
+  },
 ] as const satisfies readonly LeafVersion[]
 
-/** The version of every leaf made now. */
-export const [leafNow] = leafVersions
+const [first, second] = leafVersions
 
-const typeOf = ({ version, values }: LeafVersion): string =>
-  `airproof.reading.v${version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${values.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig)`
+/** The version of a leaf whose reading does not name one. */
+export const leafNow = first
 
-export const leafType = typeOf(leafNow)
-
-const wordBytes = 32
-const word = { type: 0, sensor: 1, timeMs: 2, seq: 3, present: 4, values: 5 } as const
-const aqiWord = word.values + leafNow.values.length
-// the last word is kept for a device signature: zeros in every leaf of this version
-const wordCount = aqiWord + 2
+export const leafTypeOf = ({ version, fields }: LeafVersion): string =>
+  `airproof.reading.v${version}(${fields})`
 
 const utf8 = new TextEncoder()
-/** A city has few sensors and many readings: an encoder hashes each id once. */
-const rememberedSensors = 50_000
+/** A city has few sensors and many readings: an encoder hashes each id, and each area, once. */
+const rememberedTexts = 50_000
+
+type Encoder<Fields> = (reading: Fields) => Uint8Array
 
 /**
- * @returns a function that gives the 32 bytes of a reading's leaf, new each time. It works in one
- * buffer of its own, so it must not be called from inside `keccak`. It throws RangeError where a
- * number is not whole or too large: such a reading must never be anchored.
+ * @returns a function that gives the 32 bytes of a reading's leaf, new each time, of the version that
+ * the reading names. It works in buffers of its own, so it must not be called from inside `keccak`.
+ * It throws RangeError where a number is not whole or too large: such a reading must never be anchored.
  */
-export function leafEncoder(keccak: Keccak): (reading: LeafFields) => Uint8Array {
-  const bytes = new Uint8Array(wordCount * wordBytes)
-  const view = new DataView(bytes.buffer)
-  bytes.set(keccak(utf8.encode(leafType)), word.type * wordBytes)
-
-  const sensorWords = new Map<string, Uint8Array>()
-  const wordOf = (sensor: string): Uint8Array => {
-    const known = sensorWords.get(sensor)
-    if (known !== undefined) return known
-    if (sensorWords.size >= rememberedSensors) sensorWords.clear()
-    const made = keccak(utf8.encode(sensor))
-    sensorWords.set(sensor, made)
-    return made
-  }
-
+export function leafEncoder(keccak: Keccak): Encoder<LeafFields> {
+  let encoder1: Encoder<LeafFields1> | undefined
+  let encoder2: Encoder<LeafFields2> | undefined
   return (reading) => {
-    bytes.set(wordOf(reading.sensor), word.sensor * wordBytes)
-    putUnsigned(view, word.timeMs, reading.timeMs)
-    putUnsigned(view, word.seq, reading.seq)
-    putUnsigned(view, word.present, presentBits(reading))
-    for (const [i, name] of leafNow.values.entries()) {
-      putSigned(view, word.values + i, valueOf(reading.values, name) ?? 0)
+    if (reading.leafVersion === undefined) return (encoder1 ??= createEncoder1(keccak))(reading)
+    return (encoder2 ??= createEncoder2(keccak))(reading)
+  }
+}
+
+// word 0 is the hash of the type
+const word1 = { sensor: 1, timeMs: 2, seq: 3, present: 4, values: 5 } as const
+const aqiWord1 = word1.values + basic.length
+// the last word was kept for a signature, and is zero in every leaf of this version
+const wordCount1 = aqiWord1 + 2
+
+function createEncoder1(keccak: Keccak): Encoder<LeafFields1> {
+  const { bytes, view, hashOf } = createWords(first, wordCount1, keccak)
+  return (reading) => {
+    bytes.set(hashOf(reading.sensor), word1.sensor * wordBytes)
+    putUnsigned(view, word1.timeMs, reading.timeMs)
+    putUnsigned(view, word1.seq, reading.seq)
+    putUnsigned(view, word1.present, presentBits(reading))
+    for (const [i, name] of basic.entries()) {
+      putSigned(view, word1.values + i, valueOf(reading.values, name) ?? 0)
     }
-    putUnsigned(view, aqiWord, reading.aqi ?? 0)
+    putUnsigned(view, aqiWord1, reading.aqi ?? 0)
     return keccak(keccak(bytes))
   }
 }
 
-/** The values that the leaf is made of, by name: whole hundredths. */
-export type LeafValues = {
-  readonly [Name in (typeof leafNow)['values'][number]]: number | null
+const word2 = {
+  sensor: 1,
+  timeMs: 2,
+  seq: 3,
+  area: 4,
+  flags: 5,
+  values: 6,
+  aqi: 7,
+  device: 8,
+} as const
+const wordCount2 = 9
+/** Instead of an index, where there is none. */
+const noIndex = 2 ** 16 - 1
+
+function createEncoder2(keccak: Keccak): Encoder<LeafFields2> {
+  const { bytes, view, hashOf } = createWords(second, wordCount2, keccak)
+  const pack = packedValues()
+  const deviceAt = word2.device * wordBytes
+  return ({ sensor, timeMs, seq, area, flags, values, aqi, device }) => {
+    bytes.set(hashOf(sensor), word2.sensor * wordBytes)
+    putUnsigned(view, word2.timeMs, timeMs)
+    putUnsigned(view, word2.seq, seq)
+    bytes.set(hashOf(area), word2.area * wordBytes)
+    putUnsigned(view, word2.flags, flags, 2 ** 32 - 1)
+    bytes.set(keccak(pack(values)), word2.values * wordBytes)
+    putUnsigned(view, word2.aqi, aqi ?? noIndex, aqi === null ? noIndex : noIndex - 1)
+    if (device === undefined) bytes.fill(0, deviceAt)
+    else bytes.set(hashBytes(device), deviceAt)
+    return keccak(keccak(bytes))
+  }
 }
 
-export const leafValues = ({ values }: LeafFields): LeafValues =>
+function createWords(version: LeafVersion, count: number, keccak: Keccak) {
+  const bytes = new Uint8Array(count * wordBytes)
+  bytes.set(keccak(utf8.encode(leafTypeOf(version))))
+  const known = new Map<string, Uint8Array>()
+  const hashOf = (text: string): Uint8Array => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    if (known.size >= rememberedTexts) known.clear()
+    const made = keccak(utf8.encode(text))
+    known.set(text, made)
+    return made
+  }
+  return { bytes, view: new DataView(bytes.buffer), hashOf }
+}
+
+/** The values that a leaf of version 1 is made of, by name: whole hundredths. */
+export type LeafValues = { readonly [Name in (typeof basic)[number]]: number | null }
+
+export const leafValues = ({ values }: Common): LeafValues =>
   // each name of the version is given its value
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  Object.fromEntries(leafNow.values.map((name) => [name, valueOf(values, name)])) as LeafValues
+  Object.fromEntries(basic.map((name) => [name, valueOf(values, name)])) as LeafValues
 
-/** One leaf; whoever makes many keeps a `leafEncoder`. */
+/** One leaf; a caller that makes many keeps a `leafEncoder`. */
 export const leafOf = (reading: LeafFields, keccak: Keccak): Uint8Array =>
   leafEncoder(keccak)(reading)
 
-/** Bit 0 = the first of the version's values, and so on; the bit after the last is the index. */
-export const presentBits = (reading: LeafFields): number =>
-  leafNow.values.reduce(
+/** Of version 1. Bit 0 = the first of its values, and so on; the bit after the last is the index. */
+export const presentBits = (reading: Common): number =>
+  basic.reduce(
     (bits, name, i) => (valueOf(reading.values, name) === null ? bits : bits | (1 << i)),
-    reading.aqi === null ? 0 : 1 << leafNow.values.length,
+    reading.aqi === null ? 0 : 1 << basic.length,
   )
-
-const putUnsigned = (view: DataView, index: number, value: number): void => {
-  if (value < 0) throw new RangeError(`a leaf cannot hold ${value} here: it is negative`)
-  putLow64(view, index, value)
-}
-
-function putSigned(view: DataView, index: number, value: number): void {
-  // two's complement over the whole word; the buffer still holds the former reading's sign
-  const sign = value < 0 ? -1 : 0
-  const at = index * wordBytes
-  view.setInt32(at, sign)
-  view.setInt32(at + 4, sign)
-  view.setInt32(at + 8, sign)
-  view.setInt32(at + 12, sign)
-  view.setInt32(at + 16, sign)
-  view.setInt32(at + 20, sign)
-  putLow64(view, index, value)
-}
-
-function putLow64(view: DataView, index: number, value: number): void {
-  if (!Number.isSafeInteger(value)) {
-    throw new RangeError(`a leaf cannot hold ${value}: it is not a whole number below 2^53`)
-  }
-  const at = index * wordBytes + 24
-  view.setInt32(at, Math.floor(value / 2 ** 32))
-  view.setUint32(at + 4, value >>> 0)
-}

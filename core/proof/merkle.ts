@@ -1,12 +1,13 @@
 /**
- * The tree of a batch: pairs are sorted before they are hashed, an odd node is promoted as it is.
- * So a path is only siblings, and OpenZeppelin's `MerkleProof.verify` agrees on chain.
+ * The tree of a batch. In version 1 (`nodes.ts`) pairs are sorted, so a path is only siblings, and
+ * OpenZeppelin's `MerkleProof.verify` agrees on chain.
  *
  * An inner node and the root fold like leaves: whoever verifies derives the leaf from the reading
  * and never accepts one from outside.
  */
 import { MerkleTree as Tree } from 'merkletreejs/MerkleTree'
 import type { Keccak } from './leaf.ts'
+import { assertNode, type NodeHash, nodeBytes, nodeHash } from './nodes.ts'
 
 export type MerkleTree = {
   readonly root: Uint8Array
@@ -15,14 +16,13 @@ export type MerkleTree = {
   readonly pathOf: (index: number) => Uint8Array[]
 }
 
-const hashBytes = 32
 // 31 bits of hash and 22 of index make a whole number below 2^53, and numbers are sorted without a
 // callback: several times as fast as comparing bytes, which is half the cost of a big batch
 const indexRange = 2 ** 22
 
 /**
- * The leaves of a batch in the order of their hashes, which is the order they are kept and proven
- * in. @throws RangeError where two are the same: each holds its own sequence number
+ * The leaves of a batch of version 1 in the order of their hashes, which is the order they are kept
+ * and proven in. @throws RangeError where two are the same: each holds its own sequence number
  */
 export function sortLeaves(leaves: readonly Uint8Array[]): Uint8Array[] {
   if (leaves.length > indexRange) return [...sortDistinct(leaves)]
@@ -70,11 +70,13 @@ function sortDistinct(leaves: readonly Uint8Array[]): readonly Uint8Array[] {
  * batch, or the roots of its tiles; not copied, so not to be changed
  * @throws RangeError for no nodes, or one of another length
  */
-export function merkleTree(nodes: readonly Uint8Array[], keccak: Keccak): MerkleTree {
+export function merkleTree(nodes: readonly Uint8Array[], hash: NodeHash): MerkleTree {
   // merkletreejs would take "no leaves" for a tree whose root verifies anything
   if (nodes.length === 0) throw new RangeError('a tree of no leaves proves nothing')
   // it reads text as hex and never looks at a length, so it is given 32-byte Buffers only
-  const tree = new Tree(nodes.map(asBuffer), keccak, { sortPairs: true })
+  const hashPair = (pair: Buffer): Uint8Array =>
+    hash(pair.subarray(0, nodeBytes), pair.subarray(nodeBytes))
+  const tree = new Tree(nodes.map(asBuffer), hashPair)
   return {
     root: tree.getRoot(),
     size: nodes.length,
@@ -88,22 +90,21 @@ export function merkleTree(nodes: readonly Uint8Array[], keccak: Keccak): Merkle
   }
 }
 
-/** The root that follows from a leaf and its path. The caller compares it with the one it trusts. */
+/**
+ * The root that follows from a leaf of a batch of version 1 and its path, wherever the leaf is. The
+ * caller compares it with the one it trusts. Of version 2: `foldPlaced`.
+ */
 export function foldPath(
   leaf: Uint8Array,
   path: readonly Uint8Array[],
   keccak: Keccak,
 ): Uint8Array {
-  const pair = Buffer.alloc(2 * hashBytes)
-  return path.reduce((node, sibling) => {
-    const [low, high] = Buffer.compare(node, sibling) <= 0 ? [node, sibling] : [sibling, node]
-    pair.set(asBuffer(low), 0)
-    pair.set(asBuffer(high), hashBytes)
-    return keccak(pair)
-  }, asBuffer(leaf))
+  assertNode(leaf)
+  const hash = nodeHash(keccak, 1)
+  return path.reduce((node, sibling) => hash(node, sibling), leaf)
 }
 
 function asBuffer(node: Uint8Array): Buffer {
-  if (node.length !== hashBytes) throw new RangeError(`a node has 32 bytes, not ${node.length}`)
+  assertNode(node)
   return Buffer.from(node.buffer, node.byteOffset, node.byteLength)
 }

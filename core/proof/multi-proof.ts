@@ -2,7 +2,7 @@
  * The proof of many leaves of a batch at once: siblings that several paths share, or that are leaves
  * themselves, are there once or not at all. Of a whole batch no sibling is needed.
  */
-import type { Keccak } from './leaf.ts'
+import { levelAbove, type NodeHash } from './nodes.ts'
 
 export type MultiProof = {
   /** The places of the leaves among all of the batch, as ranges [first, last], ascending. */
@@ -14,18 +14,18 @@ export type MultiProof = {
 type Node = { readonly at: number; readonly hash: Uint8Array }
 
 /**
- * @param sorted all leaves of the batch, in order
+ * @param leaves all of the batch, in order
  * @param places of the leaves to prove, ascending, each once; at least one
  * @throws RangeError
  */
 export function multiProof(
-  sorted: readonly Uint8Array[],
+  leaves: readonly Uint8Array[],
   places: readonly number[],
-  keccak: Keccak,
+  hash: NodeHash,
 ): MultiProof {
   const siblings: Uint8Array[] = []
-  const isWhole = places.length === sorted.length
-  let level = sorted
+  const isWhole = places.length === leaves.length
+  let level = leaves
   let known: readonly number[] = isWhole ? [] : places
   while (level.length > 1 && !isWhole) {
     const isKnown = new Set(known)
@@ -34,9 +34,9 @@ export function multiProof(
       if (sibling !== undefined && !isKnown.has(at ^ 1)) siblings.push(sibling)
     }
     known = [...new Set(known.map((at) => at >>> 1))]
-    level = levelAbove(level, keccak)
+    level = levelAbove(level, hash)
   }
-  return { places: rangesOf(places, sorted.length), siblings }
+  return { places: rangesOf(places, leaves.length), siblings }
 }
 
 export type Folded = {
@@ -55,7 +55,7 @@ export function foldMultiProof(
   leaves: readonly Uint8Array[],
   { places, siblings }: MultiProof,
   count: number,
-  keccak: Keccak,
+  hashPair: NodeHash,
 ): Folded {
   const wanted = places.reduce((sum, [first, last]) => sum + last - first + 1, 0)
   if (wanted !== leaves.length || wanted === 0)
@@ -79,7 +79,10 @@ export function foldMultiProof(
         if (sibling === undefined) throw new RangeError('the proof ends too early')
         if (isPair) i++
         if (above.length === 0) path.push(sibling)
-        above.push({ at: parent, hash: hashPair(node.hash, sibling, keccak) })
+        above.push({
+          at: parent,
+          hash: node.at % 2 === 0 ? hashPair(node.hash, sibling) : hashPair(sibling, node.hash),
+        })
       }
     }
     nodes = above
@@ -89,20 +92,6 @@ export function foldMultiProof(
   if (used !== siblings.length || root === undefined || more !== undefined)
     throw new RangeError('the proof holds more than it needs')
   return { root: root.hash, path }
-}
-
-function levelAbove(level: readonly Uint8Array[], keccak: Keccak): Uint8Array[] {
-  const above: Uint8Array[] = []
-  for (let at = 0; at < level.length; at += 2) {
-    const [left, right] = [level[at], level[at + 1]]
-    if (left !== undefined) above.push(right === undefined ? left : hashPair(left, right, keccak))
-  }
-  return above
-}
-
-function hashPair(a: Uint8Array, b: Uint8Array, keccak: Keccak): Uint8Array {
-  if (a.length !== 32 || b.length !== 32) throw new RangeError('a node has 32 bytes')
-  return keccak(Buffer.concat(Buffer.compare(a, b) <= 0 ? [a, b] : [b, a]))
 }
 
 function rangesOf(places: readonly number[], count: number): [number, number][] {

@@ -2,16 +2,17 @@
  * A big tree kept as tiles of 256 leaves: the root of a tile is a node of the whole tree, eight
  * levels up, so one tile and the list of tile roots give any path without the rest.
  */
-import type { Keccak } from './leaf.ts'
-import { merkleTree } from './merkle.ts'
+import { merkleRoot } from './merkle-root.ts'
+import type { NodeHash } from './nodes.ts'
+import { pathIn } from './path-in.ts'
 
 export const tileLeaves = 256
 
-/** @param sorted the leaves of a batch in order @returns the root of each tile, in order */
-export function tileRoots(sorted: readonly Uint8Array[], keccak: Keccak): Uint8Array[] {
+/** @param leaves of a batch in order @returns the root of each tile, in order */
+export function tileRoots(leaves: readonly Uint8Array[], hash: NodeHash): Uint8Array[] {
   const roots: Uint8Array[] = []
-  for (let at = 0; at < sorted.length; at += tileLeaves) {
-    roots.push(merkleTree(sorted.slice(at, at + tileLeaves), keccak).root)
+  for (let at = 0; at < leaves.length; at += tileLeaves) {
+    roots.push(merkleRoot(leaves.slice(at, at + tileLeaves), hash))
   }
   return roots
 }
@@ -26,9 +27,9 @@ export type TiledPath = {
 }
 
 /** The same path as the whole tree gives. @throws RangeError where there is no such leaf */
-export function tiledPath({ tile, roots, index }: TiledPath, keccak: Keccak): Uint8Array[] {
+export function tiledPath({ tile, roots, index }: TiledPath, hash: NodeHash): Uint8Array[] {
   return [
-    ...merkleTree(tile, keccak).pathOf(index % tileLeaves),
-    ...merkleTree(roots, keccak).pathOf(Math.floor(index / tileLeaves)),
+    ...pathIn(tile, index % tileLeaves, hash),
+    ...pathIn(roots, Math.floor(index / tileLeaves), hash),
   ]
 }

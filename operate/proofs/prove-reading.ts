@@ -9,6 +9,7 @@ import { type Hex, toHex } from '../../core/hex.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { pathIn } from '../../core/proof/path-in.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
@@ -68,13 +69,14 @@ const mostTops = 64
 export function createProveReading(options: Options): ProveReading {
   const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
+  const hashNodes = nodeHash(keccak, 1)
   const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
 
   const openTop = (batch: number): Promise<OpenTop> =>
     tops({ what: 'top', batch }, async () => {
       const top = await blobs.top(batch)
       if (top === undefined) throw new RangeError(`batch ${batch} has no blob`)
-      return { top, tree: merkleTree(top.roots, keccak) }
+      return { top, tree: merkleTree(top.roots, hashNodes) }
     })
   /** @throws RangeError where what is kept of the batch cannot be read */
   const find = async (
@@ -88,7 +90,7 @@ export function createProveReading(options: Options): ProveReading {
     if (tile === undefined) throw new RangeError(`batch ${header.index} has no tile ${number}`)
     const place = tile.findIndex((one) => Buffer.compare(one, leaf) === 0)
     if (place === -1) return 'leaf'
-    const path = [...pathIn(tile, place, keccak), ...tree.pathOf(number)]
+    const path = [...pathIn(tile, place, hashNodes), ...tree.pathOf(number)]
     if (toHex(foldPath(leaf, path, keccak)) !== header.root) return 'blob'
     return { header, path, leafIndex: number * tileLeaves + place }
   }

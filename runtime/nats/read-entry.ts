@@ -1,6 +1,5 @@
 import type { KV, KvEntry } from '@nats-io/kv'
-import { faultOfEntry } from '../../schemas/bucket-entries.ts'
-import { asVersion1 } from '../../schemas/formats.ts'
+import { faultOfEntry, knownEntry } from '../../schemas/bucket-entries.ts'
 import { reportBroken } from '../broken.ts'
 
 /**
@@ -21,7 +20,7 @@ export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {
   } catch {
     return broken
   }
-  return asVersion1('entry', value, `KV ${bucket}, key ${key}`)
+  return knownEntry(bucket, key, value)
 }
 
 /** The same, asked of the bucket. */

@@ -52,6 +52,7 @@ export const sealedSchema = {
   ...object,
   required: ['header', 'headerHash', 'head'],
   properties: {
+    v: { const: 2, description: 'the version of the batch; absent: 1' },
     header: {
       ...object,
       required: [
@@ -236,7 +237,22 @@ const parserOf = <T>(schema: object): ((value: unknown) => T | undefined) => {
 
 /** Each gives undefined where the value is not of its schema. */
 export const parseBoundary = parserOf<Boundary>(boundarySchema)
-export const parseSealed = parserOf<SealedBatch>(sealedSchema)
+
+type SealedEntry = SealedBatch & { readonly v?: 2 }
+const parseSealedEntry = parserOf<SealedEntry>(sealedSchema)
+
+export function parseSealed(value: unknown): SealedBatch | undefined {
+  const { v, ...sealed } = parseSealedEntry(value) ?? {}
+  if (!('header' in sealed)) return undefined
+  return v === undefined ? sealed : { ...sealed, header: { ...sealed.header, version: v } }
+}
+
+/** As it is written: the version is beside the header, where every reader looks for one first. */
+export function sealedEntry({ header, ...hashes }: SealedBatch): SealedEntry {
+  const { version, ...fields } = header
+  return { ...(version === undefined ? {} : { v: version }), header: fields, ...hashes }
+}
+
 export const parseAnchored = parserOf<Anchored>(anchoredSchema)
 export const parseChecked = parserOf<Checked>(checkedSchema)
 export const parseOpen = parserOf<OpenBatch>(openSchema)

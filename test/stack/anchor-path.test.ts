@@ -4,6 +4,7 @@ import { toHex } from '../../core/hex.ts'
 import { headerHash } from '../../core/proof/header.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { foldPath } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { tiledPath } from '../../core/proof/tiles.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
@@ -64,7 +65,7 @@ test('readings of the log become final anchors, and each is proven from its blob
       const at = tileOf(top, leaf) ?? -1
       const tile = (await blobs.tile(anchor.index, at)) ?? []
       const index = at * 256 + tile.findIndex((one) => Buffer.compare(one, leaf) === 0)
-      const path = tiledPath({ tile, roots: top.roots, index }, keccak)
+      const path = tiledPath({ tile, roots: top.roots, index }, nodeHash(keccak, 1))
       expect(toHex(foldPath(leaf, path, keccak))).toBe(anchor.root)
     }
   }

@@ -26,6 +26,7 @@ import { type BatchEnd, beforeFirst, endOf, nextHeader } from '../../core/proof/
 import { type BatchHeader, headerHash, headOf } from '../../core/proof/header.ts'
 import { leafOf, presentBits } from '../../core/proof/leaf.ts'
 import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
@@ -262,7 +263,7 @@ describe('Solidity agrees on', () => {
 
   test('the root from every leaf and its path', async () => {
     const sorted = sortLeaves(readings.map((reading) => leafOf(reading, keccak)))
-    const tree = merkleTree(sorted, keccak)
+    const tree = merkleTree(sorted, nodeHash(keccak, 1))
     for (const [index, leaf] of sorted.entries()) {
       const path = tree.pathOf(index).map(toHex)
       expect(await ask('rootOf', [toHex(leaf), path])).toBe(toHex(tree.root))

@@ -11,6 +11,7 @@ import { formatIso } from '../../core/iso-time.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { sortLeaves } from '../../core/proof/merkle.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -259,7 +260,11 @@ test('a whole batch in which two readings have one number is refused', async () 
   const { header, chain } = await anchoredBatch(api.anvil, { readings, counts: [2] })
   const keccak = await createKeccak()
   const leaves = readings.map((one) => leafOf(one, keccak))
-  const proof = { index: 1, rows: 2, ...multiProof(sortLeaves(leaves), [0, 1], keccak) }
+  const proof = {
+    index: 1,
+    rows: 2,
+    ...multiProof(sortLeaves(leaves), [0, 1], nodeHash(keccak, 1)),
+  }
   const manifest = {
     rows: {
       file: 'twice.ndjson',

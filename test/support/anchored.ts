@@ -11,6 +11,7 @@ import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
 import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
 import { type LeafFields, leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { anvilAccount, anvilChainId, type TestAnvil } from './anvil.ts'
 import { eventually } from './eventually.ts'
@@ -100,7 +101,7 @@ export async function anchoredBatch(
     end = endOf(idle, keccak)
   }
   const sorted = sortLeaves(readings.map((reading) => leafOf(reading, keccak)))
-  const tree = merkleTree(sorted, keccak)
+  const tree = merkleTree(sorted, nodeHash(keccak, 1))
   const header = nextHeader(end, {
     last: end.last + 3,
     sealedMs: startMs + 700_000,

@@ -7,7 +7,9 @@ import { type NamedValues, type Values, valuesOf } from '../../core/air/values.t
 /** Some of `T`, with values by name: what these leave out is as `values` has it. */
 export type Over<T = Reading> = Partial<T> & NamedValues
 
-type Valued<Flat> = Omit<Flat, QuantityName | 'values'> & { readonly values: Values }
+type Valued<Flat> = Flat extends unknown
+  ? Omit<Flat, QuantityName | 'values'> & { readonly values: Values }
+  : never
 
 /** The same with its values as a list. */
 export function valued<Flat extends NamedValues & { readonly values?: Values }>(

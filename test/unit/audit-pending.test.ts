@@ -7,6 +7,7 @@ import { zeroHash } from '../../core/hex.ts'
 import { beforeFirst, nextHeader } from '../../core/proof/batch.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import type { ArrivedReading, LogMessage } from '../../core/state/log-message.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
@@ -94,7 +95,7 @@ test('a row that was sealed and trimmed from the log meanwhile is looked up in i
     sealedMs: 1,
     readings: { root: zeroHash, timeMinMs: 1, timeMaxMs: 1, counts: [1] },
   })
-  const roots = [merkleTree(leaves, keccak).root]
+  const roots = [merkleTree(leaves, nodeHash(keccak, 1)).root]
   const blobs: BatchBlobs = {
     top: async () => ({ header: new Uint8Array(), leaves: 1, roots, firsts: leaves }),
     tile: async () => leaves,

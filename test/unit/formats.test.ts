@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { openJournal } from '../../anchor/send/journal.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import { openSpool } from '../../gate/push/spool.ts'
 import { parseSpoolLine, spoolLine } from '../../gate/push/spool-line.ts'
 import { rejectedFault } from '../../operate/rejected-messages.ts'
@@ -19,7 +20,11 @@ import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { knownLevel } from '../../runtime/nats/format-level.ts'
 import { jsonOf } from '../../runtime/nats/read-entry.ts'
 import { readWal } from '../../runtime/nats/wal-message.ts'
-import { parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import {
+  parseAnchoredEvent,
+  parseSealed,
+  sealedEntry,
+} from '../../schemas/anchoring/batch-record.ts'
 import { faultOfEntry } from '../../schemas/bucket-entries.ts'
 import {
   assertKnown,
@@ -67,6 +72,24 @@ const event = {
   offline_since: '2026-01-01T00:00:00Z',
   silence_seconds: 900,
 }
+const hash = `0x${'a1'.repeat(32)}` as const
+const header: BatchHeader = {
+  index: 7,
+  prevHead: hash,
+  root: hash,
+  first: 3,
+  last: 9,
+  count: 1,
+  timeMinMs: 5,
+  timeMaxMs: 5,
+  sealedMs: 6,
+  beacon: hash,
+  nFirst: Array(16).fill(1),
+  nLast: [1, ...Array(15).fill(0)],
+}
+const sealedBatch = { header, headerHash: hash, head: hash }
+const readSealed = (value: unknown) =>
+  parseSealed(jsonOf(entryOf(buckets.batches, 'header.7', value)))
 const manifest = { v: 1, walSeq: 3, chunks: 1, records: 1, events: 0, readings: 0 }
 const wal = {
   [walHeaders.worker]: 'w',
@@ -101,6 +124,7 @@ const readers: Readonly<Partial<Record<Format, Reader>>> = {
     read: (v) => rejectedFault('air.rejected.future.0.1.0', withHeader(rejected, v)) ?? 'read',
   },
   entry: { read: (v) => jsonOf(entryOf(buckets.tokens, 'a', withV({ use: {}, until: '' }, v))) },
+  sealed: { read: (v) => readSealed(withV(sealedBatch, v)) },
   spool: {
     read: (v) => {
       const line = spoolLine({ sensor: 'a', body: '{}' }).trimEnd()
@@ -169,7 +193,13 @@ describe.each(Object.keys(readers) as Format[])('%s', (format) => {
 test('the newest versions are those that have a reader', () => {
   const newest = Object.entries(formats).map(([format, row]) => [format, row.newest])
   const above1 = newest.filter(([, version]) => version !== 1)
-  expect(Object.fromEntries(above1)).toEqual({ readings: 2, snapshot: 2, ledger: 2, manifest: 2 })
+  expect(Object.fromEntries(above1)).toEqual({
+    readings: 2,
+    snapshot: 2,
+    sealed: 2,
+    ledger: 2,
+    manifest: 2,
+  })
 })
 
 const callers = (pattern: RegExp): number =>
@@ -178,7 +208,9 @@ const callers = (pattern: RegExp): number =>
     .filter((text) => pattern.test(text)).length
 
 test('what a server keeps is not read without a look at its version', () => {
-  expect(callers(/\basVersion1\('entry',/)).toBe(6)
+  expect(callers(/\basVersion1\('entry',/)).toBe(5)
+  expect(callers(/\basVersion1\('sealed',/)).toBe(1)
+  expect(callers(/\bknownEntry\(/)).toBe(2)
   expect(callers(/\basVersion1\('attempt',/)).toBe(1)
   expect(callers(/\basVersion1\('audit',/)).toBe(1)
   expect(callers(/\basVersion1\('mail',/)).toBe(1)
@@ -214,11 +246,24 @@ test('the journal of anchors does not take a newer entry for a lost one', async 
 
 test('every bucket has the rule, and its list of faults says the same', () => {
   for (const bucket of [buckets.sensors, buckets.webhooks, buckets.accounts, buckets.batches]) {
-    const read = () => jsonOf(entryOf(bucket, 'header.1', { v: 2 }))
-    expect(read).toThrow(`an entry (KV ${bucket}, key header.1) is of version 2`)
-    expect(faultOfEntry(bucket, 'header.1', '{"v":2}')).toContain('is of version 2')
+    const read = () => jsonOf(entryOf(bucket, 'open', { v: 2 }))
+    expect(read).toThrow(`an entry (KV ${bucket}, key open) is of version 2`)
+    expect(faultOfEntry(bucket, 'open', '{"v":2}')).toContain('is of version 2')
   }
   expect(() => decodeCount('{"v":2,"used":1,"minute":1,"in_minute":1}')).toThrow(NewerFormat)
+})
+
+test('a sealed batch is written as 0.1 wrote it, and says its version from 2 on', () => {
+  expect(sealedEntry(sealedBatch)).toEqual(sealedBatch)
+  const sealed2 = { ...sealedBatch, header: { ...header, version: 2 } } as const
+  expect(sealedEntry(sealed2)).toEqual({ v: 2, ...sealedBatch })
+  expect(readSealed(sealedEntry(sealedBatch))).toEqual(sealedBatch)
+  expect(readSealed(sealedEntry(sealed2))).toEqual(sealed2)
+  for (const version of [1, 2, 3]) {
+    const inHeader = { ...sealedBatch, header: { ...header, version } }
+    expect(parseSealed(inHeader)).toBeUndefined()
+    expect(faultOfEntry(buckets.batches, 'header.7', JSON.stringify(inHeader))).toBeDefined()
+  }
 })
 
 test.each(['proof', 'export'])('verify refuses a file of a later version: %s', async (format) => {

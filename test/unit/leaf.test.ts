@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { type Keccak, leafEncoder, leafOf, leafType, presentBits } from '../../core/proof/leaf.ts'
+import {
+  type Keccak,
+  leafEncoder,
+  leafOf,
+  leafTypeOf,
+  leafVersions,
+  presentBits,
+} from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { valued } from '../support/readings.ts'
@@ -14,6 +21,8 @@ const vectors = fixture.vectors.map(({ reading, ...expected }) => ({
 }))
 const [first] = vectors
 if (first === undefined) throw new Error('the fixture holds no vectors')
+
+const leafType = leafTypeOf(leafVersions[0])
 
 let keccak: Keccak
 beforeAll(async () => {

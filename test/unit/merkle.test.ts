@@ -6,14 +6,17 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafOf, presentBits } from '../../core/proof/leaf.ts'
 import { foldPath, merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
+import { type NodeHash, nodeHash } from '../../core/proof/nodes.ts'
 import { tiledPath, tileLeaves, tileRoots } from '../../core/proof/tiles.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { valued } from '../support/readings.ts'
 
 let keccak: Keccak
+let hash: NodeHash
 beforeAll(async () => {
   keccak = await createKeccak()
+  hash = nodeHash(keccak, 1)
 })
 
 const leaves = (count: number, from = 0): Uint8Array[] =>
@@ -60,7 +63,7 @@ describe('OpenZeppelin’s StandardMerkleTree', () => {
   // still each verifies the other's paths
   test.each([1, 2, 3, 4, 6, 8, 12, 16, 24])('gives the root of %i readings', (count) => {
     const some = readings.slice(0, count)
-    const ours = merkleTree(sortLeaves(some.map((r) => leafOf(r, keccak))), keccak)
+    const ours = merkleTree(sortLeaves(some.map((r) => leafOf(r, keccak))), hash)
     expect(toHex(ours.root)).toBe(StandardMerkleTree.of(some.map(valuesOf), words).root)
   })
 
@@ -68,7 +71,7 @@ describe('OpenZeppelin’s StandardMerkleTree', () => {
     const some = readings.slice(0, 16)
     const theirs = StandardMerkleTree.of(some.map(valuesOf), words)
     const sorted = sortLeaves(some.map((r) => leafOf(r, keccak)))
-    const ours = merkleTree(sorted, keccak)
+    const ours = merkleTree(sorted, hash)
     for (const reading of some) {
       const leaf = leafOf(reading, keccak)
       expect(theirs.leafHash(valuesOf(reading))).toBe(toHex(leaf))
@@ -81,7 +84,7 @@ describe('OpenZeppelin’s StandardMerkleTree', () => {
     for (let count = 1; count <= readings.length; count++) {
       const some = readings.slice(0, count)
       const sorted = sortLeaves(some.map((r) => leafOf(r, keccak)))
-      const ours = merkleTree(sorted, keccak)
+      const ours = merkleTree(sorted, hash)
       for (const reading of some) {
         const leaf = leafOf(reading, keccak)
         const path = ours.pathOf(sorted.findIndex((one) => Buffer.compare(one, leaf) === 0))
@@ -102,7 +105,7 @@ test('every leaf folds over its path to the root, no other node does', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 600 }), fc.nat(), (count, pick) => {
       const nodes = leaves(count)
-      const tree = merkleTree(nodes, keccak)
+      const tree = merkleTree(nodes, hash)
       const index = pick % count
       const path = tree.pathOf(index)
       expect(toHex(foldPath(nodeOf(nodes, index), path, keccak))).toBe(toHex(tree.root))
@@ -122,13 +125,13 @@ test('every leaf folds over its path to the root, no other node does', () => {
 test('a path from tiles is the path of the whole tree', () => {
   for (const count of [1, 255, 256, 257, 512, 769, 1_300]) {
     const nodes = leaves(count)
-    const roots = tileRoots(nodes, keccak)
-    const tree = merkleTree(nodes, keccak)
-    expect(toHex(merkleTree(roots, keccak).root)).toBe(toHex(tree.root))
+    const roots = tileRoots(nodes, hash)
+    const tree = merkleTree(nodes, hash)
+    expect(toHex(merkleTree(roots, hash).root)).toBe(toHex(tree.root))
     for (const index of [0, count >> 1, count - 1]) {
       const from = index - (index % tileLeaves)
       const tile = nodes.slice(from, from + tileLeaves)
-      expect(tiledPath({ tile, roots, index }, keccak).map(toHex)).toEqual(
+      expect(tiledPath({ tile, roots, index }, hash).map(toHex)).toEqual(
         tree.pathOf(index).map(toHex),
       )
     }
@@ -177,7 +180,7 @@ describe('traps of the library that are closed here', () => {
   test('a tree of no leaves is never built', () => {
     const nothing = new Library([], keccak, { sortPairs: true })
     expect(nothing.verify([], Buffer.alloc(0), nothing.getRoot())).toBe(true)
-    expect(() => merkleTree([], keccak)).toThrow(RangeError)
+    expect(() => merkleTree([], hash)).toThrow(RangeError)
   })
 
   test('an odd leaf is promoted, so a batch with its last leaf doubled has another root', () => {
@@ -190,7 +193,7 @@ describe('traps of the library that are closed here', () => {
         { sortPairs: true, duplicateOdd: true },
       ).getHexRoot()
     expect(unsafe(doubled)).toBe(unsafe(nodes))
-    expect(toHex(merkleTree(doubled, keccak).root)).not.toBe(toHex(merkleTree(nodes, keccak).root))
+    expect(toHex(merkleTree(doubled, hash).root)).not.toBe(toHex(merkleTree(nodes, hash).root))
   })
 
   test('a leaf that is there twice is refused', () => {
@@ -199,10 +202,10 @@ describe('traps of the library that are closed here', () => {
   })
 
   test('a node is 32 bytes, and text is none', () => {
-    expect(() => merkleTree([new Uint8Array(31)], keccak)).toThrow(RangeError)
+    expect(() => merkleTree([new Uint8Array(31)], hash)).toThrow(RangeError)
     expect(() => foldPath(new Uint8Array(32), [new Uint8Array(64)], keccak)).toThrow(RangeError)
     const text = '11'.repeat(32) as unknown as Uint8Array
-    expect(() => merkleTree([text], keccak)).toThrow(RangeError)
+    expect(() => merkleTree([text], hash)).toThrow(RangeError)
   })
 
   test('a leaf that is not there has no path, rather than an empty one', () => {
@@ -213,7 +216,7 @@ describe('traps of the library that are closed here', () => {
       { sortPairs: true },
     )
     expect(library.getProof(Buffer.alloc(32))).toEqual([])
-    const tree = merkleTree(nodes, keccak)
+    const tree = merkleTree(nodes, hash)
     for (const index of [-1, 4, 0.5]) expect(() => tree.pathOf(index)).toThrow(RangeError)
   })
 
@@ -225,12 +228,12 @@ describe('traps of the library that are closed here', () => {
       { sortPairs: true },
     )
     expect(library.getHexProof(Buffer.from(a))[0]).toBe(toHex(c))
-    expect(merkleTree([a, b, a, c], keccak).pathOf(0).map(toHex)[0]).toBe(toHex(b))
+    expect(merkleTree([a, b, a, c], hash).pathOf(0).map(toHex)[0]).toBe(toHex(b))
   })
 
   test('an inner node folds like a leaf, which is why a verifier derives the leaf itself', () => {
     const nodes = leaves(4)
-    const tree = merkleTree(nodes, keccak)
+    const tree = merkleTree(nodes, hash)
     const inner = foldPath(nodeOf(nodes, 0), tree.pathOf(0).slice(0, 1), keccak)
     expect(toHex(foldPath(inner, tree.pathOf(0).slice(1), keccak))).toBe(toHex(tree.root))
     expect(toHex(foldPath(tree.root, [], keccak))).toBe(toHex(tree.root))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { foldPath, merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { foldMultiProof, multiProof } from '../../core/proof/multi-proof.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()
@@ -21,10 +22,10 @@ test('any leaves of a tree of any size lead to its root, and the first one’s p
   fc.assert(
     fc.property(chosen, ([count, places]) => {
       const leaves = leavesOf(count)
-      const { root } = merkleTree(leaves, keccak)
-      const proof = multiProof(leaves, places, keccak)
+      const { root } = merkleTree(leaves, nodeHash(keccak, 1))
+      const proof = multiProof(leaves, places, nodeHash(keccak, 1))
       const given = places.map((at) => leaves[at]!)
-      const folded = foldMultiProof(given, proof, count, keccak)
+      const folded = foldMultiProof(given, proof, count, nodeHash(keccak, 1))
       expect(Buffer.compare(folded.root, root)).toBe(0)
       expect(Buffer.compare(foldPath(given[0]!, folded.path, keccak), root)).toBe(0)
       expect(proof.siblings.length > 0).toBe(places.length < count)
@@ -37,18 +38,22 @@ test('a leaf that is altered, left out, put in or moved leads elsewhere or nowhe
   fc.assert(
     fc.property(chosen, fc.nat(), ([count, places], pick) => {
       const leaves = leavesOf(count)
-      const { root } = merkleTree(leaves, keccak)
-      const proof = multiProof(leaves, places, keccak)
+      const { root } = merkleTree(leaves, nodeHash(keccak, 1))
+      const proof = multiProof(leaves, places, nodeHash(keccak, 1))
       const given = places.map((at) => leaves[at]!)
       const victim = pick % given.length
       const altered = given.with(victim, keccak(given[victim]!))
-      expect(Buffer.compare(foldMultiProof(altered, proof, count, keccak).root, root)).not.toBe(0)
-      expect(() => foldMultiProof(given.toSpliced(victim, 1), proof, count, keccak)).toThrow(
-        RangeError,
-      )
-      expect(() => foldMultiProof([...given, given[0]!], proof, count, keccak)).toThrow(RangeError)
+      expect(
+        Buffer.compare(foldMultiProof(altered, proof, count, nodeHash(keccak, 1)).root, root),
+      ).not.toBe(0)
+      expect(() =>
+        foldMultiProof(given.toSpliced(victim, 1), proof, count, nodeHash(keccak, 1)),
+      ).toThrow(RangeError)
+      expect(() =>
+        foldMultiProof([...given, given[0]!], proof, count, nodeHash(keccak, 1)),
+      ).toThrow(RangeError)
       const more = { ...proof, siblings: [...proof.siblings, root] }
-      expect(() => foldMultiProof(given, more, count, keccak)).toThrow(RangeError)
+      expect(() => foldMultiProof(given, more, count, nodeHash(keccak, 1))).toThrow(RangeError)
     }),
     { numRuns: 100 },
   )
@@ -70,7 +75,9 @@ test('places that overlap, run backwards or lie outside are refused before anyth
     [[0, 2 ** 50]],
     [],
   ] as [number, number][][])
-    expect(() => foldMultiProof(given, { places, siblings: [] }, 8, keccak)).toThrow(RangeError)
-  expect(() => multiProof(leaves, [3, 3], keccak)).toThrow(RangeError)
-  expect(() => multiProof(leaves, [8], keccak)).toThrow(RangeError)
+    expect(() => foldMultiProof(given, { places, siblings: [] }, 8, nodeHash(keccak, 1))).toThrow(
+      RangeError,
+    )
+  expect(() => multiProof(leaves, [3, 3], nodeHash(keccak, 1))).toThrow(RangeError)
+  expect(() => multiProof(leaves, [8], nodeHash(keccak, 1))).toThrow(RangeError)
 })

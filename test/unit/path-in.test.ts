@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { merkleTree } from '../../core/proof/merkle.ts'
+import { nodeHash } from '../../core/proof/nodes.ts'
 import { pathIn } from '../../core/proof/path-in.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
@@ -15,8 +16,8 @@ test('a path without a tree is the path of the tree, whatever its size', () => {
     fc.property(fc.integer({ min: 1, max: 300 }), fc.nat(), (count, pick) => {
       const nodes = nodesOf(count)
       const index = pick % count
-      expect(hex(pathIn(nodes, index, keccak))).toEqual(
-        hex(merkleTree(nodes, keccak).pathOf(index)),
+      expect(hex(pathIn(nodes, index, nodeHash(keccak, 1)))).toEqual(
+        hex(merkleTree(nodes, nodeHash(keccak, 1)).pathOf(index)),
       )
     }),
   )
@@ -25,7 +26,7 @@ test('a path without a tree is the path of the tree, whatever its size', () => {
 test('what is no node of it has no path', () => {
   const nodes = nodesOf(5)
   for (const index of [-1, 5, Number.NaN])
-    expect(() => pathIn(nodes, index, keccak)).toThrow(RangeError)
-  expect(() => pathIn([...nodes, new Uint8Array(31)], 1, keccak)).toThrow(RangeError)
-  expect(() => pathIn([], 0, keccak)).toThrow(RangeError)
+    expect(() => pathIn(nodes, index, nodeHash(keccak, 1))).toThrow(RangeError)
+  expect(() => pathIn([...nodes, new Uint8Array(31)], 1, nodeHash(keccak, 1))).toThrow(RangeError)
+  expect(() => pathIn([], 0, nodeHash(keccak, 1))).toThrow(RangeError)
 })

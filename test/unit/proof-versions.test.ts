@@ -10,9 +10,10 @@ import {
 } from '../../anchor/verifier/airproof-verify.js'
 import { exportVersions, parseManifest } from '../../cli/export/export-manifest.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { headerTypeOf, headerVersions } from '../../core/proof/header.ts'
-import { leafType } from '../../core/proof/leaf.ts'
+import { leafTypeOf, leafVersions } from '../../core/proof/leaf.ts'
 import { runCommand } from '../support/run-command.ts'
 import { canonical, sampleText } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -31,7 +32,10 @@ describe('the verifiers and the page know every version of', () => {
     expect(page).toContain(`| \`${format}\` | ${leaf} | ${header} |`)
   })
 
-  test.each(headerVersions)('headers: $version', (row) => {
+  const named = [...bundleVersions, ...exportVersions].map(({ header }): number => header)
+  const namedHeaders = headerVersions.filter(({ version }) => named.includes(version))
+
+  test.each(namedHeaders)('headers: $version', (row) => {
     const type = headerTypeOf(row)
     const fields = verifierHeaders.get(row.version)
     expect(`airproof.batch.v${row.version}(${fields})`).toBe(type)
@@ -40,6 +44,7 @@ describe('the verifiers and the page know every version of', () => {
   })
 
   test('leaves: 1', () => {
+    const leafType = leafTypeOf(leafVersions[0])
     const values = verifierLeaves.get(1) ?? []
     const words = values.map((name) => `int64 ${name},`).join('')
     expect(leafType).toContain(`airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,`)
@@ -48,10 +53,25 @@ describe('the verifiers and the page know every version of', () => {
     expect(page).toContain(leafType)
   })
 
+  test.each(leafVersions)('leaves, on the page: $version', (row) => {
+    expect(page).toContain(leafTypeOf(row))
+  })
+
+  test.each(headerVersions)('headers, on the page: $version', (row) => {
+    expect(page).toContain(headerTypeOf(row))
+  })
+
+  test.each(quantityNames.map((name, id) => ({ name, id })))(
+    'the id of $name in a leaf of version 2',
+    ({ name, id }) => {
+      expect(page).toContain(`  | ${id} | \`${name}\` |`)
+    },
+  )
+
   test('and no other', () => {
     expect([verifierBundles.size, verifierHeaders.size]).toEqual([
       bundleVersions.length,
-      headerVersions.length,
+      namedHeaders.length,
     ])
     const known = [...bundleVersions, ...exportVersions].map(({ format }) => format)
     const named = page.match(/^\| `airproof\.\w+\.v\d+` \| \d+ \| \d+ \|/gm) ?? []
