@@ -13,8 +13,14 @@ import {
 } from 'viem'
 import type { Hex } from '../../core/hex.ts'
 import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
-import type { ContractVersion } from '../contract/contract-code.ts'
-import { type Anchored, type At, registryAt } from '../contract/registry.ts'
+import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
+import {
+  type Anchored,
+  type At,
+  type Began,
+  type BlockSpan,
+  registryAt,
+} from '../contract/registry.ts'
 import type { Market } from './fees.ts'
 import { type Ask, RpcRefusal } from './rpc.ts'
 import { answerOf, type SendAnswer } from './send-answer.ts'
@@ -40,8 +46,12 @@ export type Chain = {
   readonly finalized: () => Promise<(BlockId & { readonly timeS: number }) | undefined>
   /** The contract's head at a block. */
   readonly headAt: (block: number) => Promise<Hex>
+  /** Who anchors and who names that account, by the latest block. */
+  readonly roles: () => Promise<{ readonly owner: Hex; readonly writer: Hex }>
   /** All anchors in the blocks, both included. */
   readonly anchored: (fromBlock: number, toBlock: number) => Promise<Anchored[]>
+  /** How a contract of version 2 began; undefined: not in these blocks. */
+  readonly began: (fromBlock: number, toBlock: number) => Promise<Began | undefined>
   readonly market: (baseFee: bigint) => Promise<Market>
   readonly balance: () => Promise<bigint>
   /** Gas of a call of the contract by the writer. @throws RpcRefusal where it would revert */
@@ -57,6 +67,11 @@ export type Chain = {
 
 /** Nodes bound how many blocks one question about logs may span. */
 const logSpan = 2_000
+
+function* spansOf(fromBlock: number, last: number): Generator<BlockSpan> {
+  for (let from = fromBlock; from <= last; from += logSpan)
+    yield { fromBlock: from, toBlock: Math.min(from + logSpan - 1, last) }
+}
 
 export function chainAt(
   ask: Ask,
@@ -101,13 +116,22 @@ export function chainAt(
     },
     finalized: () => blockOf(ask, 'finalized'),
     headAt: (block) => headAt({ blockNumber: BigInt(block) }),
+    roles: async () => {
+      const [owner, writer] = await plain(Promise.all([registry.owner(), registry.writer()]))
+      return { owner, writer }
+    },
     anchored: async (fromBlock, toBlock) => {
       const found: Anchored[] = []
-      for (let from = fromBlock; from <= toBlock; from += logSpan) {
-        const to = Math.min(from + logSpan - 1, toBlock)
-        found.push(...(await plain(registry.anchored({ fromBlock: from, toBlock: to }))))
-      }
+      for (const span of spansOf(fromBlock, toBlock))
+        found.push(...(await plain(registry.anchored(span))))
       return found
+    },
+    began: async (fromBlock, toBlock) => {
+      for (const span of spansOf(fromBlock, toBlock)) {
+        const began = await plain(registry.began(span))
+        if (began !== undefined) return began
+      }
+      return undefined
     },
     market: async (baseFee) => ({
       baseFee,

@@ -11,13 +11,15 @@ import {
   encodeFunctionData,
   type Hex,
   isHex,
+  numberToHex,
   type PublicClient,
   RpcRequestError,
 } from 'viem'
-import type { BatchRecord } from '../../schemas/anchoring/deployments.ts'
+import type { ChainRecord } from '../../core/proof/chain-record.ts'
+import { packNumbers, unpackNumbers } from '../../core/proof/packed-numbers.ts'
+import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
 import { registryAbi, registryAbi2 } from './abi.ts'
-import { bytecodeOf, type ContractVersion, isRegistryCode } from './contract-code.ts'
-import { type NumberWords, packNumbers, unpackNumbers } from './packed-numbers.ts'
+import { bytecodeOf, isRegistryCode } from './contract-code.ts'
 
 /** The arguments of `anchor` in version 1, in order, as `core/proof/header.ts` gives them. */
 export type AnchorCall = {
@@ -32,7 +34,7 @@ export type AnchorCall = {
 
 /** Those of version 2, which has the rest from `prev`: the record that its head is the hash of. */
 export type AnchorCall2 = Pick<AnchorCall, 'root' | 'headerHash' | 'last'> & {
-  readonly prev: BatchRecord
+  readonly prev: ChainRecord
   /** For each partition the number of its last reading up to the end of this batch. */
   readonly nLast: readonly number[]
 }
@@ -54,7 +56,7 @@ export type Anchored = AnchorCall & {
 export type Beginning = {
   /** The contract that anchored `from`; zero: there is none. */
   readonly former: Address
-  readonly from: BatchRecord
+  readonly from: ChainRecord
 }
 
 export type Began = Beginning & { readonly head: Hex; readonly blockNumber: number }
@@ -144,7 +146,7 @@ export const encodeAnchorCall = (call: AnchorCall | AnchorCall2): Hex =>
           call.root,
           call.headerHash,
           BigInt(call.last),
-          packNumbers(call.nLast),
+          wordsOfNumbers(call.nLast),
         ],
       })
     : encodeFunctionData({
@@ -184,18 +186,30 @@ type Words = {
   readonly n: NumberWords
 }
 
-const wordsOf = ({ index, last, n, ...hashes }: BatchRecord): Words => ({
+type NumberWords = readonly [bigint, bigint, bigint]
+
+const wordsOfNumbers = (n: readonly number[]): NumberWords => {
+  const [first, second, third] = packNumbers(n)
+  return [BigInt(first), BigInt(second), BigInt(third)]
+}
+
+const numbersOf = ([first, second, third]: NumberWords): readonly number[] =>
+  unpackNumbers([wordHex(first), wordHex(second), wordHex(third)])
+
+const wordHex = (word: bigint): Hex => numberToHex(word, { size: 32 })
+
+const wordsOf = ({ index, last, n, ...hashes }: ChainRecord): Words => ({
   ...hashes,
   index: BigInt(index),
   last: BigInt(last),
-  n: packNumbers(n),
+  n: wordsOfNumbers(n),
 })
 
-const recordOf = ({ index, last, n, ...hashes }: Words): BatchRecord => ({
+const recordOf = ({ index, last, n, ...hashes }: Words): ChainRecord => ({
   ...hashes,
   index: Number(index),
   last: Number(last),
-  n: unpackNumbers(n),
+  n: numbersOf(n),
 })
 
 type Log = {
@@ -218,7 +232,7 @@ export function anchoredOf(log: Log, version: ContractVersion = 1): Anchored {
   }
   const { args } = decodeEventLog({ abi: registryAbi2, eventName: 'Anchored', ...log })
   const { before, n, ...rest } = args
-  return { ...withPlace(rest, log), before: unpackNumbers(before), n: unpackNumbers(n) }
+  return { ...withPlace(rest, log), before: numbersOf(before), n: numbersOf(n) }
 }
 
 type AnchoredArgs = Pick<Anchored, 'prevHead' | 'root' | 'headerHash' | 'head'> &

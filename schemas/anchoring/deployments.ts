@@ -11,44 +11,9 @@
  * not ours anchors batch 8 again: from then on that one counts, and the old one's does not.
  */
 import { Ajv } from 'ajv'
-import { type Hex, zeroHash } from '../../core/hex.ts'
-import {
-  type Deployment,
-  deploymentKey,
-  deploymentSchema,
-  type SealedBatch,
-} from './batch-record.ts'
-
-/** What version 2 of the contract keeps of a batch: its head is the hash of the last one. */
-export type BatchRecord = {
-  readonly prevHead: Hex
-  readonly index: number
-  readonly root: Hex
-  readonly headerHash: Hex
-  readonly last: number
-  /** For each of the 16 partitions the number of its last reading. */
-  readonly n: readonly number[]
-}
-
-/** Before the first batch. */
-export const noBatch: BatchRecord = {
-  prevHead: zeroHash,
-  index: 0,
-  root: zeroHash,
-  headerHash: zeroHash,
-  last: 0,
-  n: Array.from({ length: 16 }, () => 0),
-}
-
-/** Of a batch that is anchored, in either version. */
-export const recordOfBatch = ({ header, headerHash }: SealedBatch): BatchRecord => ({
-  prevHead: header.prevHead,
-  index: header.index,
-  root: header.root,
-  headerHash,
-  last: header.last,
-  n: header.nLast,
-})
+import type { Hex } from '../../core/hex.ts'
+import type { ChainRecord } from '../../core/proof/chain-record.ts'
+import { type Deployment, deploymentKey, deploymentSchema } from './batch-record.ts'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -84,7 +49,7 @@ export const deployment2Schema = {
 export type Deployment2 = Deployment & {
   readonly version: 2
   readonly former: Hex
-  readonly from: BatchRecord
+  readonly from: ChainRecord
 }
 
 export type AnyDeployment = Deployment | Deployment2
@@ -98,8 +63,14 @@ const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
-export const contractVersionOf = (deployment: AnyDeployment): 1 | 2 =>
+export type ContractVersion = 1 | 2
+
+export const contractVersionOf = (deployment: AnyDeployment): ContractVersion =>
   'version' in deployment ? deployment.version : 1
+
+/** The `k` of the next contract of version 2, whether there is one of version 1 or not. */
+export const nextPlace = (deployments: readonly AnyDeployment[]): number =>
+  2 + deployments.filter((deployment) => contractVersionOf(deployment) === 2).length
 
 /** The last batch that is not of this contract but of one before it. */
 const beginsAfter = (deployment: AnyDeployment): number =>

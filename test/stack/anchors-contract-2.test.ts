@@ -13,7 +13,6 @@ import {
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRegistryCode, versionOfCode } from '../../anchor/contract/contract-code.ts'
-import { packNumbers, unpackNumbers } from '../../anchor/contract/packed-numbers.ts'
 import {
   anchoredOf,
   type Beginning,
@@ -23,10 +22,17 @@ import {
   refusalOf,
   registryAt,
 } from '../../anchor/contract/registry.ts'
-import { type BatchRecord, noBatch } from '../../schemas/anchoring/deployments.ts'
+import {
+  beginningOf as beginningOfCore,
+  type ChainRecord,
+  noRecord,
+  recordHead,
+} from '../../core/proof/chain-record.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { anvilAccount, anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
 
+const keccak = await createKeccak()
 const owner = anvilAccount(0)
 const writer = anvilAccount(1)
 const stranger = anvilAccount(2)
@@ -56,7 +62,7 @@ async function send(from: typeof owner, data: Hex, to?: Address, chain = anvil) 
   )
 }
 
-const anew: Beginning = { former: zeroAddress, from: noBatch }
+const anew: Beginning = { former: zeroAddress, from: noRecord }
 
 async function deployed(beginning = anew, chain = anvil) {
   const data = encodeDeployment(owner.address, writer.address, beginning)
@@ -85,7 +91,7 @@ const wordsOf = (n: readonly number[]): [bigint, bigint, bigint] => {
     words[Math.floor(p / 6)]! += BigInt(number) * 2n ** BigInt(40 * (p % 6))
   return words
 }
-const hashOf = ({ index, last, n, ...hashes }: BatchRecord): Hex =>
+const hashOf = ({ index, last, n, ...hashes }: ChainRecord): Hex =>
   keccak256(
     encodeAbiParameters(
       [recordType],
@@ -105,13 +111,13 @@ const beginningOf = (contract: Address, { former, from }: Beginning, chainId = a
 const hash = (text: string): Hex => keccak256(new TextEncoder().encode(text))
 type Step = { readonly add?: readonly number[]; readonly last?: number }
 /** The batch after `prev`: so many readings more in each partition, and its call. */
-function after(prev: BatchRecord, { add = [], last = prev.last + 1 }: Step = {}) {
+function after(prev: ChainRecord, { add = [], last = prev.last + 1 }: Step = {}) {
   const n = prev.n.map((number, p) => number + (add[p] ?? 0))
   const index = prev.index + 1
   const count = add.reduce((sum, more) => sum + more, 0)
   const root = count === 0 ? zeroHash : hash(`root ${index}`)
   const headerHash = hash(`header ${index}`)
-  const record: BatchRecord = { prevHead: hashOf(prev), index, root, headerHash, last, n }
+  const record: ChainRecord = { prevHead: hashOf(prev), index, root, headerHash, last, n }
   const call = { prev, root, headerHash, last, nLast: n }
   return { record, count, call }
 }
@@ -125,29 +131,9 @@ const refusal = (from: Address, to: Address | undefined, data: Hex, chain = anvi
     .call({ account: from, data, ...(to && { to }) })
     .then(() => 'accepted', refusalOf)
 
-describe('sixteen numbers', () => {
-  test('are packed and unpacked, the greatest too', () => {
-    for (const n of [all(0), all(2 ** 40 - 1), Array.from({ length: 16 }, (_, p) => p * 1e9 + 1)]) {
-      expect(packNumbers(n)).toEqual(wordsOf(n))
-      expect(unpackNumbers(packNumbers(n))).toEqual(n)
-    }
-  })
-
-  test.each([
-    [[]],
-    [all(0).slice(1)],
-    [[...all(0), 0]],
-    [one(3, 2 ** 40)],
-    [one(3, -1)],
-    [one(15, 0.5)],
-  ])('are not packed where there are others, or they do not fit: %j', (n) => {
-    expect(() => packNumbers(n)).toThrow(RangeError)
-  })
-})
-
 describe('a registry of version 2', () => {
   test('begins with the hash of chain, contract and what it goes on from', async () => {
-    const v1: BatchRecord = {
+    const v1: ChainRecord = {
       prevHead: hash('head 6'),
       index: 7,
       root: hash('root 7'),
@@ -159,6 +145,11 @@ describe('a registry of version 2', () => {
       const { registry, span, start } = await deployed(beginning)
       const head = hashOf(start)
       expect(await registry.head()).toBe(head)
+      const ours = beginningOfCore(
+        { chainId: anvilChainId, contract: registry.address, ...beginning },
+        keccak,
+      )
+      expect(recordHead(ours, keccak)).toBe(head)
       expect(await registry.began(span)).toMatchObject({ ...beginning, head })
       expect([await registry.writer(), await registry.owner()]).toEqual([
         writer.address,
@@ -214,7 +205,7 @@ describe('a registry of version 2', () => {
   })
 
   test('moves its head by the formula, and emits the numbers of both sides', async () => {
-    const from = { ...noBatch, n: all(big), last: 1e9, index: 100 }
+    const from = { ...noRecord, n: all(big), last: 1e9, index: 100 }
     const { registry, start, span } = await deployed({ former: stranger.address, from })
     const steps: readonly [string, Step][] = [
       ['16 partitions', { add: all(31_250), last: start.last + 4_096 }],
@@ -225,7 +216,7 @@ describe('a registry of version 2', () => {
       ['heartbeat of no message', { last: start.last + 4_100 }],
       ['the greatest number', { add: one(11, 2 ** 40 - 1 - big - 62_500 - 11) }],
     ]
-    let prev: BatchRecord = start
+    let prev: ChainRecord = start
     const sent: object[] = []
     const gas: string[] = []
     for (const [name, step] of steps) {
@@ -264,7 +255,7 @@ describe('a registry of version 2', () => {
     const { record } = first
     const head = hashOf(record)
     const stranded = after(after(record, { add: one(1) }).record, { add: one(1) })
-    const wrong: readonly [string, BatchRecord][] = [
+    const wrong: readonly [string, ChainRecord][] = [
       ['the same again', start],
       ['the one after the next', stranded.call.prev],
       ['another index', { ...record, index: 2 }],
@@ -287,7 +278,7 @@ describe('a registry of version 2', () => {
   })
 
   test('takes no number back, in any partition, whatever the others bring', async () => {
-    const { registry, start } = await deployed({ ...anew, from: { ...noBatch, n: all(big) } })
+    const { registry, start } = await deployed({ ...anew, from: { ...noRecord, n: all(big) } })
     for (let p = 0; p < 16; p++) {
       for (const others of [0, 1_000]) {
         const add = all(others).with(p, -1)
@@ -303,7 +294,7 @@ describe('a registry of version 2', () => {
   })
 
   test('takes no log sequence back', async () => {
-    const { registry, start } = await deployed({ ...anew, from: { ...noBatch, last: 50 } })
+    const { registry, start } = await deployed({ ...anew, from: { ...noRecord, last: 50 } })
     for (const add of [one(0), all(0)]) {
       const back = encodeAnchorCall(after(start, { add, last: 49 }).call)
       expect(await refusal(writer.address, registry.address, back)).toMatchObject({
@@ -326,7 +317,7 @@ describe('a registry of version 2', () => {
       const text = value.toString(16).padStart(64, '0')
       return `0x${data.slice(2, at)}${text}${data.slice(at + 64)}`
     }
-    const first = { ...anew, from: { ...noBatch, n: all(1) } }
+    const first = { ...anew, from: { ...noRecord, n: all(1) } }
     const creation = encodeDeployment(owner.address, writer.address, first)
     for (const [word, bits] of [
       [0, [240, 255]],
