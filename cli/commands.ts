@@ -41,7 +41,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
       summary: 'let sensors in and take what their firmware pushes (one process)',
       load: async () => (await import('../gate/main.ts')).run,
     }),
-  anchor: async () => (await import('./anchor.ts')).command,
+  anchor: async () => (await import('./anchor/anchor.ts')).command,
   api: async () =>
     processCommand({
       name: 'api',

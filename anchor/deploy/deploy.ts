@@ -1,74 +1,55 @@
-/** Deploys the registry: once in the life of a network. */
-import { getContractAddress, type PrivateKeyAccount } from 'viem'
+/** Deploys the registry: once in the life of a network, and once more for each that goes on from it. */
+import { getContractAddress } from 'viem'
 import type { Hex } from '../../core/hex.ts'
-import { MustAct, TryAgain } from '../../runtime/exit.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
-import { type Chain, chainAt } from '../chain/chain.ts'
-import { type FeeRules, offer } from '../chain/fees.ts'
-import { type Ask, RpcRefusal } from '../chain/rpc.ts'
+import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
+import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
+import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
-import { encodeDeployment } from '../contract/registry.ts'
+import { type Beginning, encodeDeployment } from '../contract/registry.ts'
 import { describeDeployment } from './deployment.ts'
+import { type SendOptions, sendAndWait } from './send-and-wait.ts'
 
-type DeployOptions = {
-  readonly ask: Ask
-  /** Signs and pays, and is the writer. */
-  readonly account: PrivateKeyAccount
-  /** Names another writer if need be; only on the chain, no process of ours has its key. */
+/** Its account pays, and is the writer. */
+type DeployOptions = SendOptions & {
+  /** Names another writer if need be; only on the chain, none of our processes has its key. */
   readonly owner: Hex
-  readonly rules: FeeRules
-  readonly pause: (ms: number) => Promise<void>
-  readonly stop: AbortSignal
+  /** What version 2 goes on from. Absent: version 1. */
+  readonly beginning?: Beginning
 }
 
-const gasLimit = 1_500_000n
-const pollMs = 250
+const gas = 1_500_000n
 
-/** Resolves when the contract is in a block. A crash before that leaves at most a contract more. */
-export async function deployRegistry(options: DeployOptions): Promise<Deployment> {
-  const { ask, account, owner, rules, pause, stop } = options
-  const chain = chainAt(ask, lower(account.address), account.address)
-  const nonce = Number(await ask('eth_getTransactionCount', [account.address, 'latest']))
-  const raw = await account.signTransaction({
-    type: 'eip1559',
-    chainId: Number(await ask('eth_chainId')),
-    data: encodeDeployment(owner, account.address),
-    nonce,
-    gas: gasLimit,
-    ...(await feesNow(chain, rules)),
-  })
-  const { answer, words } = await chain.send(raw)
-  if (answer !== 'pooled')
-    throw new MustAct(
-      answer === 'no_funds'
-        ? `${account.address} cannot pay for the contract: send it some of the chain's coin`
-        : `the node refused the contract: ${words || answer}`,
-    )
+/**
+ * Resolves when the contract is in a block. A crash before that leaves at most one contract too many.
+ * @throws WrongUsage the owner is the writer, and the chain is not the demonstration chain
+ */
+export async function deployRegistry({
+  owner,
+  beginning,
+  ...options
+}: DeployOptions): Promise<AnyDeployment> {
+  const { ask, account } = options
+  assertOwner(owner, account.address, Number(await ask('eth_chainId')))
+  // before it is there: the event of its beginning is in a later block
+  const block = Number(await ask('eth_blockNumber'))
+  const data = encodeDeployment(owner, account.address, beginning)
+  const nonce = await sendAndWait(options, { what: 'the contract', data, gas })
   const contract = lower(getContractAddress({ from: account.address, nonce: BigInt(nonce) }))
-  while (!stop.aborted) {
-    const code = await ask('eth_getCode', [contract, 'latest'])
-    if (typeof code === 'string' && isRegistryCode(lower(code))) {
-      const block = Number(await ask('eth_blockNumber'))
-      return describeDeployment(ask, contract, block)
-    }
-    await pause(pollMs)
-  }
-  throw new TryAgain('stopped before the contract was in a block')
+  const code = await ask('eth_getCode', [contract, 'latest'])
+  const version = beginning === undefined ? 1 : 2
+  if (typeof code !== 'string' || !isRegistryCode(lower(code), version))
+    throw new TryAgain(`the chain no longer has the contract ${contract}: deploy it again`)
+  const deployment = await describeDeployment(ask, contract, block)
+  if (beginning === undefined) return deployment
+  return { version: 2, ...deployment, former: lower(beginning.former), from: beginning.from }
 }
 
-async function feesNow(chain: Chain, rules: FeeRules) {
-  const block = await chain.ask('eth_getBlockByNumber', ['latest', false])
-  const baseFee =
-    typeof block === 'object' && block !== null && 'baseFeePerGas' in block
-      ? BigInt(String(block.baseFeePerGas))
-      : 0n
-  const fees = offer(await chain.market(baseFee), rules)
-  if (fees === undefined)
-    throw new TryAgain('the chain asks for more than ANCHOR_MAX_FEE_GWEI allows: try later')
-  return fees
+/** @throws WrongUsage a stolen writer's key would own the contract for ever */
+function assertOwner(owner: Hex, writer: Hex, chainId: number): void {
+  if (chainId === demonstrationChainId || owner.toLowerCase() !== writer.toLowerCase()) return
+  throw new WrongUsage(
+    `--owner must name an account other than the writer ${writer}: the writer's key is on a server, and a thief could never be shut out of a contract that it owns`,
+  )
 }
 
-function lower(text: string): Hex {
-  if (!text.startsWith('0x')) throw new RpcRefusal(`not hex: ${text}`, 0, undefined)
-  return `0x${text.slice(2).toLowerCase()}`
-}
+const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

@@ -1,36 +1,60 @@
-/** Which contract all of this is about: bucket `anchoring`, key `deployment`, written once. */
+/** Which contracts all of this is about: bucket `anchoring`, each entry written once. */
 
 import type { KV } from '@nats-io/kv'
 import { type Hex, isHash } from '../../core/hex.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
+import { type Deployment, parseDeployment } from '../../schemas/anchoring/batch-record.ts'
 import {
-  type Deployment,
-  deploymentKey,
-  parseDeployment,
-} from '../../schemas/anchoring/batch-record.ts'
+  type AnyDeployment,
+  deploymentKeyOf,
+  parseDeployment2,
+} from '../../schemas/anchoring/deployments.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
 import type { ChainSettings } from '../config.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
 
-export async function readDeployment(kv: KV): Promise<Deployment | undefined> {
-  const value = await readEntry(kv, deploymentKey, null)
-  const deployment = parseDeployment(value)
+/** The contract of version 1. @throws MustAct */
+export const readDeployment = (kv: KV): Promise<Deployment | undefined> => readAt(kv, 1)
+
+/** Every contract, in the order they were made; the last one is anchored to. @throws MustAct */
+export async function readDeployments(kv: KV): Promise<readonly AnyDeployment[]> {
+  const [first, found] = [await readAt(kv, 1), [] as AnyDeployment[]]
+  if (first !== undefined) found.push(first)
+  // an instance that was made at format level 3 has no first one
+  for (let k = 2; ; k++) {
+    const next = await readAt(kv, k)
+    if (next === undefined) return found
+    found.push(next)
+  }
+}
+
+async function readAt(kv: KV, k: number): Promise<AnyDeployment | undefined> {
+  const key = deploymentKeyOf(k)
+  const value = await readEntry(kv, key, null)
+  const deployment = k === 1 ? parseDeployment(value) : parseDeployment2(value)
   // taken for missing, it would lead to another contract
   if (value !== undefined && deployment === undefined)
     throw new MustAct(
-      `the entry \`${deploymentKey}\` of bucket \`anchoring\` cannot be read: restore it from a backup`,
+      `the entry \`${key}\` of bucket \`anchoring\` cannot be read: restore it from a backup`,
     )
   return deployment
 }
 
-/** @returns the deployment that counts: another process may have been quicker */
-export async function keepDeployment(kv: KV, deployment: Deployment): Promise<Deployment> {
-  const kept = await readDeployment(kv)
+/**
+ * @param k its place in the order of contracts: 1 for version 1
+ * @returns the deployment that counts: another process may have been quicker
+ */
+export async function keepDeployment(
+  kv: KV,
+  deployment: AnyDeployment,
+  k = 1,
+): Promise<AnyDeployment> {
+  const kept = await readAt(kv, k)
   if (kept !== undefined) return kept
-  await kv.create(deploymentKey, JSON.stringify(deployment)).catch(() => undefined)
-  return (await readDeployment(kv)) ?? keepDeployment(kv, deployment)
+  await kv.create(deploymentKeyOf(k), JSON.stringify(deployment)).catch(() => undefined)
+  return (await readAt(kv, k)) ?? keepDeployment(kv, deployment, k)
 }
 
 /** @throws MustAct where the settings name another chain or contract than what was anchored to */

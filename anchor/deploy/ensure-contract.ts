@@ -1,61 +1,94 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { getContractAddress, type PrivateKeyAccount } from 'viem'
+import { concat, getContractAddress, keccak256, type PrivateKeyAccount, stringToHex } from 'viem'
 import type { Hex } from '../../core/hex.ts'
 import { secondMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { chainAt } from '../chain/chain.ts'
 import { openRpc } from '../chain/rpc.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
+import { type Beginning, encodeDeployment } from '../contract/registry.ts'
 import { deployRegistry } from './deploy.ts'
 import { describeDeployment, keepDeployment } from './deployment.ts'
 
 type Options = {
-  /** A chain that gives coin to whoever asks: anvil. */
+  /** A chain that gives coin to any account that asks: anvil. */
   readonly url: string
   readonly account: PrivateKeyAccount
   readonly stop: AbortSignal
+  /** A contract of version 2. Absent: that of version 1. */
+  readonly second?: Second
+}
+
+type Second = {
+  /** Its place in the order of contracts, from 2. */
+  readonly k: number
+  readonly beginning: Beginning
 }
 
 const rules = { capWei: 1_000_000_000_000n, bumpAfterMs: 60 * secondMs }
 const thousandEther = '0x3635c9adc5dea00000'
+const gas = '0x16e360'
+const pollMs = 100
 
-/** The contract of a demonstration: the first thing that its writer ever did. */
-export function ensureContract({ url, account, stop }: Options) {
+/**
+ * One contract of a demonstration, whose address follows from the writer: the very same one is made
+ * again on a chain that was lost. That of version 1 is the first transaction of its writer. One of
+ * version 2 is the first of an account that has no key, because anvil sends for any account: the
+ * writer's own transactions are one per batch, and must not be counted differently for it.
+ */
+export function ensureContract({ url, account, stop, second }: Options) {
   const ask = openRpc({
     urls: [url],
     timeoutMs: 30 * secondMs,
     expected: { chainId: undefined, genesisHash: undefined },
   })
-  const contract: Hex = `0x${getContractAddress({ from: account.address, nonce: 0n }).slice(2).toLowerCase()}`
+  const maker = second === undefined ? account.address : makerOf(account.address, second.k)
+  const contract = lower(getContractAddress({ from: maker, nonce: 0n }))
+  const version = second === undefined ? 1 : 2
   const isThere = async (): Promise<boolean> => {
     const code = await ask('eth_getCode', [contract, 'latest'])
-    return typeof code === 'string' && isRegistryCode(`0x${code.slice(2)}`)
+    return typeof code === 'string' && isRegistryCode(`0x${code.slice(2)}`, version)
+  }
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stop })
+  const makeSecond = async ({ beginning }: Second): Promise<void> => {
+    const data = encodeDeployment(account.address, account.address, beginning)
+    await ask('anvil_impersonateAccount', [maker])
+    await ask('eth_sendTransaction', [{ from: maker, data, gas }])
+    while (!(await isThere())) await pause(pollMs)
+    await ask('anvil_stopImpersonatingAccount', [maker])
+  }
+  /** What the chain says: a process that was killed may have made it, and not written it down. */
+  const describe = async (): Promise<AnyDeployment> => {
+    const deployment = await describeDeployment(ask, contract, 0)
+    if (second === undefined) return deployment
+    const chain = chainAt(ask, contract, account.address, version)
+    const began = await chain.began(0, Number(await ask('eth_blockNumber')))
+    if (began === undefined) throw new MustAct(`the chain does not say how ${contract} began`)
+    return { version: 2, ...deployment, former: lower(began.former), from: began.from }
   }
   return {
+    contract,
     /** @returns whether it had to be made */
     ensure: async (): Promise<boolean> => {
       if (await isThere()) return false
-      if (Number(await ask('eth_getTransactionCount', [account.address, 'latest'])) > 0)
+      if (Number(await ask('eth_getTransactionCount', [maker, 'latest'])) > 0)
         throw new MustAct(
-          `the chain has transactions of ${account.address} and no contract: was its folder mixed with another's?`,
+          `the chain has transactions of ${maker} and no contract: was its folder mixed with another's?`,
         )
-      await ask('anvil_setBalance', [account.address, thousandEther])
-      await deployRegistry({
-        ask,
-        account,
-        owner: account.address,
-        rules,
-        pause: (ms) => sleep(ms, undefined, { signal: stop }),
-        stop,
-      })
+      await ask('anvil_setBalance', [maker, thousandEther])
+      if (second === undefined)
+        await deployRegistry({ ask, account, owner: account.address, rules, pause, stop })
+      else await makeSecond(second)
       return true
     },
-    /** Writes it down, once. @throws MustAct where these data have anchors in another contract */
+    /** Writes it down, once. @throws MustAct these data have anchors in another contract */
     remember: async (nats: NatsConnection): Promise<string> => {
       const kv = await new Kvm(nats).open(buckets.anchoring)
-      const kept = await keepDeployment(kv, await describeDeployment(ask, contract, 0))
+      const kept = await keepDeployment(kv, await describe(), second?.k)
       if (kept.contract !== contract)
         throw new MustAct(
           `the anchors of these data are in ${kept.contract}, on another chain: set CHAIN_RPC_URL, or put back its anchor.key`,
@@ -64,3 +97,9 @@ export function ensureContract({ url, account, stop }: Options) {
     },
   }
 }
+
+/** An account for one transaction: the hash of a text, so no key of it is known. */
+const makerOf = (writer: Hex, k: number): Hex =>
+  `0x${keccak256(concat([stringToHex(`airproof demonstration contract ${k} of `), writer])).slice(-40)}`
+
+const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

@@ -7,7 +7,7 @@
  * | `pair.<writer>` | `Pair`: which nonce belongs to which batch |
  * | `final` | `{"index"}`: up to here every batch is final and reported |
  * | `stopped` | `Stopped`: sending waits for a person (`airproof anchor resync`) |
- * | `deployment` | which contract, on which chain (`schemas/anchoring/batch-record.ts`) |
+ * | `deployment`, `deployment.2` … | which contracts, on which chain (`schemas/anchoring/deployments.ts`) |
  *
  * All of it can be lost: it is then made again from the contract's events, and a value that cannot
  * be read counts as lost.
@@ -38,6 +38,8 @@ export type Journal = {
   readonly putEntry: (entry: Entry, revision: number) => Promise<number>
   readonly pair: (writer: Hex) => Promise<Kept<Pair>>
   readonly putPair: (writer: Hex, pair: Pair, revision: number) => Promise<number>
+  /** The next look at the chain makes another one. */
+  readonly forgetPair: (writer: Hex) => Promise<void>
   /** The last batch that is final, 0 before the first. */
   readonly final: () => Promise<Kept<number>>
   readonly putFinal: (index: number, revision: number) => Promise<number>
@@ -73,6 +75,7 @@ export function openJournal(kv: KV, keccak: Keccak): Journal {
     putEntry: (entry, revision) => write(entryKey(entry.index), entry, revision),
     pair: (writer) => read(pairKey(writer), isPair),
     putPair: (writer, pair, revision) => write(pairKey(writer), pair, revision),
+    forgetPair: (writer) => kv.delete(pairKey(writer)),
     final: async () => {
       const { value, revision } = await read(finalKey, isFinal)
       return { value: value?.index, revision }

@@ -42,6 +42,14 @@ export function wholeFlag(flags: Flags, name: string, bounds: Bounds): number | 
   throw new WrongUsage(`--${name} must be a whole number, and is "${value}"`)
 }
 
+/** Of an account or a contract on a chain. */
+export function addressFlag(flags: Flags, name: string): `0x${string}` | undefined {
+  const text = textFlag(flags, name)
+  if (text === undefined) return undefined
+  if (/^0x[0-9a-fA-F]{40}$/.test(text)) return `0x${text.slice(2)}`
+  throw new WrongUsage(`--${name} must be an address, 0x and 40 hex digits, and is "${text}"`)
+}
+
 /** `5m`, `30s`, in ms. */
 export function durationFlag(flags: Flags, name: string): number | undefined {
   const text = textFlag(flags, name)

@@ -61,7 +61,7 @@ test('kill -9 of the anchor and of its chain at random moments leaves one anchor
 
 test.each([
   ['no chain', {}, 'no chain to anchor to: set CHAIN_RPC_URL'],
-  ['no key file', { ANCHOR_KEY_FILE: 'missing.key' }, 'cannot read the anchor key'],
+  ['no key file', { ANCHOR_KEY_FILE: 'missing.key' }, 'cannot read the private key'],
 ])('with %s it ends at once, with a line for a person', async (_what, over, words) => {
   using folder = temporaryFolder()
   await using nats = await testNats()

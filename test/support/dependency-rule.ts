@@ -145,6 +145,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     replay: ['shell'],
     sensors: ['shell', 'replay'],
     export: ['shell'],
+    anchor: ['shell', 'export'],
     audit: ['shell', 'export'],
   },
 }

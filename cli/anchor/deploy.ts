@@ -1,0 +1,147 @@
+/** `airproof anchor deploy`: the contract, and after it another one that goes on from it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type KV, Kvm } from '@nats-io/kv'
+import type { NatsConnection } from '@nats-io/transport-node'
+import type { Ask } from '../../anchor/chain/rpc.ts'
+import { readAnchorConfig } from '../../anchor/config.ts'
+import { deployRegistry } from '../../anchor/deploy/deploy.ts'
+import { keepDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
+import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
+import { readKeyFile } from '../../anchor/deploy/key-file.ts'
+import { goOnAfter } from '../../anchor/send/resync.ts'
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
+import { levelOf } from '../../runtime/nats/format-level.ts'
+import { lastValues } from '../../runtime/nats/last-values.ts'
+import { needStreams } from '../../runtime/nats/streams.ts'
+import {
+  type AnyDeployment,
+  type ContractVersion,
+  contractVersionOf,
+  nextPlace,
+} from '../../schemas/anchoring/deployments.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { alivePrefixes, systemKeys } from '../../schemas/system-keys.ts'
+import { readSealed } from '../export/sealed-headers.ts'
+import type { CommandContext } from '../shell/command.ts'
+import { withInstance } from '../shell/instance.ts'
+import { addressFlag, wholeFlag } from '../shell/words.ts'
+import { chainOf } from './chain-of.ts'
+
+/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
+const versionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)
+
+/** @param wanted the version of the contract; absent: that of the instance's format level */
+export const deploy = (context: CommandContext, wanted?: ContractVersion): Promise<number> =>
+  withInstance(context, async (nc, { dataFolder, replicas }) => {
+    const { env, flags, note, print, stop } = context
+    const config = readAnchorConfig({ env, flags }, dataFolder)
+    const account = readKeyFile(config.keyFile)
+    const fromBatch = wholeFlag(flags, 'from-batch', { min: 0 })
+    await needStreams(nc, { replicas })
+    const kvm = new Kvm(nc)
+    const kv = await kvm.open(buckets.anchoring)
+    const version =
+      wanted ?? versionAt(levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format)))
+    const known = await readDeployments(kv)
+    const keccak = await createKeccak()
+    assertNeeded(known, version, fromBatch)
+    const ask = chainOf(config, dataFolder, known.at(-1))
+    const found =
+      version === 1 ? undefined : await beginningOf(nc, { ask, keccak, known, fromBatch })
+    if (found !== undefined) for (const line of plan(found, known)) note(line)
+    const made = await deployRegistry({
+      ask,
+      account,
+      owner: addressFlag(flags, 'owner') ?? account.address,
+      rules: config.fees,
+      pause: (ms) => sleep(ms, undefined, { signal: stop }),
+      stop,
+      ...(found && { beginning: found.beginning }),
+    })
+    const deployment = await keep(kv, made, version === 1 ? 1 : nextPlace(known))
+    // killed before this, the sender raises NONCE, and `anchor resync` does the same
+    if (found !== undefined && known.length > 0) {
+      const place = { index: found.beginning.from.index, last: found.last, writer: account.address }
+      await goOnAfter(kv, place)
+    }
+    print(
+      flags['json'] === true
+        ? JSON.stringify(deployment)
+        : `contract ${deployment.contract} on chain ${deployment.chainId}, block ${deployment.block}`,
+    )
+    return exitCodes.done
+  })
+
+/** @throws MustAct there is a contract already, and none to go on from it was asked for; WrongUsage */
+function assertNeeded(
+  known: readonly AnyDeployment[],
+  version: ContractVersion,
+  fromBatch: number | undefined,
+): void {
+  if (version === 1 && fromBatch !== undefined)
+    throw new WrongUsage(
+      '--from-batch needs a contract of version 2, which comes with format level 3: `airproof upgrade`',
+    )
+  const newest = known.at(-1)
+  if (newest === undefined || contractVersionOf(newest) < version) return
+  if (version === 2 && fromBatch !== undefined) return
+  const { contract, chainId } = newest
+  throw new MustAct(
+    version === 1
+      ? `these data are anchored in ${contract} on chain ${chainId} already: another contract needs other data`
+      : `these data are anchored in ${contract} on chain ${chainId} already: if it holds batches that are not yours, name the last one that is with --from-batch N (docs/chain.md)`,
+  )
+}
+
+type Beginning = Awaited<ReturnType<typeof findBeginning>>
+type Found = { readonly beginning: Beginning; readonly last: number }
+type Place = {
+  readonly ask: Ask
+  readonly keccak: Keccak
+  readonly known: readonly AnyDeployment[]
+  readonly fromBatch: number | undefined
+}
+
+async function beginningOf(nc: NatsConnection, place: Place): Promise<Found> {
+  const { ask, keccak, known, fromBatch } = place
+  if (known.length === 0) return { beginning: { former: noContract, from: noRecord }, last: 0 }
+  await assertNoAnchorRuns(nc)
+  const { sealed } = await readSealed(nc)
+  const choice = fromBatch === undefined ? {} : { fromBatch }
+  const beginning = await findBeginning({ ask, keccak, deployments: known, sealed, ...choice })
+  return { beginning, last: sealed.size }
+}
+
+/** It signs for the old contract, with the same key. @throws MustAct */
+async function assertNoAnchorRuns(nc: NatsConnection): Promise<void> {
+  const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  if (alive.size > 0)
+    throw new MustAct(
+      'an anchor process runs, and would still send to the old contract: stop `airproof anchor` (or `airproof up`), and deploy again after a minute',
+    )
+}
+
+function plan({ beginning: { former, from }, last }: Found, known: readonly AnyDeployment[]) {
+  if (known.length === 0) return []
+  const lines =
+    from.index === 0
+      ? ['no batch is anchored yet: the new contract begins at the first one']
+      : [
+          `batch ${from.index} in ${former} is the last one that counts: the new contract goes on after it`,
+        ]
+  if (last > from.index)
+    lines.push(`batches ${from.index + 1} to ${last} do not count there: they are anchored again`)
+  return lines
+}
+
+/** @throws MustAct another process was quicker */
+async function keep(kv: KV, made: AnyDeployment, k: number): Promise<AnyDeployment> {
+  const kept = await keepDeployment(kv, made, k)
+  if (kept.contract === made.contract) return kept
+  throw new MustAct(
+    `another process deployed ${kept.contract} meanwhile, and that one counts: ${made.contract} is not used`,
+  )
+}
