@@ -17,8 +17,9 @@ import {
 } from 'viem'
 import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import { packNumbers, unpackNumbers } from '../../core/proof/packed-numbers.ts'
+import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
 import { registryAbi, registryAbi2 } from './abi.ts'
-import { bytecodeOf, type ContractVersion, isRegistryCode } from './contract-code.ts'
+import { bytecodeOf, isRegistryCode } from './contract-code.ts'
 
 /** The arguments of `anchor` in version 1, in order, as `core/proof/header.ts` gives them. */
 export type AnchorCall = {

@@ -9,6 +9,7 @@ import { readEntry } from '../../runtime/nats/read-entry.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
+  type ContractVersion,
   contractVersionOf,
   deploymentKeyOf,
   parseDeploymentAt,
@@ -16,7 +17,7 @@ import {
 import { chainAt } from '../chain/chain.ts'
 import { type Ask, ChainAway, genesisOf, openRpc, WrongChain } from '../chain/rpc.ts'
 import type { ChainSettings } from '../config.ts'
-import { type ContractVersion, versionOfCode } from '../contract/contract-code.ts'
+import { versionOfCode } from '../contract/contract-code.ts'
 
 /** The contract of version 1. @throws MustAct */
 export const readDeployment = (kv: KV): Promise<Deployment | undefined> => readAt(kv, 1)

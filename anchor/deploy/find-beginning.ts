@@ -57,7 +57,7 @@ async function assertAllFinal(chain: Chain, finalized: number, { sealed }: Optio
   const anchored = [...sealed.values()].find((batch) => batch.head === head)?.header.index
   if (anchored === undefined && !isBeforeAll)
     throw new MustAct(
-      `the contract holds head ${head}, which no batch of ours left: name the last good batch with --from-batch (docs/chain-keys.md)`,
+      `the contract holds head ${head}, which no batch of ours left: name the last good batch with --from-batch (docs/chain.md)`,
     )
   throw new MustAct(
     `batches ${(anchored ?? 0) + 1} to ${last} are sealed and not final yet: wait until \`airproof anchor\` has anchored them, and deploy again`,

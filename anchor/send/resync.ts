@@ -2,6 +2,7 @@
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
+import type { Hex } from '../../core/hex.ts'
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import {
@@ -59,4 +60,27 @@ export async function resync({ nc, kv, deployment, account, ask }: Options): Pro
   await journal.putPair(account.address, pair, kept.revision)
   await journal.clearStopped()
   return pair
+}
+
+type Place = {
+  /** The last batch that another contract holds. */
+  readonly index: number
+  /** The last one that is sealed. */
+  readonly last: number
+  readonly writer: Hex
+}
+
+/**
+ * After a new contract is there: forgets what was signed for the old one, and the writer's pair,
+ * because the deployment took one of its nonces. The sender makes both again from the chain.
+ * @param kv bucket `anchoring`
+ * @throws Overtaken the sender runs, and must not
+ */
+export async function goOnAfter(kv: KV, { index, last, writer }: Place): Promise<void> {
+  const journal = openJournal(kv, await createKeccak())
+  await journal.forgetEntries(index + 1, last)
+  const { value: final = 0, revision } = await journal.final()
+  if (final > index) await journal.putFinal(index, revision)
+  await journal.forgetPair(writer)
+  await journal.clearStopped()
 }

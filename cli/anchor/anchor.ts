@@ -43,7 +43,7 @@ commas), a key in a file that only its owner may read (ANCHOR_KEY_FILE, mode 060
 
   deploy   puts the contract on the chain, and writes it down; the key pays and is the writer. Once:
            later it makes another contract only to go on from the one before, after an upgrade or a
-           stolen key (docs/chain-keys.md)
+           stolen key (docs/chain.md)
   writer   shows which account anchors and which one owns the contract; --set names another writer
   resync   after alarm REVERTED or NONCE: takes the chain's word for what is anchored and goes on
 
@@ -59,8 +59,8 @@ commas), a key in a file that only its owner may read (ANCHOR_KEY_FILE, mode 060
   --chain-rpc-url URL,…       --chain-id N            --anchor-key-file FILE
   --anchor-contract ADDRESS   --anchor-contract-block N
   --anchor-interval 10m       --anchor-max-readings N --anchor-max-fee-gwei N
-  --json                      print data as JSON: {"contract", "chainId", "genesisHash", "block"}; of
-                              writer {"contract", "chainId", "owner", "writer"}, or what to sign:
+  --json                      print data as JSON: {"contract", "chainId", "genesisHash", "block"},
+                              writer {"contract", "chainId", "owner", "writer"} or what to sign,
                               {"from", "to", "data", "value"}
 
 examples:

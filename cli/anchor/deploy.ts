@@ -4,14 +4,11 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Ask } from '../../anchor/chain/rpc.ts'
 import { readAnchorConfig } from '../../anchor/config.ts'
-import type { ContractVersion } from '../../anchor/contract/contract-code.ts'
-import type { Beginning } from '../../anchor/contract/registry.ts'
 import { deployRegistry } from '../../anchor/deploy/deploy.ts'
 import { keepDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
 import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
-import { goOnAfter } from '../../anchor/send/go-on-after.ts'
-import { openJournal } from '../../anchor/send/journal.ts'
+import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
@@ -21,8 +18,10 @@ import { lastValues } from '../../runtime/nats/last-values.ts'
 import { needStreams } from '../../runtime/nats/streams.ts'
 import {
   type AnyDeployment,
+  type ContractVersion,
   contractVersionAt,
   contractVersionOf,
+  nextPlace,
 } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes, systemKeys } from '../../schemas/system-keys.ts'
@@ -61,10 +60,11 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
       stop,
       ...(found && { beginning: found.beginning }),
     })
-    const deployment = await keep(kv, made, version === 1 ? 1 : Math.max(2, known.length + 1))
+    const deployment = await keep(kv, made, version === 1 ? 1 : nextPlace(known))
+    // killed before this, the sender raises NONCE, and `anchor resync` does the same
     if (found !== undefined && known.length > 0) {
       const place = { index: found.beginning.from.index, last: found.last, writer: account.address }
-      await goOnAfter(openJournal(kv, keccak), place)
+      await goOnAfter(kv, place)
     }
     print(
       flags['json'] === true
@@ -91,10 +91,11 @@ function assertNeeded(
   throw new MustAct(
     version === 1
       ? `these data are anchored in ${contract} on chain ${chainId} already: another contract needs other data`
-      : `these data are anchored in ${contract} on chain ${chainId} already: if it holds batches that are not yours, name the last one that is with --from-batch N (docs/chain-keys.md)`,
+      : `these data are anchored in ${contract} on chain ${chainId} already: if it holds batches that are not yours, name the last one that is with --from-batch N (docs/chain.md)`,
   )
 }
 
+type Beginning = Awaited<ReturnType<typeof findBeginning>>
 type Found = { readonly beginning: Beginning; readonly last: number }
 type Place = {
   readonly ask: Ask

@@ -80,7 +80,8 @@ export function leafEncoder(keccak: Keccak): Encoder<LeafFields> {
   }
 }
 
-const word1 = { type: 0, sensor: 1, timeMs: 2, seq: 3, present: 4, values: 5 } as const
+// word 0 is the hash of the type
+const word1 = { sensor: 1, timeMs: 2, seq: 3, present: 4, values: 5 } as const
 const aqiWord1 = word1.values + basic.length
 // the last word was kept for a signature, and is zero in every leaf of this version
 const wordCount1 = aqiWord1 + 2
@@ -101,7 +102,6 @@ function createEncoder1(keccak: Keccak): Encoder<LeafFields1> {
 }
 
 const word2 = {
-  type: 0,
   sensor: 1,
   timeMs: 2,
   seq: 3,

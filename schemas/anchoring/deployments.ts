@@ -81,11 +81,17 @@ const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
-/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-export const contractVersionAt = (level: number): 1 | 2 => (level >= 3 ? 2 : 1)
+export type ContractVersion = 1 | 2
 
-export const contractVersionOf = (deployment: AnyDeployment): 1 | 2 =>
+/** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
+export const contractVersionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)
+
+export const contractVersionOf = (deployment: AnyDeployment): ContractVersion =>
   'version' in deployment ? deployment.version : 1
+
+/** The `k` of the next contract of version 2, whether there is one of version 1 or not. */
+export const nextPlace = (deployments: readonly AnyDeployment[]): number =>
+  2 + deployments.filter((deployment) => contractVersionOf(deployment) === 2).length
 
 /** The last batch that is not of this contract but of one before it. */
 export const beginsAfter = (deployment: AnyDeployment): number =>

@@ -230,6 +230,27 @@ test('a contract of version 1 is followed by one of version 2, when all its batc
   expect([1, 3, 4, 5].map((index) => deploymentOfBatch(all, index))).toEqual([v1, v1, v2, v2])
 })
 
+test('where the thief was first, a new contract begins at the first batch again', async () => {
+  await using city = await instance()
+  const { owner, writer } = city.keys
+  const { out } = await city.run('deploy', { owner: owner.account.address, json: true })
+  const { contract } = JSON.parse(out)
+  const ours = batchAfter(beforeFirst(chainId, contract, keccak))
+  await city.seal(ours)
+  const junk = { ...ours, root: hash('junk') }
+  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
+  expect((await send(writer.account, contract, data)).status).toBe('success')
+  await finalize()
+  expect(await city.deploy({}, 'other')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`holds head ${endOf(junk, keccak).head}, which no batch of ours`),
+  })
+  expect((await city.deploy({ 'from-batch': '0' }, 'other')).code).toBe(0)
+  const deployments = await readDeployments(await city.kv())
+  expect(deployments[1]).toMatchObject({ former: noContract, from: noRecord })
+  expect(deploymentOfBatch(deployments, 1)).toEqual(deployments[1])
+})
+
 test('below format level 3 there is one contract, and no other goes on from it', async () => {
   await using city = await instance()
   const owner = city.keys.owner.account.address

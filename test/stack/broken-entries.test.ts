@@ -1,7 +1,7 @@
 /** Entries of buckets that cannot be read: counted, named, and never a permission. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
-import { readDeployment } from '../../anchor/deploy/deployment.ts'
+import { readDeployment, readDeployments } from '../../anchor/deploy/deployment.ts'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
 import { openSessions } from '../../dashboard/server/sessions.ts'
 import { openCredentialBook } from '../../gate/credential-book.ts'
@@ -105,6 +105,19 @@ test('a deployment that cannot be read stops the anchor, so that no other contra
   for (const text of ['{', 'null', '{"chainId":1}']) {
     await anchoring.put('deployment', text)
     await expect(readDeployment(anchoring)).rejects.toThrow('cannot be read: restore it')
+  }
+  const first = {
+    chainId: 1,
+    genesisHash: `0x${'1'.repeat(64)}`,
+    contract: `0x${'2'.repeat(40)}`,
+    block: 1,
+  }
+  await anchoring.put('deployment', JSON.stringify(first))
+  expect(await readDeployments(anchoring)).toEqual([first])
+  // one of version 1 in the place of one of version 2 does not say what it goes on from
+  for (const entry of ['{', first, { ...first, version: 2 }]) {
+    await anchoring.put('deployment.2', JSON.stringify(entry))
+    await expect(readDeployments(anchoring)).rejects.toThrow('`deployment.2` of bucket')
   }
 })
 

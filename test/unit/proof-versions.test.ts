@@ -10,6 +10,7 @@ import {
 } from '../../anchor/verifier/airproof-verify.js'
 import { exportVersions, parseManifest } from '../../cli/export/export-manifest.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { headerTypeOf, headerVersions } from '../../core/proof/header.ts'
 import { leafTypeOf, leafVersions } from '../../core/proof/leaf.ts'
@@ -51,6 +52,21 @@ describe('the verifiers and the page know every version of', () => {
     expect(python).toContain(`1: (${values.map((name) => `'${name}'`).join(', ')})`)
     expect(page).toContain(leafType)
   })
+
+  test.each(leafVersions)('leaves, on the page: $version', (row) => {
+    expect(page).toContain(leafTypeOf(row))
+  })
+
+  test.each(headerVersions)('headers, on the page: $version', (row) => {
+    expect(page).toContain(headerTypeOf(row))
+  })
+
+  test.each(quantityNames.map((name, id) => ({ name, id })))(
+    'the id of $name in a leaf of version 2',
+    ({ name, id }) => {
+      expect(page).toContain(`  | ${id} | \`${name}\` |`)
+    },
+  )
 
   test('and no other', () => {
     expect([verifierBundles.size, verifierHeaders.size]).toEqual([
