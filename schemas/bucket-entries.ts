@@ -126,7 +126,7 @@ const isJsonKey = (key: string): boolean =>
 export function knownEntry(bucket: string, key: string, value: unknown): unknown {
   const where = `KV ${bucket}, key ${key}`
   const isSealed = bucket === buckets.batches && key.startsWith('header.')
-  return isSealed ? asVersion1('sealed', value, where) : asVersion1('entry', value, where)
+  return asVersion1(isSealed ? 'sealed' : 'entry', value, where)
 }
 
 /** An entry as the server holds it. @returns why it cannot be used; undefined: it can */

@@ -25,10 +25,18 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'a value is in the word of the next one',
     file: 'core/proof/leaf.ts',
-    rows: /\b(sensor|timeMs|seq|present|area|flags|values|aqi|device): (\d)(?=[, ])/g,
+    rows: /(?<=^const word1 = .*)\b(\w+): (\d)(?=[, ])/gm,
     becomes: (_row, [name, at]) => `${name}: ${Number(at) + 1}`,
-    least: 13,
-    tests: ['leaf', 'leaf-2'],
+    least: 5,
+    tests: ['leaf'],
+  },
+  {
+    name: 'a part of a leaf of version 2 is in the word of the next one',
+    file: 'core/proof/leaf.ts',
+    rows: /(?<=^ {2})(\w+): (\d)(?=,$)/gm,
+    becomes: (_row, [name, at]) => `${name}: ${Number(at) + 1}`,
+    least: 8,
+    tests: ['leaf-2'],
   },
   {
     name: 'the leaf type has another name',
