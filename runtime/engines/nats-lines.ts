@@ -34,7 +34,7 @@ function readLine(line: string): Line {
 }
 
 /** Its streams take nothing from then on, also when there is space again, until it is restarted. */
-export function saysNoRoom(line: string): boolean {
+export function isOutOfSpace(line: string): boolean {
   const { level, isOfClient, text } = readLine(line)
   if (isOfClient || !['WRN', 'ERR', 'FTL'].includes(level)) return false
   return /no space left on device$|^JetStream out of \w+ resources/.test(text)

@@ -11,7 +11,7 @@ import type { Environment } from '../settings.ts'
 import type { NatsServerEngine } from './find-nats-server.ts'
 import { natsConfig } from './nats-config.ts'
 import { copyCertificate, type DoorSettings, writeDoor } from './nats-door.ts'
-import { type Denied, readDenied, saysNoRoom, serverLines } from './nats-lines.ts'
+import { type Denied, isOutOfSpace, readDenied, serverLines } from './nats-lines.ts'
 import { endOrphan } from './orphan.ts'
 
 export type NatsServer = Child & {
@@ -74,7 +74,7 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
     onLine: (line) => {
       lastWords.push(line.slice(0, longestLastWords))
       if (lastWords.length > 5) lastWords.shift()
-      const isNoRoom = saysNoRoom(line)
+      const isNoRoom = isOutOfSpace(line)
       if (isNoRoom) onNoRoom?.()
       // Whoever listens says it once; the server says it for every message.
       const denied = readDenied(line)

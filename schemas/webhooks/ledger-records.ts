@@ -56,7 +56,7 @@ function writeRecord(view: DataView, at: number, record: LedgerRecord): void {
       return write48(view, at + 18, record.atMs)
     case 'hook':
       view.setUint32(at + 4, record.webhook, true)
-      return writeHook(view, at, record.says)
+      return writeHook(view, at, record.change)
     case 'new':
     case 'wait':
     case 'done':
@@ -70,18 +70,18 @@ function writeRecord(view: DataView, at: number, record: LedgerRecord): void {
   }
 }
 
-function writeHook(view: DataView, at: number, says: HookRecord['says']): void {
-  switch (says.op) {
+function writeHook(view: DataView, at: number, change: HookRecord['change']): void {
+  switch (change.op) {
     case 'dropped':
       return view.setUint8(at + 1, hookOps.dropped)
     case 'behind':
-      view.setUint8(at + 1, sourceRows[says.source].behindOp)
-      return write48(view, at + 12, says.from)
+      view.setUint8(at + 1, sourceRows[change.source].behindOp)
+      return write48(view, at + 12, change.from)
     case 'health':
       view.setUint8(at + 1, hookOps.health)
-      view.setUint32(at + 8, says.failures, true)
-      write48(view, at + 12, says.lastFailureMs)
-      write48(view, at + 18, says.firstFailureMs)
+      view.setUint32(at + 8, change.failures, true)
+      write48(view, at + 12, change.lastFailureMs)
+      write48(view, at + 18, change.firstFailureMs)
   }
 }
 
@@ -106,7 +106,7 @@ function readRecord(view: DataView, at: number): LedgerRecord {
     case 'epoch':
       return { type, atMs: read48(view, at + 18) }
     case 'hook':
-      return { type, webhook, says: readHook(view, at) }
+      return { type, webhook, change: readHook(view, at) }
     case 'new':
     case 'wait':
     case 'done':
@@ -129,7 +129,7 @@ function readRecord(view: DataView, at: number): LedgerRecord {
   }
 }
 
-function readHook(view: DataView, at: number): HookRecord['says'] {
+function readHook(view: DataView, at: number): HookRecord['change'] {
   const op = view.getUint8(at + 1)
   const source = sourceByOp.get(op)
   if (source !== undefined) return { op: 'behind', source, from: read48(view, at + 12) }
@@ -176,8 +176,8 @@ const hasSlot = (type: (typeof types)[number]): boolean =>
 /** The format level since when there is what a record says. */
 export function levelOfRecord(record: LedgerRecord): FormatLevel {
   if ('kind' in record) return levelOfKind(record.kind)
-  const isBehind = record.type === 'hook' && record.says.op === 'behind'
-  return isBehind ? levelOfSource(record.says.source) : 1
+  const isBehind = record.type === 'hook' && record.change.op === 'behind'
+  return isBehind ? levelOfSource(record.change.source) : 1
 }
 
 /**

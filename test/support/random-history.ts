@@ -22,7 +22,7 @@ type Sent = {
 
 type Step =
   | { readonly what: 'batch'; readonly passedMs: number; readonly sent: readonly Sent[] }
-  | { readonly what: 'tick'; readonly passedMs: number; readonly verdict: 'tell' | 'hold' }
+  | { readonly what: 'tick'; readonly passedMs: number; readonly verdict: 'report' | 'hold' }
   | { readonly what: 'late'; readonly passedMs: number }
 
 const passedMs = oneof(
@@ -57,7 +57,7 @@ const step: Arbitrary<Step> = oneof(
   record({
     what: constantFrom('tick' as const),
     passedMs,
-    verdict: constantFrom('tell' as const, 'hold' as const),
+    verdict: constantFrom('report' as const, 'hold' as const),
   }),
   record({ what: constantFrom('late' as const), passedMs }),
 )

@@ -31,11 +31,11 @@ import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { valueOf, valuesOf } from '../../core/air/values.ts'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
+import { createCache } from '../../runtime/cache.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
@@ -194,7 +194,7 @@ describe('a made-up index goes all the way', async () => {
   for (let hoursAgo = 20; hoursAgo >= 0; hoursAgo--) {
     const timeMs = reading.timeMs - hoursAgo * hourMs
     const one = { ...reading, timeMs, arrivedMs: timeMs }
-    hear(state, slotOf(state, sensor), one, one.seq, createHeard())
+    applyNewer(state, slotOf(state, sensor), one, one.seq, createOutcome())
   }
   const board = createSensorBoard({ states: () => states, nowMs: () => nowMs, rules })
   const site = { area: 'Ikeja', fromMs: 0, lat: 6.6, lon: 3.35, address: '' }
@@ -227,7 +227,7 @@ describe('a made-up index goes all the way', async () => {
       networkName: 'Lagos',
       idPrefix: 'NGR-LOS',
     })
-  const keep = createKeep({ forMs: minuteMs, most: 10, nowMs: () => nowMs })
+  const keep = createCache({ forMs: minuteMs, most: 10, nowMs: () => nowMs })
   const asker: Asker = { isVisitor: false, share: () => '', gone: () => AbortSignal.abort() }
   const common = { board, rules, directory, texts, newest, indices, nowMs: () => nowMs }
   const noStore = () => expect.unreachable()

@@ -98,7 +98,7 @@ test('a record of 0.1 is read, and written as 0.1 wrote it', () => {
   expect(Buffer.from(encodeRecords([delivery(3)]))).toEqual(bytes)
   expect(bitsOf('reading.new', 'event', 7)).toBe(0xe4)
   const behind = Buffer.from('050300000900000000000000070000000000000000000000', 'hex')
-  const hook = { type: 'hook', webhook: 9, says: { op: 'behind', source: 'readings', from: 7 } }
+  const hook = { type: 'hook', webhook: 9, change: { op: 'behind', source: 'readings', from: 7 } }
   expect(decodeRecords(behind)).toEqual([hook])
 })
 

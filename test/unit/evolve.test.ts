@@ -88,9 +88,9 @@ describe('a sensor that falls silent', () => {
   test('is told once, with the time its grace ended, and once again when it is back', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
-    worker.tick(15 * minuteMs, at + 15 * minuteMs, 'tell')
-    worker.tick(15 * minuteMs + 1_000, at + 15 * minuteMs + 1_000, 'tell')
-    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'tell')
+    worker.tick(15 * minuteMs, at + 15 * minuteMs, 'report')
+    worker.tick(15 * minuteMs + 1_000, at + 15 * minuteMs + 1_000, 'report')
+    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'report')
     worker.take([readingOf(at + 61 * minuteMs)], 61 * minuteMs)
     expect(worker.log.map(({ events }) => events.filter(({ kind }) => kind !== 'rise'))).toEqual([
       [{ kind: 'online', place: 0, offlineSinceMs: null }],
@@ -113,8 +113,8 @@ describe('a sensor that falls silent', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
-    worker.tick(31 * minuteMs - 1, at + 31 * minuteMs - 1, 'tell')
-    worker.tick(31 * minuteMs, at + 31 * minuteMs, 'tell')
+    worker.tick(31 * minuteMs - 1, at + 31 * minuteMs - 1, 'report')
+    worker.tick(31 * minuteMs, at + 31 * minuteMs, 'report')
     expect(worker.log.map(({ events, held }) => [events.length, held.length])).toEqual([
       [2, 0],
       [0, 1],
@@ -132,14 +132,14 @@ describe('a sensor that falls silent', () => {
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
     worker.take([readingOf(at + 20 * minuteMs)], 20 * minuteMs)
-    worker.tick(34 * minuteMs, at + 34 * minuteMs, 'tell')
+    worker.tick(34 * minuteMs, at + 34 * minuteMs, 'report')
     expect(worker.log.slice(1).flatMap(({ events }) => events)).toEqual([])
   })
 
   test('is not brought back by what it back-fills', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
-    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'tell')
+    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'report')
     worker.take([readingOf(at + 5 * minuteMs, { arrivedMs: at + 61 * minuteMs })], 61 * minuteMs)
     expect(worker.log.at(-1)?.readings).toHaveLength(1)
     expect(worker.log.at(-1)?.events).toEqual([])

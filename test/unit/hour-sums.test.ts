@@ -2,9 +2,9 @@ import { array, assert, integer, option, property, record, shuffledSubarray } fr
 import { describe, expect, test } from 'vitest'
 import type { Pollutant } from '../../core/air/index/air-index.ts'
 import { nowcast } from '../../core/air/nowcast.ts'
-import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { applyLate, applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
-import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
+import { compareToNewest, createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { valued } from '../support/readings.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
@@ -17,9 +17,9 @@ function measured(readings: readonly Unnumbered[]) {
   const state = createState(0)
   const slot = slotOf(state, readingOf(0).sensor)
   for (const reading of readings) {
-    const place = standing(state, slot, reading)
-    if (place === 'newer') hear(state, slot, reading, 1, createHeard())
-    if (place === 'older') hearLate(state, slot, reading)
+    const place = compareToNewest(state, slot, reading)
+    if (place === 'newer') applyNewer(state, slot, reading, 1, createOutcome())
+    if (place === 'older') applyLate(state, slot, reading)
   }
   return (pollutant: Pollutant, hours: number, expectedPerHour = 12, atMs = nowMs) =>
     hourMeans(state, slot, pollutant, atMs, hours, expectedPerHour)

@@ -46,7 +46,7 @@ const delivery = fc.record({
 const hook = fc.record({
   type: fc.constant('hook' as const),
   webhook: fc.integer({ min: 0, max: 3 }),
-  says: fc.oneof(
+  change: fc.oneof(
     fc.record({ op: fc.constant('dropped' as const) }),
     fc.record({
       op: fc.constant('behind' as const),
@@ -154,7 +154,7 @@ test('after a recovery exactly the slots that hold nothing are given out', () =>
 
 test('a deleted webhook frees what waits for it and nothing else', () => {
   const ledger = fold([waiting(0, 1), waiting(1, 2), waiting(2, 1, { type: 'dead' })])
-  applyRecord(ledger, { type: 'hook', webhook: 1, says: { op: 'dropped' } })
+  applyRecord(ledger, { type: 'hook', webhook: 1, change: { op: 'dropped' } })
   expect([...slotsOf(ledger, 1)]).toEqual([])
   expect([...slotsOf(ledger, 2)]).toEqual([1])
   expect([ledger.pending, ledger.dead]).toEqual([1, 0])

@@ -64,7 +64,7 @@ test('a webhook may want it, in the record, in a request and in the document', a
 test('it is found in the ledger as what it is, in a version that says so', async () => {
   const delivery = { webhook: 7, kind, sequence: 2 ** 33, detail: 9, trigger: 'event' } as const
   const record = { ...delivery, type: 'wait', slot: 0, attempts: 2, dueMs: 99 } as const
-  const behind = { type: 'hook', webhook: 7, says: { op: 'behind', source, from: 5 } } as const
+  const behind = { type: 'hook', webhook: 7, change: { op: 'behind', source, from: 5 } } as const
   const bytes = records.encodeRecords([record, behind])
   expect(records.areRecords(bytes)).toBe(true)
   expect(records.decodeRecords(bytes)).toEqual([record, behind])

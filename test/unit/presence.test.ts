@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { commit } from '../../core/state/evolve.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import {
@@ -20,7 +20,7 @@ function five(): PartitionState {
   const state = createState(0)
   for (let number = 0; number < 4; number++) {
     const sensor = sensorNamed(number)
-    hear(state, slotOf(state, sensor), readingOf(at, { sensor }), number, createHeard())
+    applyNewer(state, slotOf(state, sensor), readingOf(at, { sensor }), number, createOutcome())
   }
   slotOf(state, sensorNamed(4))
   return state
@@ -70,7 +70,7 @@ describe('going offline', () => {
     commit(state, header, 1)
     expect(offlineSinceMsOf(state, 2)).toBe(at + 15 * minuteMs)
     expect(offlineSinceMsOf(state, 1)).toBeNull()
-    hear(state, 2, readingOf(at + 1, { sensor: sensorNamed(2) }), 9, createHeard())
+    applyNewer(state, 2, readingOf(at + 1, { sensor: sensorNamed(2) }), 9, createOutcome())
     expect(offlineSinceMsOf(state, 2)).toBeNull()
   })
 })

@@ -3,20 +3,20 @@ import { expect, test } from 'vitest'
 import { isRefunded } from '../../api/admit.ts'
 import { quotaHeaders } from '../../api/quota/standing.ts'
 import {
-  type Ask,
+  type Charge,
   type Count,
   chargeRound,
   dayEndsMs,
   dayOf,
   noCount,
   secondsUntil,
-  whatIsSpent,
+  spentLimit,
 } from '../../core/access/quota.ts'
 import { decodeCount, encodeCount, quotaKey } from '../../schemas/people/quota.ts'
 
 const noonMs = Date.parse('2026-01-31T12:00:30Z')
 const limits = { perDay: 100, perMinute: 600 }
-const requests = (count: number): Ask[] => Array.from({ length: count }, () => 'request')
+const requests = (count: number): Charge[] => Array.from({ length: count }, () => 'request')
 
 test('at 99 one of a hundred is let in, the first, and the rest hear that the day is spent', () => {
   const { count, verdicts } = chargeRound({ ...noCount, used: 99 }, requests(100), {
@@ -34,7 +34,7 @@ test('at 99 one of a hundred is let in, the first, and the rest hear that the da
 test('however requests fall into rounds, as many are let in and the count is the same', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.array(fc.constantFrom<Ask>('request', 'look'), { maxLength: 20 }), {
+      fc.array(fc.array(fc.constantFrom<Charge>('request', 'look'), { maxLength: 20 }), {
         minLength: 1,
       }),
       fc.nat({ max: 120 }),
@@ -72,12 +72,12 @@ test('a minute begins anew, and a look at one’s usage is charged to it alone',
   const { count, verdicts } = chargeRound(noCount, ['look', 'request', 'request'], rules)
   expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, false])
   expect(count).toMatchObject({ used: 1, inMinute: 2 })
-  expect(whatIsSpent(count, 'look', rules.limits, noonMs)).toBe('minute')
-  expect(whatIsSpent(count, 'look', rules.limits, noonMs + 29_999)).toBe('minute')
-  expect(whatIsSpent(count, 'look', rules.limits, noonMs + 30_000)).toBeUndefined()
+  expect(spentLimit(count, 'look', rules.limits, noonMs)).toBe('minute')
+  expect(spentLimit(count, 'look', rules.limits, noonMs + 29_999)).toBe('minute')
+  expect(spentLimit(count, 'look', rules.limits, noonMs + 30_000)).toBeUndefined()
   const spent = { ...count, used: 100 }
-  expect(whatIsSpent(spent, 'request', rules.limits, noonMs)).toBe('day')
-  expect(whatIsSpent(spent, 'look', rules.limits, noonMs + 30_000)).toBeUndefined()
+  expect(spentLimit(spent, 'request', rules.limits, noonMs)).toBe('day')
+  expect(spentLimit(spent, 'look', rules.limits, noonMs + 30_000)).toBeUndefined()
 })
 
 test('days are those of UTC, and the wait to the next one is in whole seconds, never none', () => {

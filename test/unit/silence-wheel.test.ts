@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { offline } from '../../core/state/presence.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
@@ -13,7 +13,13 @@ const all = 1_000
 function says(state: PartitionState, sensor: number, listenedMs: number): number {
   state.listenedMs = listenedMs
   const slot = slotOf(state, sensorNamed(sensor))
-  hear(state, slot, readingOf(listenedMs, { sensor: sensorNamed(sensor) }), 1, createHeard())
+  applyNewer(
+    state,
+    slot,
+    readingOf(listenedMs, { sensor: sensorNamed(sensor) }),
+    1,
+    createOutcome(),
+  )
   return slot
 }
 

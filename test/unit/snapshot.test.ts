@@ -4,7 +4,7 @@ import { mapQuantities } from '../../core/air/quantities.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { mostValues, valuesOf } from '../../core/air/values.ts'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import {
   createState,
   newestOf,
@@ -33,7 +33,7 @@ function city(sensors: number): PartitionState {
   for (let number = 0; number < sensors; number++) {
     const sensor = sensorNamed(number)
     const reading = readingOf(number * minuteMs, { sensor, pm25: number })
-    hear(state, slotOf(state, sensor), reading, number, createHeard())
+    applyNewer(state, slotOf(state, sensor), reading, number, createOutcome())
   }
   state.readingsSeq = 2 ** 33
   return state
@@ -128,7 +128,7 @@ describe('versions of a snapshot', () => {
     const state = createState(1)
     const values = valuesOf(mapQuantities((_, id) => 100 + id))
     const reading = { ...readingOf(startMs), values }
-    hear(state, slotOf(state, reading.sensor), reading, seqOf(1, 1), createHeard())
+    applyNewer(state, slotOf(state, reading.sensor), reading, seqOf(1, 1), createOutcome())
     const read = (level: 1 | 2) =>
       newestOf(decodeSnapshot(encodeSnapshot(state, positions, [], level))!.state, 0)?.values
     expect(read(2)).toEqual(values)

@@ -15,7 +15,7 @@ test('a whole network silent within one second is a storm as soon as it is half'
   for (const partition of partitions) storm.report(partition, counts(10))
   // each partition is judged before any of them has reported again
   const verdicts = partitions.map((partition) => storm.judge(partition, 10, 5 * minuteMs))
-  expect(verdicts.filter((verdict) => verdict === 'tell')).toHaveLength(8)
+  expect(verdicts.filter((verdict) => verdict === 'report')).toHaveLength(8)
   expect(verdicts.at(-1)).toBe('hold')
   // nine partitions had been judged by then, and their sensors are more than half
   expect(alarms).toEqual([90])
@@ -25,14 +25,14 @@ test('less than half of a network is told, partition by partition', () => {
   const { alarms, storm } = watch()
   for (const partition of partitions) storm.report(partition, counts(100))
   const verdicts = partitions.map((partition) => storm.judge(partition, 40, 5 * minuteMs))
-  expect(new Set(verdicts)).toEqual(new Set(['tell']))
+  expect(new Set(verdicts)).toEqual(new Set(['report']))
   expect(alarms).toEqual([])
 })
 
 test('nineteen sensors are no storm, though they be all there are', () => {
   const { alarms, storm } = watch()
   storm.report(0, counts(19))
-  expect(storm.judge(0, 19, 0)).toBe('tell')
+  expect(storm.judge(0, 19, 0)).toBe('report')
   expect(alarms).toEqual([])
 })
 
@@ -50,6 +50,6 @@ test('after a restart the sensors held before keep the storm going, without anot
   expect(storm.judge(0, 1, 0)).toBe('hold')
   expect(storm.judge(0, 1, 15 * minuteMs - secondMs)).toBe('hold')
   storm.report(0, counts(98))
-  expect(storm.judge(0, 1, 15 * minuteMs)).toBe('tell')
+  expect(storm.judge(0, 1, 15 * minuteMs)).toBe('report')
   expect(alarms).toEqual([])
 })

@@ -18,11 +18,11 @@ describe('a storm begins', () => {
   })
 
   test('not with 19, were they all', () => {
-    expect(judged([[19, 19, 0]])).toEqual(['tell'])
+    expect(judged([[19, 19, 0]])).toEqual(['report'])
   })
 
   test('not with half of those online', () => {
-    expect(judged([[20, 40, 0]])).toEqual(['tell'])
+    expect(judged([[20, 40, 0]])).toEqual(['report'])
   })
 
   test('also where they fall one after the other within five minutes', () => {
@@ -32,7 +32,7 @@ describe('a storm begins', () => {
         [5, 20, 2 * minuteMs],
         [5, 15, 5 * minuteMs - 1],
       ]),
-    ).toEqual(['tell', 'tell', 'begins'])
+    ).toEqual(['report', 'report', 'begins'])
   })
 
   test('not where that takes five minutes', () => {
@@ -42,7 +42,7 @@ describe('a storm begins', () => {
         [5, 20, 2 * minuteMs],
         [5, 15, 5 * minuteMs],
       ]),
-    ).toEqual(['tell', 'tell', 'tell'])
+    ).toEqual(['report', 'report', 'report'])
   })
 
   test('not where those who fell before it were fewer than half of all who were online', () => {
@@ -51,7 +51,7 @@ describe('a storm begins', () => {
         [15, 45, 0],
         [5, 30, minuteMs],
       ]),
-    ).toEqual(['tell', 'tell'])
+    ).toEqual(['report', 'report'])
   })
 
   test('not when nobody fell', () => {
@@ -60,7 +60,7 @@ describe('a storm begins', () => {
         [30, 100, 0],
         [0, 10, 1],
       ]),
-    ).toEqual(['tell', 'tell'])
+    ).toEqual(['report', 'report'])
   })
 })
 
@@ -73,7 +73,7 @@ describe('a storm under way', () => {
         [5, 5, 15 * minuteMs - 1],
         [1, 40, 15 * minuteMs],
       ]),
-    ).toEqual(['begins', 'hold', 'hold', 'tell'])
+    ).toEqual(['begins', 'hold', 'hold', 'report'])
   })
 
   test('goes on after a restart while sensors are held, without another alarm', () => {
