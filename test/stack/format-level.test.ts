@@ -85,7 +85,7 @@ test('a level that is higher than known: nothing starts, and nothing is written'
   )
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
   expect(pipeline.said().join('\n')).toMatch(
-    /writes formats of level 3, and airproof .* knows them up to level 2: use the version that raised the level/,
+    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised the level/,
   )
   const env = { NATS_URL: nats.url, AIRPROOF_DATA: folder.path }
   for (const [command, words] of [
@@ -129,7 +129,7 @@ test('streams of an older version are brought up to date, and what cannot be is 
       'KV_seen: is missing',
       'REJECTED: subjects ["air.rejected.old"] → ["air.rejected.>"]',
       'KV_tokens: max_bytes -1 → 67108864',
-      'AUDIT: storage stays memory, and this version makes it file: the server cannot change it: it needs a new stream',
+      'AUDIT: storage stays memory, though this version makes it file: the server cannot change it: it needs a new stream',
       'nothing was changed',
     ]),
   )

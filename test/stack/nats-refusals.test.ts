@@ -124,7 +124,7 @@ const causes: readonly (readonly [string, () => Environment, RegExp])[] = [
   [
     'no user at all',
     () => ({ NATS_URL: `nats://${servers.plain}` }),
-    /lets nobody in without a user/,
+    /requires a user: set NATS_USER/,
   ],
   [
     'a certificate that is not trusted',
@@ -144,7 +144,7 @@ const causes: readonly (readonly [string, () => Environment, RegExp])[] = [
   [
     'TLS of a server without it',
     () => ({ NATS_URL: `tls://${servers.plain}`, ...login }),
-    /speaks no TLS, and TLS was asked for/,
+    /does not support TLS, which the settings require/,
   ],
   [
     'a port where nothing listens',

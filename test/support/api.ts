@@ -22,7 +22,7 @@ import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
-import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
+import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
@@ -158,7 +158,7 @@ export async function testApi({
       },
       flags: {},
     }
-    await tellSecretKey(nc, source, folder.path)
+    await writeKeyFingerprint(nc, source, folder.path)
     const config = readSharedConfig(source)
     const stop = new AbortController()
     const log = openLog({ name: 'api', level: config.logLevel })

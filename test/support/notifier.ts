@@ -14,7 +14,7 @@ import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { setWalHeaders } from '../../runtime/nats/wal-message.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
-import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
+import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import {
@@ -186,7 +186,11 @@ export async function startNotifier(
   const said: string[] = []
   const port = await freePort()
   const operator = await connectNats({ natsUrl }, { name: 'test' })
-  await tellSecretKey(operator, { env: { AIRPROOF_SECRET: testKey, ...env }, flags: {} }, folder)
+  await writeKeyFingerprint(
+    operator,
+    { env: { AIRPROOF_SECRET: testKey, ...env }, flags: {} },
+    folder,
+  )
   await operator.close()
   const child = await startChild({
     command: process.execPath,

@@ -73,7 +73,7 @@ test('what the server cannot change is named and left', () => {
   const memory = shown({ ...asMade(table), storage: 'memory' as StreamConfig['storage'] })
   expect(changesOf(memory, table)).toBeUndefined()
   expect(differencesOf(memory, table).map(differenceInWords)).toEqual([
-    'REJECTED: storage stays memory, and this version makes it file: the server cannot change it: it needs a new stream',
+    'REJECTED: storage stays memory, though this version makes it file: the server cannot change it: it needs a new stream',
   ])
 })
 

@@ -252,7 +252,7 @@ test('a version that is not a number is damage, not a later version', () => {
 
 test('a level that is higher than known is refused in words', () => {
   expect(() => knownLevel(3)).toThrow(
-    /writes formats of level 3, and airproof .* knows them up to level 2: use the version that raised/,
+    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised/,
   )
   expect([knownLevel(1), knownLevel(2)]).toEqual([1, 2])
 })

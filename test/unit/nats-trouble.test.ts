@@ -18,7 +18,7 @@ test.each([
     'refused',
     /the user "gate": check NATS_USER and NATS_PASSWORD_FILE/,
   ],
-  ['nobody', new AuthorizationError('no'), {}, 'refused', /lets nobody in without a user/],
+  ['no user', new AuthorizationError('no'), {}, 'refused', /requires a user: set NATS_USER/],
   [
     'wrong credentials',
     new AuthorizationError('no'),
@@ -53,7 +53,7 @@ test.each([
     new ConnectionError("server does not support 'tls'"),
     {},
     'refused',
-    /speaks no TLS, and TLS was asked for/,
+    /does not support TLS, which the settings require/,
   ],
   [
     'no server',

@@ -74,7 +74,9 @@ test('a data folder that cannot be is refused in words that say what to do', () 
   expect(refusal(file)).toThrow(/file is a file: move it away, or choose another/)
   expect(refusal(join(file, 'a', 'b'))).toThrow(`${file} is a file: move it away`)
   symlinkSync(join(folder.path, 'nothing'), join(folder.path, 'link'))
-  expect(refusal(join(folder.path, 'link'))).toThrow(/link is a link that leads nowhere: remove it/)
+  expect(refusal(join(folder.path, 'link'))).toThrow(
+    /link is a link to a missing target: remove it/,
+  )
   expect(refusal('/dev/null/data')).toThrow('/dev/null is a file')
 })
 

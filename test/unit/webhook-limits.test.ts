@@ -84,7 +84,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
   for (let sequence = 1; sequence <= mostWaiting + 10; sequence++) matcher.take(item(sequence))
   const hooks = written.filter(({ type }) => type === 'hook')
   expect(hooks).toEqual([
-    { type: 'hook', webhook: 1, says: { op: 'behind', source: 'events', from: mostWaiting + 1 } },
+    { type: 'hook', webhook: 1, change: { op: 'behind', source: 'events', from: mostWaiting + 1 } },
   ])
   expect(written).toHaveLength(mostWaiting + 1)
   expect(matcher.cursor('events')).toBe(mostWaiting + 10)
