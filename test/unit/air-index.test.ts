@@ -1,4 +1,4 @@
-/** What every index promises, the European one, and a made-up one that goes all the way. */
+/** What every index promises, the European one, and a made-up one that is used everywhere. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -113,7 +113,7 @@ describe.each(europeanLevels.map(([category, pm25, pm10], at) => ({ category, pm
   },
 )
 
-test('the European index takes the mean of the running hour, else of the one before, no older', () => {
+test('the European index takes the mean of the running hour, else of the previous one, never an older one', () => {
   expect(europeanIndex.nowOf([3, 60])).toBe(3)
   expect(europeanIndex.nowOf([null, 60, 3])).toBe(60)
   expect(europeanIndex.nowOf([null, null, 3])).toBeNull()
@@ -170,7 +170,7 @@ function noColors() {
   return { color: '#000000', colorVision: '#000000' }
 }
 
-describe('a made-up index goes all the way', async () => {
+describe('a made-up index is used everywhere', async () => {
   const indices = [...airIndices, madeUp]
   const keccak = await createKeccak()
   const rules = sensorIdRules('NGR-LOS')
@@ -316,7 +316,7 @@ describe('a made-up index goes all the way', async () => {
     expect(categories[5].pm10).toEqual({ low: 270.01, high: null, unit: 'µg/m³' })
   })
 
-  test('and every route that takes one is documented with it, and refuses one that is not in the list', async () => {
+  test('and every route with an index documents it, and refuses one that is not in the list', async () => {
     const paths = JSON.parse(JSON.stringify(openApi.paths))
     const routes = [listSensors(common), sensorStatus(common), readings, area, aqiScale(indices)]
     for (const route of routes) {

@@ -42,7 +42,7 @@ describe('the first reading of a sensor', () => {
     expect(statusOf(state, slot)).toBe('online')
   })
 
-  test('leaves it unheard where it is back-fill', () => {
+  test('leaves it unheard if it is back-fill', () => {
     const { state, slot, apply } = oneSensor()
     expect(apply(readingOf(at, { arrivedMs: at + 30 * minuteMs + 1 }))).toMatchObject({
       rise: false,
@@ -62,7 +62,7 @@ describe('the first reading of a sensor', () => {
 })
 
 describe('crossings', () => {
-  test('name the index before', () => {
+  test('name the previous index', () => {
     const { apply } = oneSensor()
     apply(readingOf(at, { aqi: 100 }))
     expect(apply(readingOf(at + 1, { aqi: 180 }))).toMatchObject({
@@ -73,7 +73,7 @@ describe('crossings', () => {
     })
   })
 
-  test('pass over a reading without an index', () => {
+  test('ignore a reading without an index', () => {
     const { apply } = oneSensor()
     apply(readingOf(at, { aqi: 151 }))
     apply(readingOf(at + 1, { aqi: 140 }))
@@ -82,7 +82,7 @@ describe('crossings', () => {
     expect(apply(readingOf(at + 4, { aqi: 151 }))).toMatchObject({ rise: true, from: 150 })
   })
 
-  test('pass over back-fill, even newer than all before', () => {
+  test('ignore back-fill, even if it is the newest', () => {
     const { apply } = oneSensor()
     apply(readingOf(at, { aqi: 100 }))
     const late = { aqi: 400, arrivedMs: at + 40 * minuteMs }
@@ -108,11 +108,11 @@ describe('humidity', () => {
     expect(lengths([9_990, 9_990, 9_990, 7_000, 7_000])).toEqual([1, 2, 3, 1, 2])
   })
 
-  test('that is missing neither lengthens nor breaks a run, and is no run itself', () => {
+  test('that is missing neither lengthens nor breaks a run, and is not a run itself', () => {
     expect(lengths([null, 0, null, 0, null, 1])).toEqual([0, 1, 0, 2, 0, 1])
   })
 
-  test('is counted far enough to tell a stuck sensor, and no further than 255', () => {
+  test('is counted far enough to detect a stuck sensor, up to 255', () => {
     const all = lengths(Array.from({ length: 400 }, () => 9_990))
     expect(all[23]).toBe(24)
     expect(Math.max(...all)).toBe(255)
@@ -139,7 +139,7 @@ test('a late reading changes neither the newest, nor presence, nor crossings', (
   expect(plainState(state)).not.toEqual(before)
 })
 
-test('bringing a batch near changes nothing, not even for sensors never seen', () => {
+test('warming the caches for a batch changes nothing, not even for unknown sensors', () => {
   const { state, apply } = oneSensor()
   apply(readingOf(at))
   const before = plainState(state)

@@ -19,7 +19,7 @@ function folded(state: PartitionState, log: readonly LogMessage[], from = 0): Pa
   return state
 }
 
-test('the log alone gives the state of the worker that wrote it', () => {
+test('folding the log gives the state of the worker that wrote it', () => {
   assert(
     property(histories, (history) => {
       const { state, log } = lived(history)
@@ -85,7 +85,7 @@ test('a message sets every counter of the state', () => {
 describe('a sensor that falls silent', () => {
   const at = Date.UTC(2026, 2, 1, 10)
 
-  test('is told once, with the time its grace ended, and once again when it is back', () => {
+  test('is reported once, with the time when its grace ended, and once more when it is back', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(15 * minuteMs, at + 15 * minuteMs, 'report')
@@ -109,7 +109,7 @@ describe('a sensor that falls silent', () => {
     ])
   })
 
-  test('and is held by a storm is told after 15 min of listening, with its true time', () => {
+  test('and is held by a storm is reported after 15 min of listening, with its true time', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
@@ -127,7 +127,7 @@ describe('a sensor that falls silent', () => {
     })
   })
 
-  test('and returns while a storm holds it is told of by nobody', () => {
+  test('and returns while a storm holds it is never reported', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
@@ -136,7 +136,7 @@ describe('a sensor that falls silent', () => {
     expect(worker.log.slice(1).flatMap(({ events }) => events)).toEqual([])
   })
 
-  test('is not brought back by what it back-fills', () => {
+  test('is not brought back by its back-fill', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(60 * minuteMs, at + 60 * minuteMs, 'report')

@@ -32,7 +32,7 @@ const inHour = (age: number, count: number, pm25: number | null): Unnumbered[] =
   )
 
 describe('the mean of a clock hour', () => {
-  test('is in µg/m³ and stands behind the running hour', () => {
+  test('is in µg/m³ and follows the running hour', () => {
     const readings = [
       ...inHour(1, 6, 1_000),
       ...inHour(1, 12, 2_000).slice(6),
@@ -69,7 +69,7 @@ describe('the mean of a clock hour', () => {
     expect(measured(inHour(1, 12, 0))('pm25', 2)).toEqual([null, 0])
   })
 
-  test('is held by a bound when a sensor sends without end', () => {
+  test('is bounded when a sensor sends without end', () => {
     const flood = Array.from({ length: 30_000 }, (_, i) =>
       readingOf(hourStart + i, { pm25: 100_000, pm10: 100_000 }),
     )
@@ -78,7 +78,7 @@ describe('the mean of a clock hour', () => {
   })
 })
 
-test('24 hours are kept, and a clock that runs ahead costs none of them', () => {
+test('24 hours are stored, and a clock that runs ahead loses none of them', () => {
   const readings = Array.from({ length: 24 }, (_, k) => inHour(23 - k, 12, 100 * (24 - k))).flat()
   const expected = Array.from({ length: 24 }, (_, age) => age + 1)
   const atMs = hourStart + 59 * minuteMs
@@ -87,7 +87,7 @@ test('24 hours are kept, and a clock that runs ahead costs none of them', () => 
   expect(measured([...readings, ahead])('pm25', 24, 12, atMs)).toEqual(expected)
 })
 
-test('a slot never given has no means', () => {
+test('a slot never assigned has no means', () => {
   expect(hourMeans(createState(0), -1, 'pm25', nowMs, 2, 12)).toEqual([null, null])
 })
 

@@ -32,14 +32,14 @@ test.each([
   expect(parseIso(text)).toEqual({ timeMs: Date.UTC(2026, 0, 15, 11, 30, 0) + ms })
 })
 
-test('a time without an offset is told apart, with what it is as UTC', () => {
+test('a time without an offset is recognised, with its value as UTC', () => {
   expect(parseIso('2026-01-15T11:30:00.250')).toEqual({
     wrong: 'no_offset',
     asUtcMs: Date.UTC(2026, 0, 15, 11, 30, 0, 250),
   })
 })
 
-describe('no instant', () => {
+describe('not an instant', () => {
   test.each([
     ['', 'empty'],
     ['2026-01-15', 'a day alone'],
@@ -93,7 +93,7 @@ const dateTimes = tuple(
   return `${year}-${month}-${day}${t}${hour}:${minute}${rest}${offset}`
 })
 
-test('where Date.parse accepts a time with an offset too, both mean the same instant', () => {
+test('if Date.parse also accepts a time with an offset, both mean the same instant', () => {
   let compared = 0
   assert(
     property(dateTimes, (text) => {
@@ -118,7 +118,7 @@ test('what is accepted is written as it will be read again', () => {
   )
 })
 
-test('what is told to others sorts as a text as it does as a time', () => {
+test('a time sent to clients sorts as text in the same order as a time', () => {
   const times = integer({ min: 0, max: Date.UTC(9_999, 11, 31) }).map((ms) => ms - (ms % 500))
   assert(
     property(times, times, (a, b) => {

@@ -15,7 +15,7 @@ import { readingOf, sensorNamed } from '../support/small-worker.ts'
 const at = Date.UTC(2026, 2, 1, 10)
 const outcome = createOutcome()
 
-test('asking for a sensor that nobody has heard adds none', () => {
+test('looking up an unknown sensor does not add it', () => {
   const state = createState(0)
   expect(findSlot(state, sensorNamed(1))).toBe(-1)
   expect(state.ids).toEqual([])
@@ -39,7 +39,7 @@ test('sensors keep their slots and their readings while the columns grow', () =>
   )
 })
 
-test('spare room is no part of the state', () => {
+test('spare capacity is not part of the state', () => {
   const [small, big] = [createState(0, 1), createState(0, 500)]
   for (const state of [small, big])
     applyNewer(state, slotOf(state, sensorNamed(1)), readingOf(at), 1, outcome)
@@ -47,14 +47,14 @@ test('spare room is no part of the state', () => {
 })
 
 describe('the newest reading', () => {
-  test('is none for a slot never given or never heard', () => {
+  test('is undefined for a slot never assigned or a sensor never heard', () => {
     const state = createState(0)
     expect(newestOf(state, 0)).toBeUndefined()
     expect(newestOf(state, -1)).toBeUndefined()
     expect(newestOf(state, slotOf(state, sensorNamed(1)))).toBeUndefined()
   })
 
-  test('comes back as it was accepted, missing values too', () => {
+  test('is returned as it was accepted, missing values too', () => {
     const state = createState(5)
     const slot = slotOf(state, sensorNamed(1))
     const full = readingOf(at, { pm25: 0, co2: 41_000, temperature: -4_000, flags: 2_047 })
@@ -74,7 +74,7 @@ describe('the newest reading', () => {
   })
 })
 
-describe('a reading beside the newest of its sensor', () => {
+describe('a reading compared with the newest of its sensor', () => {
   const state = createState(0)
   const slot = slotOf(state, sensorNamed(1))
   applyNewer(state, slot, readingOf(at), 1, outcome)
@@ -92,7 +92,7 @@ describe('a reading beside the newest of its sensor', () => {
     expect(compareToNewest(state, slot, reading)).toBe(verdict)
   })
 
-  test('is newer than nothing at all', () => {
+  test('is newer if there is none', () => {
     expect(compareToNewest(state, slotOf(state, sensorNamed(2)), readingOf(0))).toBe('newer')
   })
 })

@@ -56,12 +56,12 @@ describe('going offline', () => {
     })
   })
 
-  test('is nothing that a sensor never heard can do', () => {
+  test('is impossible for a sensor that was never heard', () => {
     expect(wentOffline(five(), 4, at, minuteMs, 0)).toBeUndefined()
     expect(wentOffline(five(), 9, at, minuteMs, 0)).toBeUndefined()
   })
 
-  test('is known by its time until the sensor is back', () => {
+  test('keeps its time until the sensor is back', () => {
     const state = five()
     const event = wentOffline(state, 2, at + 17 * minuteMs, 17 * minuteMs, 15 * minuteMs)
     const { rawLast, rawLastTimeMs, n: nLast, lateTo } = state
@@ -75,7 +75,7 @@ describe('going offline', () => {
   })
 })
 
-test('what a storm holds is due after 15 minutes of listening, no more at once than asked for', () => {
+test('what a storm holds is due after 15 minutes of listening, no more at once than the limit', () => {
   const state = five()
   holds(state, [0, 1, 3], minuteMs)
   expect(dueHeld(state, 16 * minuteMs - 1, 10)).toEqual([])

@@ -1,4 +1,4 @@
-/** What is said of whoever connects: seldom, short, and counted. */
+/** Log lines about clients that connect: few, short, and counted. */
 import { expect, test } from 'vitest'
 import { deniedLog } from '../../gate/callout/denied-log.ts'
 import { indexClientIds } from '../../gate/client-ids.ts'
@@ -20,7 +20,7 @@ function saying() {
 
 const line = (level: string, text: string) => `[7] 2026/11/21 08:00:00.000001 [${level}] ${text}`
 
-test('what a thousand clients bring about is a few lines of a server’s log, each of them short', () => {
+test('a thousand clients cause only a few lines of a server’s log, each of them short', () => {
   const { said, log, clock, now } = saying()
   const tell = serverLines(log, now)
   const loud = (n: number) =>
@@ -33,7 +33,7 @@ test('what a thousand clients bring about is a few lines of a server’s log, ea
   expect(said.at(-1)).toMatchObject({ notShown: 997 })
 })
 
-test('a sign-in that the gate denied is the gate’s to tell, and one of our own users is not', () => {
+test('a sign-in that the gate denied is logged by the gate, and that of our own users is not', () => {
   const { said, log, now } = saying()
   const tell = serverLines(log, now)
   for (const text of [
@@ -49,7 +49,7 @@ test('a sign-in that the gate denied is the gate’s to tell, and one of our own
   expect(said.length).toBe(2)
 })
 
-test('a device that is not let in is told of once in an hour, with how often it tried', () => {
+test('a refused device is logged once per hour, with the number of its tries', () => {
   const { said, log, clock, now } = saying()
   const tell = deniedLog({ log, nowMs: now, most: 3 })
   const denied = (user: string) =>
@@ -72,7 +72,7 @@ test('a device that is not let in is told of once in an hour, with how often it 
   expect(said.at(-1)).toMatchObject({ user: 'NGR-LOS-YAB-002' })
 })
 
-test('a name in a server’s log is the sensor’s whose client it is, and nobody’s where two have it', () => {
+test('a name in a server’s log belongs to the sensor with that client id, and to none if two have it', () => {
   const sensor = (id: string, own?: string) =>
     [
       id,

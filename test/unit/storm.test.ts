@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { calm, judgeSilence, type Storm, stormAfterRestart } from '../../core/state/storm.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 
-/** Silences one after the other: how many, of how many online, when. */
+/** Successive silences: how many sensors, of how many online, when. */
 function judged(falls: readonly (readonly [count: number, online: number, atMs: number])[]) {
   let storm: Storm = calm
   return falls.map(([count, online, atMs]) => {
@@ -17,7 +17,7 @@ describe('a storm begins', () => {
     expect(judged([[20, 39, 0]])).toEqual(['begins'])
   })
 
-  test('not with 19, were they all', () => {
+  test('not with 19, even if these are all', () => {
     expect(judged([[19, 19, 0]])).toEqual(['report'])
   })
 
@@ -25,7 +25,7 @@ describe('a storm begins', () => {
     expect(judged([[20, 40, 0]])).toEqual(['report'])
   })
 
-  test('also where they fall one after the other within five minutes', () => {
+  test('also if they fall silent one after the other within five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
@@ -35,7 +35,7 @@ describe('a storm begins', () => {
     ).toEqual(['report', 'report', 'begins'])
   })
 
-  test('not where that takes five minutes', () => {
+  test('not if that takes five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
@@ -45,7 +45,7 @@ describe('a storm begins', () => {
     ).toEqual(['report', 'report', 'report'])
   })
 
-  test('not where those who fell before it were fewer than half of all who were online', () => {
+  test('not if all that fell silent are fewer than half of those that were online', () => {
     expect(
       judged([
         [15, 45, 0],
@@ -54,7 +54,7 @@ describe('a storm begins', () => {
     ).toEqual(['report', 'report'])
   })
 
-  test('not when nobody fell', () => {
+  test('not without a silent sensor', () => {
     expect(
       judged([
         [30, 100, 0],
@@ -76,7 +76,7 @@ describe('a storm under way', () => {
     ).toEqual(['begins', 'hold', 'hold', 'report'])
   })
 
-  test('goes on after a restart while sensors are held, without another alarm', () => {
+  test('continues after a restart while sensors are held, without another alarm', () => {
     const resumed = stormAfterRestart(3, minuteMs)
     expect(judgeSilence(resumed, 50, 60, 2 * minuteMs)).toMatchObject({
       verdict: 'hold',

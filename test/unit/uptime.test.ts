@@ -38,7 +38,7 @@ describe('uptime over 24 hours', () => {
     expect(measured(slotsBack(288).flatMap((ms) => [ms, ms + 1_000, ms + 60_000]))()).toBe(1)
   })
 
-  test('is 0 for a sensor that never measured, was never heard of or stopped a day ago', () => {
+  test('is 0 for a sensor that never measured, is unknown or stopped a day ago', () => {
     expect(measured([])()).toBe(0)
     expect(uptime24h(createState(0), -1, nowMs, slotMs, longAgo)).toBe(0)
     expect(uptime24h(createState(0), 7, nowMs, slotMs, longAgo)).toBe(0)
