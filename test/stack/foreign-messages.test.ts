@@ -276,11 +276,11 @@ test('an event is copied once to a subject of EVENTS that ends with a foreign me
   await pipeline.register(entryOf(sensor))
   await pipeline.publish(sensor, reading(5))
   const copies = async () => {
-    const found: string[] = []
+    const copied: string[] = []
     for (let seq = 1; ; ) {
       const stored = await nextMessage(nc, eventsStream, presenceSubject(sensor), seq)
-      if (stored === undefined) return found
-      found.push(new TextDecoder().decode(stored.data))
+      if (stored === undefined) return copied
+      copied.push(new TextDecoder().decode(stored.data))
       seq = stored.seq + 1
     }
   }

@@ -1,4 +1,4 @@
-/** What a notifier test needs: webhooks in their bucket, events in their stream, a process of ours. */
+/** For tests of the notifier: webhooks in their bucket, events in their stream, its process. */
 
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -172,7 +172,7 @@ export type TestNotifier = AsyncDisposable & {
   readonly child: Child
   readonly admin: string
   readonly said: readonly string[]
-  /** A metric's value, the sum over its labels; undefined where it has none yet. */
+  /** A metric's value, the sum over its labels; undefined if it has none yet. */
   readonly metric: (name: string) => Promise<number | undefined>
 }
 

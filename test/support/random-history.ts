@@ -64,7 +64,7 @@ const step: Arbitrary<Step> = oneof(
 
 export const histories: Arbitrary<readonly Step[]> = array(step, { minLength: 1, maxLength: 30 })
 
-/** A worker that has lived through the history; it was listening all the time. */
+/** A worker after the history; it was listening all the time. */
 export function lived(history: readonly Step[]): SmallWorker {
   const worker = smallWorker(3)
   let nowMs = startMs

@@ -1,6 +1,6 @@
 /**
- * A worker of one partition as small as can be: it decides with the state as the pipeline does and
- * keeps its log in memory. Time is what its callers say.
+ * A minimal worker of one partition: it decides with the state as the pipeline does and
+ * has its log in memory. Its callers pass in the time.
  */
 
 import { seqOf } from '../../core/air/reading.ts'
@@ -121,8 +121,8 @@ export function smallWorker(partition: number): SmallWorker {
   function tick(listenedMs: number, nowMs: number, verdict: 'report' | 'hold'): void {
     listenAt(state, listenedMs)
     const silent = wheel.due(listenedMs, 1_000)
-    const told = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'report' ? silent : [])]
-    const events = told.flatMap(
+    const reported = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'report' ? silent : [])]
+    const events = reported.flatMap(
       (slot) => wentOffline(state, slot, nowMs, listenedMs, graceMsOf(cadenceMs)) ?? [],
     )
     const held = (verdict === 'hold' ? silent : []).flatMap((slot) => state.ids[slot] ?? [])

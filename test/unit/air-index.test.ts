@@ -60,16 +60,16 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
     assert(
       property(value, value, integer({ min: 0, max: 5_000 }), (pm25, pm10, more) => {
         const reading = indexed(pm25, pm10)
-        const found = index.ofReading(reading)
+        const value = index.ofReading(reading)
         const means = (name: Pollutant) => {
           const hundredths = valueOf(reading.values, name)
           return hundredths === null ? null : hundredths / 100
         }
-        expect(index.worstOf(means)?.value ?? null).toBe(found)
+        expect(index.worstOf(means)?.value ?? null).toBe(value)
         expect(index.worstOf(means)?.pollutant ?? null).toBe(index.dominantOf(reading))
-        expect(found === null).toBe(pm25 === null && pm10 === null)
-        if (found === null || pm25 === null) return
-        expect(index.ofReading(indexed(pm25 + more, pm10))).toBeGreaterThanOrEqual(found)
+        expect(value === null).toBe(pm25 === null && pm10 === null)
+        if (value === null || pm25 === null) return
+        expect(index.ofReading(indexed(pm25 + more, pm10))).toBeGreaterThanOrEqual(value)
       }),
     )
   })

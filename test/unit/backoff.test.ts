@@ -126,7 +126,7 @@ test('five failures in a row open the breaker, one try at a time closes it or do
 test('a burst of twenty, then ten per second', () => {
   const limit = { perSecond: 10, burst: 20 }
   const sent: number[] = []
-  const told: number[] = []
+  const waits: number[] = []
   let state = 0
   for (let atMs = 1_000; atMs <= 3_000; atMs += 10) {
     let verdict = rateVerdict(limit, state, atMs)
@@ -134,9 +134,9 @@ test('a burst of twenty, then ten per second', () => {
       state = verdict.state
       sent.push(atMs)
     }
-    told.push(verdict.atMs - atMs)
+    waits.push(verdict.atMs - atMs)
   }
-  expect(Math.min(...told)).toBeGreaterThan(0)
+  expect(Math.min(...waits)).toBeGreaterThan(0)
   expect(sent.filter((atMs) => atMs === 1_000)).toHaveLength(20)
   expect(sent).toHaveLength(40)
 })

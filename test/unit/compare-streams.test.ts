@@ -33,9 +33,9 @@ const shown = (config: NamedStream): StreamConfig =>
 
 test('a stream as it was made has no differences', () => {
   for (const config of streamTable()) {
-    const found = shown(asMade(config))
-    expect(differencesOf(found, config)).toEqual([])
-    expect(changesOf(found, config)).toBeUndefined()
+    const current = shown(asMade(config))
+    expect(differencesOf(current, config)).toEqual([])
+    expect(changesOf(current, config)).toBeUndefined()
   }
 })
 

@@ -133,8 +133,8 @@ test('no text makes it throw', () => {
     assert(
       property(texts, (text) => {
         const verdict = parseIso(text)
-        const found = 'timeMs' in verdict ? Number.isSafeInteger(verdict.timeMs) : verdict.wrong
-        expect(found).toBeTruthy()
+        const result = 'timeMs' in verdict ? Number.isSafeInteger(verdict.timeMs) : verdict.wrong
+        expect(result).toBeTruthy()
       }),
     )
   }

@@ -81,7 +81,7 @@ test('bytes that are not records are refused', () => {
 })
 
 const fold = (records: Iterable<LedgerRecord>, ledger = createLedger(4)): Ledger => {
-  for (const one of records) applyRecord(ledger, one)
+  for (const entry of records) applyRecord(ledger, entry)
   return ledger
 }
 const contents = (ledger: Ledger) => ({
@@ -89,8 +89,8 @@ const contents = (ledger: Ledger) => ({
   pending: ledger.pending,
   dead: ledger.dead,
 })
-const keyOf = (one: LedgerRecord): string =>
-  JSON.stringify([one.type === 'new' ? 'wait' : one.type, 'slot' in one ? one.slot : one])
+const keyOf = (entry: LedgerRecord): string =>
+  JSON.stringify([entry.type === 'new' ? 'wait' : entry.type, 'slot' in entry ? entry.slot : entry])
 
 test('a snapshot and the log after it give the ledger that never stopped', () => {
   fc.assert(

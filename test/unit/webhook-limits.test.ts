@@ -41,12 +41,12 @@ test('endpoints that have not answered yet leave half of the places to those tha
 
 test('while too many results are not durable no attempt starts', () => {
   const limits = createLimits(numbers)
-  const told: (string | undefined)[] = []
-  limits.onFree((account) => told.push(account))
+  const freed: (string | undefined)[] = []
+  limits.onFree((account) => freed.push(account))
   limits.resultsWaiting(2)
   expect(limits.take('a', true)).toBe('uncommitted')
   limits.resultsWaiting(-1)
-  expect([limits.take('a', true), told]).toEqual(['taken', [undefined]])
+  expect([limits.take('a', true), freed]).toEqual(['taken', [undefined]])
 })
 
 const entryOf = (number: number): BookEntry => ({

@@ -24,12 +24,12 @@ const indexOf = (...subscriptions: Subscription[]) => {
 }
 type Hit = readonly [number, EventKind, number]
 const hits = (look: (on: (...hit: Hit) => void) => void): Hit[] => {
-  const found: Hit[] = []
-  look((...hit) => void found.push(hit))
-  return inOrder(found)
+  const collected: Hit[] = []
+  look((...hit) => void collected.push(hit))
+  return inOrder(collected)
 }
-const inOrder = (found: readonly Hit[]): Hit[] =>
-  found.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+const inOrder = (hits: readonly Hit[]): Hit[] =>
+  hits.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
 /** All kinds except the one with a threshold. */
 const codedKinds = eventKinds.filter((kind) => kind !== 'aqi.high')
 
@@ -140,10 +140,10 @@ test('after any changes the index gives the same result as a scan of all webhook
           for (const kind of codedKinds) if (events.includes(kind)) coded.push([number, kind, 9])
         }
         const place = { sensor, area }
-        const found = (on: (...hit: Hit) => void) => {
+        const collect = (on: (...hit: Hit) => void) => {
           for (const kind of codedKinds) index.match(kind, place, 9, on)
         }
-        expect(hits(found)).toEqual(inOrder(coded))
+        expect(hits(collect)).toEqual(inOrder(coded))
         expect(hits((on) => matchEvent({ ...rise(from, to, sensor), area }, index, on))).toEqual(
           inOrder(expected),
         )
