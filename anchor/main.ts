@@ -8,7 +8,7 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { startOf } from '../schemas/anchoring/deployments.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { startAnchoring } from './anchoring.ts'
@@ -23,7 +23,7 @@ import { openNextContract } from './next-contract.ts'
 import { openSealedBatches } from './sealed-batches.ts'
 import { openSender } from './send/open-sender.ts'
 
-export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readAnchorConfig({ env, flags }, config.dataFolder)
   const account = readKeyFile(settings.keyFile)
   await using opened = new AsyncDisposableStack()

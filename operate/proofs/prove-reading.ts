@@ -14,7 +14,7 @@ import { pathIn } from '../../core/proof/path-in.ts'
 import { foldPlaced, rankOf } from '../../core/proof/ranked-path.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
@@ -71,7 +71,7 @@ export function createProveReading(options: Options): ProveReading {
   const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
   const hashNodes = { 1: nodeHash(keccak, 1), 2: nodeHash(keccak, 2) }
-  const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
+  const tops = createCache({ forMs: hourMs, most: mostTops, nowMs })
 
   const openTop = ({ index: batch, ...header }: BatchHeader): Promise<OpenTop> =>
     tops({ what: 'top', batch }, async () => {

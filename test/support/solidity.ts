@@ -1,6 +1,6 @@
 /**
  * The Solidity compiler from npm, offline. `node test/support/solidity.ts` writes the artifact of
- * each version of the registry again; a test fails if one does not follow from its source.
+ * each version of the registry again; a test fails if one no longer matches its source.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -23,7 +23,7 @@ export const registries = {
   },
 } as const
 
-/** Fixed: the bytes on every chain follow from them. `paris` knows no opcode that an L2 lacks. */
+/** Fixed: the bytes on every chain follow from them. `paris` has no opcode that an L2 lacks. */
 export const settings = {
   optimizer: { enabled: true, runs: 10_000 },
   evmVersion: 'paris',
@@ -39,13 +39,13 @@ export type Compiled = {
   readonly abi: Abi
   readonly bytecode: Hex
   readonly deployedBytecode: Hex
-  /** Where the constructor writes 32 bytes of its own into the deployed bytecode. */
+  /** Where the constructor writes its own 32 bytes into the deployed bytecode. */
   readonly immutables: readonly number[]
 }
 
 /**
- * @param more settings besides the usual ones
- * @throws Error with the compiler's words, warnings too
+ * @param more settings in addition to the usual ones
+ * @throws Error with the compiler's messages, warnings too
  */
 export function compile(file: string, more: More = {}): Compiled {
   const contract = basename(file, '.sol')
