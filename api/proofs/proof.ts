@@ -9,7 +9,9 @@ import { type Answer, type Asker, jsonType, type Request, type Route } from '../
 import { ApiError, badParameter } from '../http/api-error.ts'
 import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
+import type { ProofLink } from './explorer.ts'
 import type { Mismatches } from './mismatches.ts'
+import type { NetworkDocument } from './network.ts'
 import { proofPageAnswer } from './proof-page.ts'
 import { proving } from './proving.ts'
 
@@ -18,7 +20,8 @@ type Options = ReadingSources & {
   readonly makeBundle: MakeBundle
   readonly expectedBy: ExpectedBy
   readonly mismatches: Mismatches
-  readonly chainId: () => number | undefined
+  readonly proofLink: ProofLink
+  readonly networkNow: () => NetworkDocument
   /** @throws ApiError 429 */
   readonly bound: (network: string) => void
 }
@@ -57,11 +60,12 @@ export const openProof = (options: Options): Route => ({
       const { reading, isStored } = await findReading(options, asker, name, timeMs)
       const verdict = await proving(options.prove(reading))
       if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
-      return proofPageAnswer(
+      return proofPageAnswer({
         reading,
-        isStored ? verdict : { status: 'pending', hash: verdict.hash },
-        options.chainId(),
-      )
+        verdict: isStored ? verdict : { status: 'pending', hash: verdict.hash },
+        link: options.proofLink(reading),
+        network: options.networkNow(),
+      })
     }
     return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)
   },
