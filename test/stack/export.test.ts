@@ -75,6 +75,7 @@ const verified = (name: string, flags: Record<string, string> = {}) =>
 test.for(['ndjson', 'csv'])('an export as %s is proven in one go, offline', async (format) => {
   const { code, err } = await exported(`all.${format}`, format)
   expect([code, err]).toEqual([0, expect.stringContaining('; not anchored for good yet: 1 rows')])
+  expect(err).toContain('anchored on chain 31337, a demonstration chain')
   const lines = readFileSync(fileOf(`all.${format}`), 'utf8')
     .trimEnd()
     .split('\n')
