@@ -106,9 +106,7 @@ function page({ reading, verdict, link, network }: Shown): string {
 <p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chain?.demonstration === true ? demonstration(chain.id) : ''}
 <table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
 ${row('hash', verdict.hash)}</table>
-<p>Link to this proof: <a id="link" href="${text(proofPath(reading))}">${text(link)}</a>
-<button id="copy" type="button">Copy the link</button></p>
-<h2>Check it yourself</h2>
+${verdict.status === 'mismatch' ? '' : linkTo(`${proofPath(reading)}?hash=${verdict.hash}`, link)}<h2>Check it yourself</h2>
 <p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks nobody, us included. Keep
 <a href="${text(bundle)}">the proof as a file</a>: it stays valid without us, and you can drop it here, or any other.</p>
 <p><label>Hash of the block, from a source you trust (optional)
@@ -129,6 +127,12 @@ ${row('hash', verdict.hash)}</table>
 </html>
 `
 }
+
+/** @param url the same as a whole address; what people copy must hold on any host */
+const linkTo = (path: string, url: string): string =>
+  `<p>Link to this proof: <a id="link" href="${text(path)}">${text(url)}</a>
+<button id="copy" type="button">Copy the link</button></p>
+`
 
 const row = (name: string, value: string): string =>
   `<tr><th>${text(name)}</th><td>${text(value)}</td></tr>`

@@ -63,7 +63,7 @@ export const openProof = (options: Options): Route => ({
       return proofPageAnswer({
         reading,
         verdict: isStored ? verdict : { status: 'pending', hash: verdict.hash },
-        link: options.proofLink(reading),
+        link: options.proofLink(reading, verdict.hash),
         network: options.networkNow(),
       })
     }

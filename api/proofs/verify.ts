@@ -51,7 +51,7 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
   const anchored = proof && index.anchored(proof.header.index)
   const block = anchored?.status === 'sent' ? undefined : anchored
   const checkedMs = index.checked()?.checkedMs
-  const ledger = block && ledgerOf(block, reading, options)
+  const ledger = block && ledgerOf(block, options.linkToTx(block.tx, reading, verdict.hash), index)
   return {
     status: verdict.status,
     sensor_id: reading.sensor,
@@ -68,8 +68,7 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
     ledger: ledger ?? null,
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
-    proof_url:
-      verdict.status === 'verified' ? `${options.proofLink(reading)}?hash=${verdict.hash}` : null,
+    proof_url: verdict.status === 'verified' ? options.proofLink(reading, verdict.hash) : null,
   }
 }
 
@@ -96,12 +95,12 @@ const batchOf = ({ header }: ReadingProof) => ({
   sealed_at: formatIsoMs(header.sealedMs),
 })
 
-function ledgerOf(block: Anchored, reading: Reading, { index, linkToTx }: Options) {
+function ledgerOf(block: Anchored, link: string, index: BatchIndex) {
   const deployment = index.deployment()
   const checked = index.checked()
   return {
     tx_hash: block.tx,
-    explorer_url: linkToTx(block.tx, reading),
+    explorer_url: link,
     chain_id: deployment?.chainId ?? null,
     contract: deployment?.contract ?? null,
     block_number: block.block,

@@ -85,7 +85,8 @@ async function copy() {
     find('copy').textContent = 'Copy it by hand: the browser does not allow it'
   }
 }
-find('copy').addEventListener('click', () => void copy())
+// a reading that is not what was anchored has no link to hand on
+find('copy')?.addEventListener('click', () => void copy())
 
 function failed(words) {
   find('verdict').textContent = words
