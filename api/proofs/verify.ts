@@ -2,24 +2,23 @@ import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { leafValues } from '../../core/proof/leaf.ts'
+import { proofUrl } from '../../core/proof/proof-path.ts'
 import { secondMs } from '../../core/time.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
-import type { ProveReading, ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
+import type { ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
-import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
+import { needTime } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import type { LinkToTx, ProofLink } from './explorer.ts'
-import type { Mismatches } from './mismatches.ts'
-import { proving } from './proving.ts'
+import { type ProofSources, type ProvenReading, provenReading } from './proven-reading.ts'
 
-type Options = ReadingSources & {
-  readonly prove: ProveReading
+type Options = ProofSources & {
   readonly index: BatchIndex
   readonly expectedBy: ExpectedBy
-  readonly linkToTx: LinkToTx
-  readonly proofLink: ProofLink
-  readonly mismatches: Mismatches
+  /** The API's own address, from its settings. */
+  readonly publicUrl: string
+  /** An explorer's address, below which `/tx/<hash>` is; undefined: there is none. */
+  readonly explorerUrl: string | undefined
   readonly nowMs: () => number
 }
 
@@ -29,29 +28,19 @@ export const verifyReading = (options: Options): Route => ({
   params: ['timestamp'],
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
-    const timeMs = needTime(params)
-    const { reading, isStored } = await findReading(
-      options,
-      asker,
-      names['sensor_id'] ?? '',
-      timeMs,
-    )
-    const verdict = await proving(options.prove(reading))
-    if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
-    // a row that is not there yet proves nothing, whatever the log said
-    return jsonAnswer(
-      bodyOf(reading, isStored ? verdict : { status: 'pending', hash: verdict.hash }, options),
-    )
+    const wanted = { asker, name: names['sensor_id'] ?? '', timeMs: needTime(params) }
+    return jsonAnswer(bodyOf(await provenReading(options, wanted), options))
   },
 })
 
-function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
+function bodyOf(proven: ProvenReading, options: Options) {
+  const { reading, verdict } = proven
   const { index, nowMs } = options
   const proof = 'proof' in verdict ? verdict.proof : undefined
   const anchored = proof && index.anchored(proof.header.index)
   const block = anchored?.status === 'sent' ? undefined : anchored
   const checkedMs = index.checked()?.checkedMs
-  const ledger = block && ledgerOf(block, options.linkToTx(block.tx, reading, verdict.hash), index)
+  const ledger = block && ledgerOf(block, linkToTx(block.tx, proven, options), options)
   return {
     status: verdict.status,
     sensor_id: reading.sensor,
@@ -68,7 +57,8 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
     ledger: ledger ?? null,
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
-    proof_url: verdict.status === 'verified' ? options.proofLink(reading, verdict.hash) : null,
+    proof_url:
+      verdict.status === 'verified' ? proofUrl(options.publicUrl, reading, verdict.hash) : null,
   }
 }
 
@@ -95,7 +85,17 @@ const batchOf = ({ header }: ReadingProof) => ({
   sealed_at: formatIsoMs(header.sealedMs),
 })
 
-function ledgerOf(block: Anchored, link: string, index: BatchIndex) {
+/** The transaction's page at the explorer; without an explorer, our own page of the reading. */
+const linkToTx = (
+  tx: string,
+  { reading, verdict }: ProvenReading,
+  { explorerUrl, publicUrl }: Options,
+): string =>
+  explorerUrl === undefined
+    ? proofUrl(publicUrl, reading, verdict.hash)
+    : `${explorerUrl.replace(/\/+$/, '')}/tx/${tx}`
+
+function ledgerOf(block: Anchored, link: string, { index }: Options) {
   const deployment = index.deployment()
   const checked = index.checked()
   return {
