@@ -5,8 +5,6 @@
 
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
-import { headerVersions } from '../../core/proof/header.ts'
-import { leafVersions } from '../../core/proof/leaf.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { type ContractVersion, contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import type { NetworkSettings } from '../config.ts'
@@ -45,8 +43,9 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     }),
     versions: {
       api: ['v1'],
-      leaf: leafVersions.map(({ version }) => version),
-      header: headerVersions.map(({ version }) => version),
+      // those of the bundles that are handed out
+      leaf: [...new Set(bundleVersions.map(({ leaf }) => leaf))],
+      header: [...new Set(bundleVersions.map(({ header }) => header))],
       bundle: bundleVersions.map(({ format }) => format),
       format_level: formatLevel,
     },
