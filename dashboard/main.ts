@@ -57,7 +57,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, ownerOf))
   // it shows which chain it is, and decides nothing
   const deployments = opened.use(
-    await watchBucket(nc, buckets.anchoring, deploymentOf, { isOnlyLooking: true }),
+    await watchBucket(nc, buckets.anchoring, deploymentOf, { isReadOnly: true }),
   )
   const audit = openAudit(nc, { proxies, nowMs })
   const { idPrefix } = config

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { secondMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import { away } from './refusal.ts'
 import type { DashboardRoute } from './route.ts'
 
@@ -16,7 +16,7 @@ const answerWithinMs = 5 * secondMs
 
 /** The API's own answer about the network, at the address that the dashboard's host has for it too. */
 export function networkRoute({ apiUrl, nowMs }: Options): DashboardRoute {
-  const keep = createKeep({ forMs: keptMs, most: 1, nowMs })
+  const keep = createCache({ forMs: keptMs, most: 1, nowMs })
   return {
     method: 'GET',
     path: '/.well-known/airproof.json',
