@@ -12,8 +12,6 @@ import {
   mergeSites,
   needSensor,
   newEntry,
-  openRegistry,
-  type Registry,
   removeSensor,
 } from '../../operate/sensor-registry.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
@@ -40,6 +38,7 @@ import {
 import { deviceOf, refuseTaken } from './device.ts'
 import { importInto, isArchive } from './import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './key.ts'
+import { openForOne, registryOf } from './one-sensor.ts'
 import { setOf } from './set.ts'
 import { readSensorState, stateLines } from './state.ts'
 
@@ -158,9 +157,6 @@ const verbs: Readonly<Record<string, Verb>> = {
   remove,
 }
 
-const registryOf = (nc: NatsConnection, { idPrefix }: SharedConfig): Promise<Registry> =>
-  openRegistry(nc, sensorIdRules(idPrefix))
-
 async function add(
   nc: NatsConnection,
   config: SharedConfig,
@@ -259,10 +255,9 @@ async function show(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [id = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const entry = await needSensor(registry, checkedId(id, registry.rules))
-  const state = await readSensorState(nc, entry.id)
+  const { registry, id } = await openForOne(nc, config, words)
+  const entry = await needSensor(registry, id)
+  const state = await readSensorState(nc, id)
   if (flags['json'] === true) print(JSON.stringify({ ...entry, state }))
   else for (const line of [...showLines(entry), '', ...stateLines(state)]) print(line)
   return exitCodes.done
@@ -294,9 +289,7 @@ async function move(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const id = checkedId(text, registry.rules)
+  const { registry, id } = await openForOne(nc, config, words)
   const place = neededPlace(flags)
   const from = formatIso(fromOf(flags) ?? Date.now())
   const moved = await changeSensor(registry, id, (entry) => {
@@ -314,9 +307,7 @@ async function remove(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const id = checkedId(text, registry.rules)
+  const { registry, id } = await openForOne(nc, config, words)
   await removeSensor(registry, id, Date.now())
   print(
     flags['json'] === true
