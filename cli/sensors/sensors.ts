@@ -36,6 +36,7 @@ import {
   textsFlag,
 } from '../shell/words.ts'
 import { deviceOf, refuseTaken } from './device.ts'
+import { entryFields } from './from-list.ts'
 import { importInto, isArchive } from './import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './key.ts'
 import { openForOne, registryOf } from './one-sensor.ts'
@@ -117,19 +118,7 @@ examples:
     json: { type: 'boolean' },
   },
   flagsOf: {
-    add: [
-      'id',
-      'area',
-      'lat',
-      'lon',
-      'address',
-      'cadence',
-      'from',
-      'device',
-      'device-option',
-      'receipts',
-      'json',
-    ],
+    add: [...entryFields, 'device-option', 'receipts', 'json'],
     import: ['format', 'area', 'code', 'cadence', 'keys', 'json'],
     list: ['area', 'json'],
     show: ['json'],
@@ -298,7 +287,7 @@ async function move(
     const address = textFlag(flags, 'address') ?? last?.address ?? ''
     return { ...entry, sites: mergeSites([...entry.sites, { from, area, ...place, address }]) }
   })
-  print(flags['json'] === true ? JSON.stringify(moved) : `${id} stands there from ${from} on`)
+  print(flags['json'] === true ? JSON.stringify(moved) : `${id} is there from ${from} on`)
   return exitCodes.done
 }
 
