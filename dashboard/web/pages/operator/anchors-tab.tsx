@@ -1,10 +1,10 @@
+import type { BatchStatus, LastBatches } from '../../../../operate/last-batches.ts'
 import { getJson } from '../../data.ts'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from '../settings/badge.tsx'
-import type { Anchors, Batch } from './operator-data.ts'
 
 const states = {
   closing: { label: 'being sealed', kind: 'warn' },
@@ -16,7 +16,7 @@ const states = {
 
 /** The newest batches and how each stands on the chain. */
 export function AnchorsTab() {
-  const asked = useAsked((signal) => getJson<Anchors>('/operator/api/anchors', { signal }), [])
+  const asked = useAsked((signal) => getJson<LastBatches>('/operator/api/anchors', { signal }), [])
   return (
     <>
       {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
@@ -26,7 +26,7 @@ export function AnchorsTab() {
   )
 }
 
-type ShownProps = { readonly anchors: Anchors; readonly again: () => void }
+type ShownProps = { readonly anchors: LastBatches; readonly again: () => void }
 
 const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps) => (
   <>
@@ -68,7 +68,7 @@ const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps)
         <Table
           caption="The newest batches"
           columns={[
-            { name: 'Batch', isNumber: true, cell: (one: Batch) => one.index },
+            { name: 'Batch', isNumber: true, cell: (one: BatchStatus) => one.index },
             { name: 'State', cell: (one) => <Badge of={states[one.state]} /> },
             {
               name: 'Readings',

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { Again, Rejected } from '../../../../operate/rejected-messages.ts'
 import { getJson, sendJson } from '../../data.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
@@ -7,7 +8,7 @@ import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
 import { Choice, Field } from '../settings/field.tsx'
 import { useAction } from '../settings/use-action.ts'
-import type { Again, Rejected, RejectedBody, RejectedPage } from './operator-data.ts'
+import type { RejectedBody, RejectedPage } from './operator-data.ts'
 import { againWords, reasons, reasonWords } from './rejected-words.ts'
 
 const atOnce = 100

@@ -1,4 +1,4 @@
-import type { Again } from './operator-data.ts'
+import type { Again } from '../../../../operate/rejected-messages.ts'
 
 const words: Readonly<Record<string, string>> = {
   not_json: 'It is no JSON.',

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { PartitionStatus } from '../../../../operate/status-report.ts'
 import { getJson } from '../../data.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
-import type { Partition, Status } from './operator-data.ts'
+import type { Status } from './operator-data.ts'
 
 const lookAgainMs = 5_000
 
@@ -120,7 +121,7 @@ function Shown({ status }: { readonly status: Status }) {
         <Table
           caption="The pipeline, partition by partition"
           columns={[
-            { name: 'P', isNumber: true, cell: (one: Partition) => one.partition },
+            { name: 'P', isNumber: true, cell: (one: PartitionStatus) => one.partition },
             { name: 'Raw', isNumber: true, cell: (one) => many(one.raw) },
             { name: 'Not judged', isNumber: true, cell: (one) => many(one.unjudged) },
             { name: 'Accepted', isNumber: true, cell: (one) => many(one.accepted) },
