@@ -95,12 +95,12 @@ export function sensorsFromGeoJson(text: string, options: ListOptions): ListedSe
     if (type !== 'Point' || !Array.isArray(coordinates))
       throw new MustAct(`${where} is not a Point`)
     const fields = asFields(properties)
-    const slip = Object.keys(fields).find(
+    const misspelt = Object.keys(fields).find(
       (name) => !isColumn(name) && name.length > 3 && nearest(name, columns) !== undefined,
     )
-    if (slip !== undefined)
+    if (misspelt !== undefined)
       throw new MustAct(
-        `${where} has a property "${slip}": did you mean "${nearest(slip, columns)}"?`,
+        `${where} has a property "${misspelt}": did you mean "${nearest(misspelt, columns)}"?`,
       )
     const property = (name: string): string => textOf(fields[name]).trim()
     const row = {

@@ -18,10 +18,10 @@ import type { CommandContext } from '../shell/command.ts'
 import { durationFlag } from '../shell/words.ts'
 import { openForOne } from './one-sensor.ts'
 
-/** A device that is far away is visited within that time. */
+/** Time to visit a device that is far away. */
 const defaultOverlapMs = dayMs
 const longestOverlapMs = 90 * dayMs
-/** So many writes may be on their way at once. */
+/** Writes under way at once. */
 const window = 200
 
 /** `sensors key ID [--overlap 24h | --revoke]` */
@@ -61,7 +61,10 @@ export function keyLines(id: string, key: string, device: Device | undefined): r
   ]
 }
 
-/** Gives a key to each that has none. @returns the file that holds them; undefined: all had one */
+/**
+ * Gives a credential to each sensor without one.
+ * @returns the file of them; undefined: all had one
+ */
 export async function giveKeys(
   nc: NatsConnection,
   ids: readonly string[],
@@ -84,7 +87,7 @@ async function withoutKey(nc: NatsConnection, ids: readonly string[]): Promise<r
   return [...new Set(ids)].filter((id) => known.get(id) === undefined)
 }
 
-/** A name of its own for each import: an earlier file may hold the only copy of its keys. */
+/** A new name for each import: an earlier file may hold the only copy of its credentials. */
 export const keysFileIn = (dataFolder: string, nowMs: number): string =>
   join(
     dataFolder,

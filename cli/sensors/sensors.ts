@@ -206,7 +206,7 @@ async function importFiles(
     print(`${created} sensors added, ${changed} changed${changes}, ${unchanged} as they were`)
     if (!wantsKeys)
       print(
-        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes some',
+        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes them',
       )
     if (keys !== undefined) print(`their credentials are in ${keys}, and nowhere else`)
   }
@@ -230,7 +230,7 @@ async function list(
 }
 
 function listLines(sensors: readonly SensorEntry[]): readonly string[] {
-  if (sensors.length === 0) return ['no sensors: `airproof sensors add` or `import` registers some']
+  if (sensors.length === 0) return ['no sensors: `airproof sensors add` or `import` registers them']
   const rows = sensors.map(({ id, cadence_seconds: cadence, sites }) => {
     const site = sites.at(-1)
     const place = `${site?.lat}, ${site?.lon}`
@@ -269,8 +269,8 @@ const showLines = (entry: SensorEntry): readonly string[] => [
 ]
 
 function deviceLine({ kind, serial, options = {} }: Device): string {
-  const said = Object.entries(options).map(([name, value]) => ` ${name}=${value}`)
-  return `device ${kind}:${serial}${said.join('')}`
+  const pairs = Object.entries(options).map(([name, value]) => ` ${name}=${value}`)
+  return `device ${kind}:${serial}${pairs.join('')}`
 }
 
 async function move(
@@ -301,7 +301,7 @@ async function remove(
   print(
     flags['json'] === true
       ? JSON.stringify({ id })
-      : `removed ${id}; its readings stay, and can be asked for and proven`,
+      : `removed ${id}; its readings stay, and can be read and proven`,
   )
   return exitCodes.done
 }

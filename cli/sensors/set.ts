@@ -20,7 +20,7 @@ import { openForOne } from './one-sensor.ts'
 
 type Flags = CommandContext['flags']
 
-/** `sensors set ID --cadence 1m …`: its sites and its key stay. */
+/** `sensors set ID --cadence 1m …`: its sites and its credential stay. */
 export async function setOf(
   nc: NatsConnection,
   config: SharedConfig,
@@ -57,7 +57,7 @@ function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
   return settings
 }
 
-/** Options alone are those of the device that the sensor has. */
+/** Options without --device are for the sensor's present device. */
 function deviceIn(flags: Flags, known: Device | undefined): Device | null | undefined {
   const text = textFlag(flags, 'device')
   const options = textsFlag(flags, 'device-option')

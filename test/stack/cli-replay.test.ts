@@ -113,7 +113,7 @@ describe('replay', () => {
       counts: { rows: 122, values: 122, unmapped: 0 },
     })
     expect(replayLines(replayed, { asJson: false, isWhole: false })).toContain(
-      '  partial 1: a value was beyond belief and is left out (airproof rejected list)',
+      '  partial 1: a value was not believable and is left out (airproof rejected list)',
     )
   })
 

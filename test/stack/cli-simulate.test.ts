@@ -158,7 +158,7 @@ describe('the simulated city on a real NATS', () => {
     nats.freeze()
     await untilSilent()
     for (let i = 0; i < 5; i++) void publisher.publish(sensor, `{"n":${i}}`)
-    expect(await held.promise).toBe('nobody answers')
+    expect(await held.promise).toBe('no stream answers')
     nats.thaw()
     await publisher.drain()
     expect(publisher.acknowledged()).toBe(5)

@@ -144,7 +144,7 @@ it('says which batch is anchored for good, and how many readings are in none', a
   )
 })
 
-it('says that nobody answers for deliveries, or what waits', async () => {
+it('shows that no notifier answers, or what waits', async () => {
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.webhooks).toMatchObject({ shards: shardCount, silent: shardCount })
   expect(statusLines(report, [], 0)).toContain('webhooks   unknown: no notifier answers')
@@ -162,10 +162,10 @@ it('says that nobody answers for deliveries, or what waits', async () => {
   )
 })
 
-it('fits one screen, and says where nobody works', async () => {
+it('fits one screen, and names partitions without a worker', async () => {
   const lines = statusLines(await readStatus(nc, { lookMs: 1 }), ['processes  up 7'], 0)
   expect(lines.length).toBeLessThanOrEqual(30)
   expect(lines[0]).toBe('processes  up 7')
-  expect(lines.join('\n')).toContain('nobody works on 16 of 16 partitions')
+  expect(lines.join('\n')).toContain('16 of 16 partitions have no worker')
   for (const line of lines) expect(line.length).toBeLessThan(110)
 })

@@ -85,7 +85,7 @@ test.each(['{', '5', 'null', '[]'])(
     const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
     expect(inWords).toBe(1)
     expect(words).toContain(
-      'READINGS: what is foreign keeps its place and goes when the log is trimmed',
+      'READINGS: a foreign message keeps its place until the log is trimmed',
     )
     expect(words).toContain('nats kv del sensors KEY')
     // other commands go on beside them

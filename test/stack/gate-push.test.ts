@@ -244,7 +244,7 @@ describe('the credential', () => {
     await using watched = await testPush({
       nats: push.nats,
       seen: {
-        heard: (id, heard) => void noted.push([id, heard]),
+        contacted: (id, heard) => void noted.push([id, heard]),
         refused: (id, reason) => void noted.push([id, reason]),
       },
     })
@@ -269,7 +269,7 @@ describe('the credential', () => {
     const note = (id: string): void => void noted.push(id)
     await using watched = await testPush({
       nats: push.nats,
-      seen: { heard: note, refused: note },
+      seen: { contacted: note, refused: note },
     })
     const caller = await watched.sensor('NGR-LOS-KEY-011')
     for (const id of ['NGR-LOS-KEY-998', 'invented', 'no > key', caller.id]) {

@@ -61,9 +61,9 @@ test('a server that found no space is restarted when there is room again, and no
   await eventually('it was looked at several times more', () => looks > 5)
   expect(kept.pid()).toBe(after)
   expect(said).toEqual([
-    'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+    'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it continues by itself',
     '/data has room again (256 MiB left): restarting nats-server, so that it stores again',
-    'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it goes on by itself',
+    'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it continues by itself',
   ])
 })
 

@@ -15,8 +15,8 @@ const welcome = (listen: string | undefined, env = {}): string => {
   return lines.join('\n')
 }
 
-test('on this machine alone it says how sensors are let in', () => {
-  expect(welcome(undefined)).toContain('listens on this machine alone; --listen ADDRESS')
+test('only on this machine it says how sensors are let in', () => {
+  expect(welcome(undefined)).toContain('listens only on this machine; --listen ADDRESS')
   expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
 })
 
