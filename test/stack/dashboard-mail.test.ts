@@ -123,7 +123,7 @@ test('to another machine nothing goes without TLS, unless the operator says so; 
     return posted.outcome
   }
   expect(await send(smtp.farUrl, false)).toBe('later')
-  expect(told.at(-1)).toMatch(/gave no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
+  expect(told.at(-1)).toMatch(/offers no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
   expect(await send(`${smtp.farUrl}?requireTLS=false&ignoreTLS=true`, false)).toBe('later')
   expect(smtp.mails).toEqual([])
   expect(await send(smtp.url, false)).toBe('sent')
