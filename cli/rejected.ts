@@ -144,7 +144,7 @@ async function choose(
 function againLine({ replayed, truncated, unsendable, gone }: Again): string {
   const rest = [
     truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
-    unsendable > 0 ? `${unsendable} not: their sensor is not a name to publish to` : '',
+    unsendable > 0 ? `${unsendable} not: their sensor has no valid name` : '',
     gone > 0 ? `${gone} gone meanwhile` : '',
   ].filter((part) => part !== '')
   return [`${replayed} sent again`, ...rest].join('; ')

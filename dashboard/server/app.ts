@@ -51,7 +51,7 @@ export function createApp(options: Options): Koa {
       checkCsrf(ctx, session)
     }
     ctx.set('cache-control', 'no-store')
-    const answer = await (route.needs === 'nobody'
+    const answer = await (route.needs === 'none'
       ? route.handle(ctx, session)
       : route.handle(ctx, needSession(ctx, session, route.needs)))
     if (answer !== undefined && ctx.body === undefined) ctx.body = answer

@@ -66,7 +66,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
   const stream: DashboardRoute = {
     method: 'GET',
     path: '/data/v1/stream',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx, session) => {
       // a signed-in account has places of its own, whatever its network uses
       const who = session?.account.id ?? clientNetwork(ctx.req, proxies)
@@ -97,7 +97,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
       (path): DashboardRoute => ({
         method: 'GET',
         path: `/data${path}`,
-        needs: 'nobody',
+        needs: 'none',
         handle: ask,
       }),
     ),

@@ -6,7 +6,7 @@ import type { DashboardRoute } from './route.ts'
 export const me: DashboardRoute = {
   method: 'GET',
   path: '/me',
-  needs: 'nobody',
+  needs: 'none',
   handle: (_ctx, session) => {
     if (session === undefined) throw new Refusal(401, 'not_signed_in', 'sign in first')
     const { id, email, name, organization, tier, role } = session.account
@@ -22,6 +22,6 @@ export const pageConfig = (config: {
 }): DashboardRoute => ({
   method: 'GET',
   path: '/config.json',
-  needs: 'nobody',
+  needs: 'none',
   handle: () => config,
 })

@@ -19,7 +19,7 @@ export type DashboardRoute = {
   /** Of the router: names as `:id`. */
   readonly path: string
 } & (
-  | { readonly needs: 'nobody'; readonly handle: (ctx: Context, session?: Session) => unknown }
+  | { readonly needs: 'none'; readonly handle: (ctx: Context, session?: Session) => unknown }
   | {
       readonly needs: 'session' | 'operator'
       readonly handle: (ctx: Context, session: Session) => unknown

@@ -101,7 +101,7 @@ test('a reader who is gone before the stream begins takes nobody’s place', asy
       await gone.promise
     }
     try {
-      if (stream?.needs === 'nobody') await stream.handle(ctx)
+      if (stream?.needs === 'none') await stream.handle(ctx)
     } catch (error) {
       codes.push(error instanceof Refusal ? error.code : error)
       ctx.body = ''

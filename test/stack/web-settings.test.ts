@@ -162,7 +162,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       const window = await browser.open(operator, { width: 360 })
       const { page } = window
       await window.goTo('/operator')
-      await page.getByText('Nobody works on 16 of 16 partitions').waitFor()
+      await page.getByText('16 of 16 partitions have no worker').waitFor()
       await page.getByRole('link', { name: 'Sensors' }).click()
       await page.getByRole('cell', { name: script }).waitFor()
       await expectOnlyText(window)

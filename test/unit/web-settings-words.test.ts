@@ -84,7 +84,7 @@ test('every reason and every error that there is has words of its own', () => {
 test('what became of a replay is told in full', () => {
   expect(againWords({ replayed: 3, truncated: 0, unsendable: 0, gone: 0 })).toBe('3 sent again')
   expect(againWords({ replayed: 0, truncated: 1, unsendable: 2, gone: 3 })).toBe(
-    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor is no name to publish to; 3 gone meanwhile',
+    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor has no valid name; 3 gone meanwhile',
   )
 })
 

@@ -21,7 +21,7 @@ export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
   {
     method: 'GET',
     path: '/confirm',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
       const link = await people.links.look(token, 'confirm')
@@ -32,7 +32,7 @@ export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
   {
     method: 'POST',
     path: '/confirm',
-    needs: 'nobody',
+    needs: 'none',
     handle: (ctx, session) => confirm(people, ctx, session),
   },
 ]

@@ -17,19 +17,19 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/forgot',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => showForgot(ctx, session),
     },
     {
       method: 'POST',
       path: '/forgot',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeForgot(people, ctx, session),
     },
     {
       method: 'GET',
       path: '/reset',
-      needs: 'nobody',
+      needs: 'none',
       handle: async (ctx, session) => {
         const token = String(ctx.query['token'] ?? '')
         const link = await lookUp(people, token)
@@ -40,7 +40,7 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'POST',
       path: '/reset',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeReset(people, ctx, session),
     },
   ]

@@ -18,7 +18,7 @@ export function signInRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/login',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => {
         const next = safePath(String(ctx.query['next'] ?? '/'))
         if (session !== undefined) return seeOther(ctx, next)
@@ -28,13 +28,13 @@ export function signInRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'POST',
       path: '/login',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx) => takeSignIn(people, ctx),
     },
     {
       method: 'POST',
       path: '/logout',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => leave(people, ctx, session),
     },
   ]

@@ -21,19 +21,19 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/signup',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => showSignUp(ctx, session),
     },
     {
       method: 'POST',
       path: '/signup',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeSignUp(people, ctx, session),
     },
     {
       method: 'POST',
       path: '/resend',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => resend(people, ctx, session),
     },
   ]

@@ -6,7 +6,7 @@ import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { longWords } from '../sensor/words.ts'
 import { isHash, questionOf } from './check-words.ts'
@@ -21,12 +21,12 @@ type CheckedProps = {
   readonly explorerUrl?: string | undefined
 }
 
-/** What the verifier says about a file, step by step. */
+/** The verifier's result for a file, step by step. */
 export function Checked({ bundle, explorerUrl }: CheckedProps) {
   const typed = useSignal('')
   const blockHash = typed.value.trim().toLowerCase()
   const isUsable = blockHash === '' || isHash(blockHash)
-  const { value, error } = useAsked(
+  const { value, error } = useAnswer(
     async () => verify(bundle.bytes, isUsable ? blockHash : ''),
     [bundle, isUsable ? blockHash : ''],
   )
@@ -158,7 +158,7 @@ type AnchorProps = {
 }
 
 function Anchor({ block, explorerUrl }: AnchorProps) {
-  // without an explorer the API links to this page, which the reader is on already
+  // without an explorer the API links to this page, which is open already
   const isElsewhere = explorerUrl !== undefined && !explorerUrl.includes('/proof/')
   return (
     <section class="card" aria-labelledby="anchor">
