@@ -1,7 +1,7 @@
 /**
  * The textbook program, to compare with: RxJS message by message, each with a promise, a publish
  * and an acknowledgement of its own, over the same rules and into the same store. It keeps no
- * order, survives no crash, and knows no events; it is what one writes first.
+ * order, survives no crash, and knows no events; it is the obvious first program.
  *
  * Reads NATS_URL and the store's variables as the pipeline does, `BENCH_READINGS` of them.
  * Prints one line of JSON: its own CPU.
@@ -38,7 +38,7 @@ const sensors = resources.use(
 )
 
 const states = Array.from({ length: partitionCount }, (_, p) => createState(p))
-const heard = createHeard()
+const received = createHeard()
 const encoder = new TextEncoder()
 
 async function handle(partition: number, message: JsMsg): Promise<Reading | undefined> {
@@ -63,7 +63,7 @@ async function handle(partition: number, message: JsMsg): Promise<Reading | unde
   if (standing(state, slot, judged) !== 'newer') return undefined
   const seq = seqOf(partition, ++state.n)
   const reading = { ...judged, seq }
-  hear(state, slot, reading, seq, heard)
+  hear(state, slot, reading, seq, received)
   await js.publish(`naive.${partition}`, encoder.encode(JSON.stringify(reading)))
   message.ack()
   return reading
