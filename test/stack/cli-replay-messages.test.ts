@@ -23,7 +23,7 @@ const replayFile = (file: string, flags = {}) =>
     env: { NATS_URL: pipeline.nats.url },
   })
 
-/** What came on the subjects of sensors while something ran, byte for byte. */
+/** What arrived on the subjects of sensors while something ran, byte for byte. */
 async function heardDuring(run: () => Promise<void>): Promise<readonly Buffer[]> {
   const heard: Buffer[] = []
   const subscription = pipeline.nc.subscribe('air.again.>', {
@@ -37,7 +37,7 @@ async function heardDuring(run: () => Promise<void>): Promise<readonly Buffer[]>
 }
 
 describe('a replay of whole messages', () => {
-  it('sends them byte for byte, so that what is wrong is refused and kept', async () => {
+  it('sends them byte for byte, so that wrong ones are refused and stored', async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, 'kept.ndjson')
     const id = 'NGR-LOS-NDJ-001'
@@ -98,7 +98,7 @@ describe('a replay of whole messages', () => {
     expect((await list({ json: true })).out).toContain(stranger)
   })
 
-  it('moves the times it can read and sends the rest as it stands', async () => {
+  it('moves the times it can read and sends the rest unchanged', async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, 'shifted.ndjson')
     const id = 'NGR-LOS-NDJ-002'
@@ -121,7 +121,7 @@ describe('a replay of whole messages', () => {
     expect(Date.parse(time)).toBeLessThanOrEqual(Date.now())
   })
 
-  it.each(['code', 'area', 'batch'])('has no use for --%s and says so', async (name) => {
+  it.each(['code', 'area', 'batch'])('refuses --%s, which it does not use', async (name) => {
     const { code, err } = await replayFile('any.ndjson', { [name]: '5' })
     expect(code).toBe(2)
     expect(err).toContain(`--${name}`)

@@ -39,7 +39,7 @@ const publish = async (count: number, id = sensor, fromMinute = 0): Promise<void
   await publisher.drain()
 }
 
-it('shows what waits in each stage, and what does not any more', async () => {
+it('shows what waits in each stage, and what no longer does', async () => {
   await publish(3)
   const waiting = await readStatus(nc, { lookMs: 1 })
   expect(waiting.partitions[partition]).toEqual({
@@ -68,7 +68,7 @@ it('shows what waits in each stage, and what does not any more', async () => {
     unjudged: 0,
     accepted: 3,
     log_seq: 3,
-    // the farthest that any process has told
+    // the highest number that any process has reported
     unstored: 1,
   })
   expect(judged.readings).toMatchObject({ last_seq: 3, messages: 3 })
@@ -98,7 +98,7 @@ it('counts what is not stored in readings of the partition, whatever other parti
   expect(partitions[partitionOf(other)]).toMatchObject({ unstored: 40 })
 })
 
-it('says how fast readings come in while it looks', async () => {
+it('shows how fast readings arrive while it looks', async () => {
   let isLooking = true
   const report = readStatus(nc, { lookMs: 100 }).finally(() => {
     isLooking = false
@@ -107,7 +107,7 @@ it('says how fast readings come in while it looks', async () => {
   expect((await report).rates.raw).toBeGreaterThan(0)
 })
 
-it('says which batch is anchored for good, and how many readings are in none', async () => {
+it('shows the last final batch, and the number of readings in none', async () => {
   const { anchor, partitions } = await readStatus(nc, { lookMs: 1 })
   const accepted = partitions.reduce((total, one) => total + one.accepted, 0)
   expect(anchor).toEqual({ last: null, not_anchored: accepted })

@@ -10,7 +10,7 @@ import { testDashboard } from '../support/dashboard.ts'
 import { goodPassword, linkTo, newPerson, signIn } from '../support/people.ts'
 import { testSmtp } from '../support/smtp.ts'
 
-/** As behind a proxy of ours: the socket says nothing of a client once it is closed. */
+/** As behind our own proxy: a closed socket no longer has the client's address. */
 const headers = { accept: 'application/json', 'x-forwarded-for': '192.0.2.7' }
 
 /** The address as it is written: `fetch` would tidy it up first. */
@@ -25,7 +25,7 @@ const statusOf = (url: string, path: string): Promise<number | undefined> =>
       .end()
   })
 
-test('no address makes the proxy ask anything but what its path says', async () => {
+test('no address makes the proxy request anything but its path', async () => {
   const heard: (string | undefined)[] = []
   const elsewhere = createServer(({ url, headers }, response) => {
     heard.push(`${url} ${headers.authorization}`)
@@ -34,7 +34,7 @@ test('no address makes the proxy ask anything but what its path says', async () 
   const own = await listenOn(elsewhere, { host: '127.0.0.1', port: 0, setting: 'test' })
   const { port } = new URL(own)
   try {
-    // without a port, what stands behind it decides where the question goes
+    // without a port, what follows it would decide where the request goes
     await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: 'http://127.0.0.1' } })
     const { url } = dashboard
     for (const path of [
@@ -63,7 +63,7 @@ test('a new password makes links to another address void', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const [email, wanted] = ['ada@example.org', 'mallory@example.org']
-  // somebody who has the session and the password asks for an address of their own
+  // an attacker with the session and the password requests an address of their own
   const browser = await newPerson(dashboard, smtp, { email })
   await browser.submit('/account/email', { email: wanted, password: goodPassword })
   const stolen = await linkTo(smtp, wanted, /\/confirm-email\?/)
@@ -82,7 +82,7 @@ test('a new password makes links to another address void', async () => {
   expect((await own.get(stolen)).status).toBe(410)
 })
 
-test('a reader who is gone before the stream begins takes nobody’s place', async () => {
+test('a reader who is gone before the stream begins takes no place', async () => {
   const gone = Promise.withResolvers<void>()
   const [stream] = dataProxy({
     apiUrl: 'http://127.0.0.1:9',
@@ -126,7 +126,7 @@ test('a reader who is gone before the stream begins takes nobody’s place', asy
   }
 })
 
-test('a failure that strangers meet again and again is told a few times, not once for each of them', async () => {
+test('a failure that strangers cause repeatedly is logged a few times, not once for each of them', async () => {
   await using dashboard = await testDashboard({
     env: { AIRPROOF_API_URL: `http://127.0.0.1:${await freePort()}` },
   })

@@ -53,7 +53,7 @@ test('what the map shows is open to anyone within a limit; the rest needs its ac
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
 })
 
-test('webhooks are made, shown and deleted for whoever is signed in, and nobody else', async () => {
+test('webhooks are made, shown and deleted for the signed-in account, and no other', async () => {
   // as every process of one installation is given the same
   const secret = { AIRPROOF_SECRET: newSecretKey() }
   await using api = await testApi({ env: { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: 'true', ...secret } })
@@ -117,7 +117,7 @@ test('the key of the process is its own: internal, for a day, and gone when it s
   expect((await records()).map(({ id }) => id)).toEqual(['alive', expect.stringMatching(/^key_/)])
 })
 
-test('whoever signs in at one process is known at the next at once, and signed out at both', async () => {
+test('a session of one process is known at the next at once, and ended at both', async () => {
   await using smtp = await testSmtp()
   const env = { SMTP_URL: smtp.url, AIRPROOF_SECRET: newSecretKey() }
   await using first = await testDashboard({ env })
@@ -165,7 +165,7 @@ test('passing answers on makes Node warn of no leak', async () => {
   await new Promise((resolve) => api.close(resolve))
 })
 
-test('a stream goes through as it comes, ends with its reader, and one network has ten at most', async () => {
+test('a stream passes through unbuffered, ends with its reader, and one network has ten at most', async () => {
   const open = new Set<ServerResponse>()
   const heard: IncomingHttpHeaders[] = []
   const api = createServer((request, response) => {
@@ -213,7 +213,7 @@ test('a stream goes through as it comes, ends with its reader, and one network h
   await new Promise((resolve) => api.close(resolve))
 })
 
-test('a visitor who is gone takes the question to the API along, which was told the network alone', async () => {
+test('a visitor who is gone ends the request to the API, which receives only the network', async () => {
   const asked = Promise.withResolvers<IncomingHttpHeaders>()
   const closed = Promise.withResolvers<boolean>()
   const api = createServer((request, response) => {

@@ -84,11 +84,9 @@ test.each(['{', '5', 'null', '[]'])(
 
     const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
     expect(inWords).toBe(1)
-    expect(words).toContain(
-      'READINGS: a foreign message keeps its place until the log is trimmed',
-    )
+    expect(words).toContain('READINGS: a foreign message keeps its place until the log is trimmed')
     expect(words).toContain('nats kv del sensors KEY')
-    // other commands go on beside them
+    // other commands continue beside them
     const list = await runCommand(rejected, { words: ['list'], env: { NATS_URL: nats.url } })
     expect(list.code).toBe(0)
     expect(list.out).toContain(sensor)

@@ -23,7 +23,7 @@ beforeAll(async () => {
   gate = await nats.startGate()
   sensor = await nats.sensor(id, await nats.addSensor(id))
   neighbour = await nats.sensor(other, await nats.addSensor(other))
-  // a stream of the account whose messages are all by whom we know
+  // a stream of the account with only known publishers
   const manager = await jetstreamManager(nats.nc)
   await manager.streams.add({ name: probe, subjects: ['probe.>'] })
   for (let n = 0; n < 20; n++) await jetstream(nats.nc).publish('probe.x', 'x')
@@ -33,7 +33,7 @@ afterAll(async () => {
   await nats?.[Symbol.asyncDispose]()
 })
 
-/** How far each stream is, but for those that our own processes write meanwhile. */
+/** The last sequence of each stream, except those that our own processes write meanwhile. */
 async function streams(): Promise<Readonly<Record<string, string>>> {
   const manager = await jetstreamManager(nats.nc)
   const found: Record<string, string> = {}
@@ -47,7 +47,7 @@ async function streams(): Promise<Readonly<Record<string, string>>> {
 async function changedBy(options: { readonly reply?: string; readonly headers?: MsgHdrs }) {
   const before = await streams()
   sensor.publish(`air.raw.${id}`, '{"n":1}', options)
-  // acknowledged after the acknowledgement of the first went its way
+  // acknowledged after the first acknowledgement was sent
   await jetstream(sensor).publish(`air.raw.${id}`, '{"n":2}')
   const after = await streams()
   return Object.keys(after).filter((name) => after[name] !== before[name])
@@ -69,11 +69,11 @@ describe('the acknowledgement of a reading reaches no stream and no bucket', () 
     `$JS.API.STREAM.PURGE.${probe}`,
     `$JS.API.STREAM.MSG.DELETE.${probe}`,
     `$JS.API.STREAM.DELETE.${probe}`,
-  ])('asked for on %s', async (reply) => {
+  ])('requested on %s', async (reply) => {
     expect(await changedBy({ reply })).toEqual([ownStream])
   })
 
-  test('nor does it come to another sensor as a receipt', async () => {
+  test('nor does another sensor receive it as a receipt', async () => {
     const heard: string[] = []
     neighbour.subscribe(`air.ack.${other}`, {
       callback: (_, message) => void heard.push(message.string()),
@@ -83,12 +83,12 @@ describe('the acknowledgement of a reading reaches no stream and no bucket', () 
     await neighbour.flush()
     const pipeline = await nats.as('pipeline')
     pipeline.publish(`air.ack.${other}`, 'a true one')
-    await eventually('the true one comes', () => heard.includes('a true one'))
+    await eventually('the true one arrives', () => heard.includes('a true one'))
     expect(heard).toEqual(['a true one'])
   })
 })
 
-describe('headers that a stream obeys are of no use to a sensor', () => {
+describe('headers that a stream obeys do not help a sensor', () => {
   test.each([
     ['Nats-Rollup', 'all'],
     ['Nats-Rollup', 'sub'],

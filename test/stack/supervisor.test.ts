@@ -94,7 +94,7 @@ test.each(['nats-server', 'first'])('a killed %s is started again', async (name)
   expect(up.child.isAlive()).toBe(true)
 })
 
-test('after kill -9 of the supervisor nothing of it is left, and the next start goes on', async () => {
+test('after kill -9 of the supervisor nothing of it is left, and the next start continues', async () => {
   using folder = temporaryFolder()
   await using killed = await startUp(folder.path, ['first'])
   const { pids: before } = await untilReady(killed)
@@ -168,7 +168,7 @@ test('a process that keeps ending is given up with its last words', async () => 
   expect(readLines(journal)).toHaveLength(3)
 })
 
-test('one that is not vital is tried again for ever, at longer times, and told of until it runs', async () => {
+test('a process that is not vital is tried again for ever, at longer times, and reported until it runs', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const tired = processService({ ...standIn('tired', journal, 75), env, log, output: { write } })
@@ -194,7 +194,7 @@ test('one that is not vital is tried again for ever, at longer times, and told o
   expect(readLines(journal).at(-1)).toMatch(/^start tired/)
 })
 
-test('a side process that cannot run keeps nothing else from starting, and is told of', async () => {
+test('a side process that cannot run keeps nothing else from starting, and is reported', async () => {
   using folder = temporaryFolder()
   await using up = await startUp(folder.path, ['tired', 'pipeline'])
   const instance = await untilReady(up)
@@ -204,7 +204,7 @@ test('a side process that cannot run keeps nothing else from starting, and is to
   expect(up.said.join('\n')).toContain('tired keeps ending: the rest goes on without it')
 })
 
-test('a process that is frozen is ended and started again; one that is busy for a while is not', async () => {
+test('a frozen process is ended and started again; a process that is busy for a while is not', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const service = processService({ ...standIn('frozen', journal), env, log, output: { write } })
@@ -224,7 +224,7 @@ test('a process that is frozen is ended and started again; one that is busy for 
   expect(isRunning(first)).toBe(false)
 })
 
-test('only what takes a question and never answers is frozen, and only several times in a row', async () => {
+test('only a process that accepts a request and never answers is frozen, and only several times in a row', async () => {
   const told: Heard[] = [
     'silent',
     'answered',
@@ -249,7 +249,7 @@ test('only what takes a question and never answers is frozen, and only several t
   expect(frozenAfter).toEqual([6])
 })
 
-test('of what a process says again and again a few lines come through, and all else', async () => {
+test('of repeated lines of a process a few are shown, and all others', async () => {
   const told: string[] = []
   const to = { write: (line: string) => void told.push(line) }
   const script = `for (let i = 0; i < 50; i++) {
@@ -270,7 +270,7 @@ test('of what a process says again and again a few lines come through, and all e
   expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([3, 3, 50])
 })
 
-test('a process that says it was called wrongly is not started again', async () => {
+test('a process that reports wrong usage is not started again', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const service = processService({ ...standIn('wrong', journal, 2), env, log, output: { write } })
@@ -279,7 +279,7 @@ test('a process that says it was called wrongly is not started again', async () 
   expect(readLines(journal)).toHaveLength(1)
 })
 
-test('a process that does not hear SIGTERM is killed when its grace is over', async () => {
+test('a process that ignores SIGTERM is killed when its grace is over', async () => {
   const heard = Promise.withResolvers<void>()
   const child = await startChild({
     command: process.execPath,

@@ -46,7 +46,7 @@ test('a server that found no space is restarted when there is room again, and no
       onNoRoom: watch.noRoom,
       log,
     })
-  // One end would be one too many: a restart of ours counts against no bound.
+  // One end would be one too many: our own restart counts against no bound.
   const bound = { ends: 1, withinMs: 60_000 }
   kept = resources.use(await keepAlive({ name: 'nats-server', start }, { log, bound }))
   const before = kept.pid()
@@ -56,7 +56,7 @@ test('a server that found no space is restarted when there is room again, and no
   await eventually('another server runs', () => kept?.pid() !== before)
   // The new server finds no space either; it is not restarted again at once.
   const after = kept.pid()
-  await eventually('the new failure was said', () => said.length === 3)
+  await eventually('the new failure was logged', () => said.length === 3)
   looks = 0
   await eventually('it was looked at several times more', () => looks > 5)
   expect(kept.pid()).toBe(after)
@@ -67,7 +67,7 @@ test('a server that found no space is restarted when there is room again, and no
   ])
 })
 
-test('the NATS port of a data folder stays, unless another is chosen or somebody else has it', async () => {
+test('the NATS port of a data folder stays, unless another is chosen or another program has it', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
   const notes: string[] = []

@@ -46,7 +46,7 @@ test('the three lines it prints work as printed', async () => {
   }
 })
 
-test('stopped by Ctrl-C it leaves no process, and the next start goes on with the same key and NATS port', async () => {
+test('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const first = await startUp(data)
@@ -97,7 +97,7 @@ test('the simulated city is seen in /v1, also after the pipeline, the api and NA
   expect(after.status).toBe('success')
 })
 
-test('with no server to be had it says what to install and ends with 1', async () => {
+test('with no server available it names what to install and ends with 1', async () => {
   using folder = temporaryFolder()
   const said: string[] = []
   const { PATH: _, NATS_URL: __, ...env } = environment()

@@ -99,7 +99,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await window.context.close()
     })
 
-    test('usage tells what is used and what is left, in words and as a table', () =>
+    test('usage shows what is used and what is left, in words and as a table', () =>
       withinOneDay(async () => {
         const ben = await signedIn(browser.dashboard)
         const { key } = (await ben.ask('POST', '/data/keys', { name: 'a' })).body
@@ -125,7 +125,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await window.context.close()
     })
 
-    test('the account page ends another session and tells what happened', async () => {
+    test('the account page ends another session and shows what happened', async () => {
       const window = await browser.open(person)
       const { page } = window
       const token = await anotherSession(browser.dashboard, person.account, `phone ${script}`)
@@ -185,7 +185,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Make it premium' }).click()
       await row.getByRole('button', { name: 'Make free' }).waitFor()
       await expectOnlyText(window)
-      // who is no operator has neither the link nor the page
+      // an account that is not an operator has neither the link nor the page
       const other = await browser.open(person)
       await other.goTo('/operator')
       await other.page.getByText('For operators').waitFor()

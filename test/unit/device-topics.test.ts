@@ -35,12 +35,15 @@ const spoken = {
 } as const
 
 describe('a device that fixes its own topics', () => {
-  it.each(topicKinds)('%s may publish its readings, and the gate hears whose they are', (kind) => {
-    const [serial, subject] = spoken[kind]
-    expect(mayPublish(topicsOf({ kind, serial }), subject)).toBe(true)
-    expect(readingTopics.some((topic) => matches(topic, subject))).toBe(true)
-    expect(parseTopic(subject)).toMatchObject({ kind, serial })
-  })
+  it.each(topicKinds)(
+    '%s may publish its readings, and the gate learns which sensor it is',
+    (kind) => {
+      const [serial, subject] = spoken[kind]
+      expect(mayPublish(topicsOf({ kind, serial }), subject)).toBe(true)
+      expect(readingTopics.some((topic) => matches(topic, subject))).toBe(true)
+      expect(parseTopic(subject)).toMatchObject({ kind, serial })
+    },
+  )
 
   it.each(topicKinds)('%s may publish nothing of another device, nor of ours', (kind) => {
     const [serial] = spoken[kind]
@@ -59,7 +62,7 @@ describe('a device that fixes its own topics', () => {
     expect(foreign.filter((subject) => mayPublish(topics, subject))).toEqual([])
   })
 
-  it('has no topics, and is told why, with a serial that could reach beyond it', () => {
+  it('has no topics, with the reason, for a serial that could reach beyond it', () => {
     const dangerous = ['', '*', '>', 'a.b', 'a/b', 'a b', '#', '+', 'x'.repeat(65), 'a\u0000']
     for (const kind of topicKinds)
       for (const serial of [...dangerous, 'a:*', '>:a', 'a:b.c', ':', 'a:', ':a', 'a:b:c']) {
@@ -128,7 +131,7 @@ describe('the MQTT client id', () => {
   })
 })
 
-it('a subject of nobody is nobody’s', () => {
+it('a subject of no device is of none', () => {
   expect(parseTopic('air.raw.X')).toBeUndefined()
   expect(parseTopic('')).toBeUndefined()
 })

@@ -3,7 +3,7 @@ import { arrivalClock } from '../../gate/push/arrival-clock.ts'
 import { type FloodGuard, floodGuard } from '../../gate/push/flood.ts'
 import { PushError } from '../../gate/push/push-error.ts'
 
-test('a sensor never gets one arrival twice, nor an earlier one; another has its own', () => {
+test('a sensor never gets the same arrival twice, nor an earlier one; another sensor has its own', () => {
   let nowMs = 1_000
   const arrival = arrivalClock(() => nowMs)
   expect([arrival('a'), arrival('a'), arrival('b')]).toEqual([1_000, 1_001, 1_000])
@@ -23,7 +23,7 @@ function told(guard: FloodGuard, sensor: string, bytes = 100): PushError | 'take
   }
 }
 
-test('600 at once, then one a second, unless its entry says otherwise', () => {
+test('600 at once, then one per second, unless its entry names other bounds', () => {
   let clockMs = 0
   const spent = new Map<string, number>()
   const strict = { perSecond: 0.1, burst: 2 }
@@ -45,7 +45,7 @@ test('600 at once, then one a second, unless its entry says otherwise', () => {
   // 16 KiB count as a message, so 75 bodies of 128 KiB are the whole burst
   const long = Array.from({ length: 76 }, () => told(guard, 'long', 128 * 1024))
   expect(long.filter((one) => one === 'taken')).toHaveLength(75)
-  // what it sends over NATS and MQTT is counted elsewhere, and this is told there
+  // what it sends over NATS and MQTT is counted elsewhere, and this is reported there
   expect([spent.get('usual'), spent.get('long'), spent.get('strict')]).toEqual([601, 600, 2])
   expect(told(guard, 'flooded elsewhere')).toMatchObject({ headers: { 'retry-after': '42' } })
 })

@@ -30,4 +30,4 @@ test.each([
     false,
   ],
   ['[1] 2025/12/16 21:21:26.548409 [WRN] Error applying entries: last sequence mismatch', false],
-])('%s tells of a full disk: %s', (line, isNoRoom) => expect(saysNoRoom(line)).toBe(isNoRoom))
+])('%s reports a full disk: %s', (line, isNoRoom) => expect(saysNoRoom(line)).toBe(isNoRoom))

@@ -15,12 +15,12 @@ const welcome = (listen: string | undefined, env = {}): string => {
   return lines.join('\n')
 }
 
-test('only on this machine it says how sensors are let in', () => {
+test('listening only on this machine it shows how sensors are let in', () => {
   expect(welcome(undefined)).toContain('listens only on this machine; --listen ADDRESS')
   expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
 })
 
-test('where others reach it, it says at which address, and that links need a name', () => {
+test('where others reach it, it shows the address, and that links need a name', () => {
   expect(welcome('192.0.2.7')).toContain('All of it listens on 192.0.2.7')
   expect(welcome('192.0.2.7')).toContain('set AIRPROOF_PUBLIC_URL')
   const named = { AIRPROOF_PUBLIC_URL: 'https://air.example' }
