@@ -139,9 +139,9 @@ describe('the demonstration account', () => {
     const folder = mkdtempSync(join(tmpdir(), 'airproof-demo-'))
     try {
       writeFileSync(join(folder, 'demo.json'), '{"account": {"ema')
-      const found = await ensureDemoAccount(nc, folder, nowMs)
-      expect(await findKey(book, found.key)).toBeDefined()
-      const demos = (await listAccounts(book)).filter(({ email }) => email === found.account.email)
+      const again = await ensureDemoAccount(nc, folder, nowMs)
+      expect(await findKey(book, again.key)).toBeDefined()
+      const demos = (await listAccounts(book)).filter(({ email }) => email === again.account.email)
       expect(demos).toHaveLength(1)
     } finally {
       rmSync(folder, { recursive: true })

@@ -64,6 +64,6 @@ test.each([
   [['grow'], {}, 'there is no "grow"'],
 ])('%j %j is wrong usage, with a sentence', async (words, flags, why) => {
   const env = { NATS_URL: push.nats.url }
-  const said = await runCommand(command, { words, flags, env })
-  expect(said).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+  const result = await runCommand(command, { words, flags, env })
+  expect(result).toMatchObject({ code: 2, err: expect.stringContaining(why) })
 })

@@ -55,7 +55,7 @@ const run = (options: Partial<CityOptions> = {}) =>
 
 /** All messages in RAW, by sensor. */
 async function rawReadings(): Promise<Map<string, RawReading[][]>> {
-  const found = new Map<string, RawReading[][]>()
+  const bySensor = new Map<string, RawReading[][]>()
   const manager = await jetstreamManager(nc)
   for (let partition = 0; partition < 16; partition++) {
     const { state } = await manager.streams.info(rawStream(partition))
@@ -65,10 +65,10 @@ async function rawReadings(): Promise<Map<string, RawReading[][]>> {
       const body = message.json<RawReading | RawReading[]>()
       const sensor = message.subject.split('.').at(-1) ?? ''
       expect(partitionOf(sensor)).toBe(partition)
-      found.set(sensor, [...(found.get(sensor) ?? []), Array.isArray(body) ? body : [body]])
+      bySensor.set(sensor, [...(bySensor.get(sensor) ?? []), Array.isArray(body) ? body : [body]])
     }
   }
-  return found
+  return bySensor
 }
 
 /** A signal takes effect some time later: resolves when the server no longer answers. */

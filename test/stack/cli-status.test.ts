@@ -152,12 +152,12 @@ it('shows that no notifier answers, or what waits', async () => {
   await using _ = await startNotifier(nats.url, folder.path)
   await putWebhook(nc, { paused: true })
   await publishEvent(nc, rise(100, 180))
-  const told = await eventually('one waits', async () => {
+  const shown = await eventually('one waits', async () => {
     const status = await readStatus(nc, { lookMs: 1 })
     return status.webhooks.pending === 1 && status
   })
-  expect(told.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
-  expect(statusLines(told, [], 0)).toContain(
+  expect(shown.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
+  expect(statusLines(shown, [], 0)).toContain(
     'webhooks   1 deliveries wait, none due; 0 given up, 0 endpoints in breaker',
   )
 })

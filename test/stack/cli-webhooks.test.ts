@@ -54,13 +54,13 @@ test('webhooks of all accounts are listed, or of one, and never a secret', async
   const lines = await say('list')
   expect(lines[0]).toMatch(/^ID +ACCOUNT +STATE +EVENTS +URL$/)
   expect(lines.find((line) => line.startsWith(mine.id))).toMatch(/ active +aqi\.high +http:/)
-  const told = JSON.stringify([
+  const output = JSON.stringify([
     all,
     lines,
     await say(`show ${mine.id}`),
     await json(`show ${mine.id}`),
   ])
-  expect(told).not.toMatch(/secret"|whsec_|v1\./)
+  expect(output).not.toMatch(/secret"|whsec_|v1\./)
 })
 
 test('a webhook is shown with its waiting deliveries and its attempts, as far as they are known', async () => {

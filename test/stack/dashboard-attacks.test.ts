@@ -26,9 +26,9 @@ const statusOf = (url: string, path: string): Promise<number | undefined> =>
   })
 
 test('no address makes the proxy request anything but its path', async () => {
-  const heard: (string | undefined)[] = []
+  const forwarded: (string | undefined)[] = []
   const elsewhere = createServer(({ url, headers }, response) => {
-    heard.push(`${url} ${headers.authorization}`)
+    forwarded.push(`${url} ${headers.authorization}`)
     response.end('{}')
   })
   const own = await listenOn(elsewhere, { host: '127.0.0.1', port: 0, setting: 'test' })
@@ -51,7 +51,7 @@ test('no address makes the proxy request anything but its path', async () => {
       '/data/v1/areas/a%0d%0ab',
     ])
       expect([path, await statusOf(url, path)]).toEqual([path, 400])
-    expect(heard).toEqual([])
+    expect(forwarded).toEqual([])
     // dots within a name are none of that
     expect(await statusOf(url, '/data/v1/areas/..a')).toBe(503)
   } finally {
@@ -132,7 +132,7 @@ test('a failure that strangers cause repeatedly is logged a few times, not once 
   })
   for (let n = 0; n < 20; n++)
     expect((await fetch(`${dashboard.url}/data/v1/sensors`, { headers })).status).toBe(503)
-  const told = dashboard.logged.filter((line) => line.includes('could not answer'))
-  expect(told).toHaveLength(3)
-  expect(told[0]).toContain('/data/v1/sensors')
+  const failures = dashboard.logged.filter((line) => line.includes('could not answer'))
+  expect(failures).toHaveLength(3)
+  expect(failures[0]).toContain('/data/v1/sensors')
 })

@@ -23,7 +23,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-const asked = async (key: string): Promise<number> => {
+const statusWith = async (key: string): Promise<number> => {
   const answer = await fetch(`${api.url}/v1/sensors`, {
     headers: { authorization: `Bearer ${key}` },
   })
@@ -36,7 +36,7 @@ test('a new key works at the API, and stops working there within a moment of its
   expect([status, body.record.name, body.record.state]).toEqual([201, 'my laptop', 'live'])
   expect(checkKey('aqk_', body.key)).toBe('ok')
   expect(Date.parse(body.record.expires_at) - Date.parse(body.record.created_at)).toBe(90 * dayMs)
-  await eventually('the key works', async () => (await asked(body.key)) === 200)
+  await eventually('the key works', async () => (await statusWith(body.key)) === 200)
 
   const listed = await eventually('it was used', async () => {
     const { body: all } = await ada.ask('GET', '/data/keys')
@@ -47,7 +47,7 @@ test('a new key works at the API, and stops working there within a moment of its
 
   const revoked = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
   expect([revoked.status, revoked.body.record.state]).toEqual([200, 'revoked'])
-  await eventually('the key is dead', async () => (await asked(body.key)) === 401)
+  await eventually('the key is dead', async () => (await statusWith(body.key)) === 401)
   // again, it stays as it was
   const again = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
   expect(again.body.record.revoked_at).toBe(revoked.body.record.revoked_at)

@@ -108,7 +108,7 @@ test('to another machine nothing is sent without TLS, unless the operator allows
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
-  const told: string[] = []
+  const warnings: string[] = []
   const send = async (url: string, allowPlain: boolean) => {
     using post = smtpPost(url, { allowPlain })
     const posted = await post.send(
@@ -119,11 +119,11 @@ test('to another machine nothing is sent without TLS, unless the operator allows
         dashboard: 'https://air.example.org',
       }),
     )
-    told.push('why' in posted ? posted.why : '')
+    warnings.push('why' in posted ? posted.why : '')
     return posted.outcome
   }
   expect(await send(smtp.farUrl, false)).toBe('later')
-  expect(told.at(-1)).toMatch(/offers no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
+  expect(warnings.at(-1)).toMatch(/offers no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
   expect(await send(`${smtp.farUrl}?requireTLS=false&ignoreTLS=true`, false)).toBe('later')
   expect(smtp.mails).toEqual([])
   expect(await send(smtp.url, false)).toBe('sent')
@@ -287,7 +287,7 @@ test('with no room for mails sign-up answers 503, and works when there is room a
     '2',
     expect.stringContaining('Too many emails wait to be sent'),
   ])
-  const asked = await browser.get('/forgot', {
+  const answered = await browser.get('/forgot', {
     method: 'POST',
     headers: { accept: 'application/json' },
     body: new URLSearchParams({
@@ -295,7 +295,7 @@ test('with no room for mails sign-up answers 503, and works when there is room a
       email: 'ada@example.org',
     }),
   })
-  expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'mail_full' } })
+  expect(JSON.parse(answered.text)).toMatchObject({ error: { code: 'mail_full' } })
   await roomOf(1_000_000)
   expect((await signUp(browser, { email: 'ada@example.org' })).status).toBe(200)
 })

@@ -206,9 +206,9 @@ test('an account’s tier is changed, and both audit logs have it', async () => 
   const { status, body } = await operator.ask('PATCH', path, { tier: 'premium' })
   expect([status, body.account.tier, body.account.role]).toEqual([200, 'premium', 'user'])
   expect(await lastAudit(operator.account.id)).toMatchObject({ event: 'operator_tier_changed' })
-  const told = await lastAudit(ben.account.id)
-  expect(told).toMatchObject({ event: 'tier_changed', details: { from: 'free', to: 'premium' } })
-  expect(told.address).toBeUndefined()
+  const audited = await lastAudit(ben.account.id)
+  expect(audited).toMatchObject({ event: 'tier_changed', details: { from: 'free', to: 'premium' } })
+  expect(audited.address).toBeUndefined()
 
   for (const wrong of [{ tier: 'gold' }, {}, { tier: 'free', role: 'operator' }])
     expect((await operator.ask('PATCH', path, wrong)).status).toBe(400)
@@ -290,9 +290,9 @@ test('the newest batches are listed, each with its state', async () => {
 test('the lag of statistics and notifier is shown in messages', async () => {
   const { nc } = dashboard
   const events = await jetstream(nc).publish('air.events.presence.x', '{}')
-  const told = headers()
-  told.set(sourceRows.events.header, String(events.seq - 1))
-  await jetstream(nc).publish(walSubject(0), 'x', { headers: told })
+  const walHeaders = headers()
+  walHeaders.set(sourceRows.events.header, String(events.seq - 1))
+  await jetstream(nc).publish(walSubject(0), 'x', { headers: walHeaders })
   const system = await new Kvm(nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 0, dirty: [], dirtyDays: [] }))
   const { body } = await operator.ask('GET', '/operator/api/status')

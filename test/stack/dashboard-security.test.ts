@@ -100,9 +100,9 @@ test('after 10,000 wrong passwords the process lives, and the right one from els
   const log = JSON.parse((await elsewhere.ask('GET', '/audit-log')).text) as {
     events: { event: string }[]
   }
-  const told = log.events.filter(({ event }) => event === 'sign_in_failed')
-  expect(told.length).toBeGreaterThan(0)
-  expect(told.length).toBeLessThan(50)
+  const denied = log.events.filter(({ event }) => event === 'sign_in_failed')
+  expect(denied.length).toBeGreaterThan(0)
+  expect(denied.length).toBeLessThan(50)
 })
 
 test('script in whatever people type comes out as text, on pages and in mails', async () => {

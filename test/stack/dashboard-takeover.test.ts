@@ -76,8 +76,8 @@ test('an account of a stranger does not move to an address whose reader opens th
   await stranger.submit('/account/email', { email, password: 'three plain words' })
   const link = await linkTo(smtp, email, /\/confirm-email\?/)
   const reader = dashboard.browser()
-  const asked = await reader.submit(link, {})
-  expect([asked.status, asked.headers.get('location')]).toEqual([303, '/login'])
+  const answered = await reader.submit(link, {})
+  expect([answered.status, answered.headers.get('location')]).toEqual([303, '/login'])
   // nor to the account that the reader is signed in to
   const other = await newPerson(dashboard, smtp, { email: 'bola@example.org' })
   expect((await other.submit(link, {})).status).toBe(410)

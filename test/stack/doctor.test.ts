@@ -74,12 +74,12 @@ test.each(['{', '5', 'null', '[]'])(
     const before = await states()
     const { code, out } = await doctor()
     expect(code).toBe(1)
-    const found = (JSON.parse(out) as Report).broken.map((one) => `${one.stream} ${one.subject}`)
+    const listed = (JSON.parse(out) as Report).broken.map((one) => `${one.stream} ${one.subject}`)
     const expected = [
       ...Object.entries(foreign).map(([subject, stream]) => `${stream} ${subject}`),
       ...Object.entries(keys).map(([bucket, key]) => `KV_${bucket} ${key}`),
     ]
-    expect(found.toSorted()).toEqual(expected.toSorted())
+    expect(listed.toSorted()).toEqual(expected.toSorted())
     expect(await states()).toEqual(before)
 
     const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })

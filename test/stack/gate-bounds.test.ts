@@ -35,8 +35,8 @@ type Listed = { readonly data: { readonly connections: readonly { subscriptions:
 /** Subscriptions that the server keeps for a user, over all of its connections. */
 async function subscriptionsOf(user: string): Promise<number> {
   const system = await nats.as('system')
-  const asked = JSON.stringify({ auth: true, user })
-  const { data } = (await system.request('$SYS.REQ.SERVER.PING.CONNZ', asked)).json<Listed>()
+  const filter = JSON.stringify({ auth: true, user })
+  const { data } = (await system.request('$SYS.REQ.SERVER.PING.CONNZ', filter)).json<Listed>()
   return data.connections.reduce((sum, { subscriptions }) => sum + subscriptions, 0)
 }
 
@@ -102,9 +102,9 @@ test('no stream of what devices send takes a message of a megabyte', async () =>
   const before = await gate.metric('airproof_gate_topic_messages_total')
   await client.publishAsync('zigbee2mqtt/long/roof', body, { qos: 1 })
   await client.publishAsync('zigbee2mqtt/long/roof', '{}', { qos: 1 })
-  const heard = (): Promise<number> => gate.metric('airproof_gate_topic_messages_total')
-  await eventually('the short one arrives', async () => (await heard()) > before)
-  expect(await heard()).toBe(before + 1)
+  const topicMessages = (): Promise<number> => gate.metric('airproof_gate_topic_messages_total')
+  await eventually('the short one arrives', async () => (await topicMessages()) > before)
+  expect(await topicMessages()).toBe(before + 1)
   await client.endAsync(true)
 })
 

@@ -82,9 +82,9 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
 })
 
 const sensorOf = (text: string) => {
-  const found = sensorIdRules().parse(text)
-  if (found === undefined) throw new Error(`${text} is no id`)
-  return found
+  const parsed = sensorIdRules().parse(text)
+  if (parsed === undefined) throw new Error(`${text} is not an id`)
+  return parsed
 }
 
 test.each<[string, (nats: Guarded) => Promise<unknown>]>([
@@ -177,8 +177,8 @@ test('a sensor’s last contact stays on record when it has left', async () => {
   const kv = await new Kvm(nats.nc).open(buckets.seen)
   const seen = await eventually('both are noted', async () => {
     const entry = await kv.get(id)
-    const found = entry?.operation === 'PUT' ? parseSeen(entry.json()) : undefined
-    return found?.left === undefined ? undefined : found
+    const parsed = entry?.operation === 'PUT' ? parseSeen(entry.json()) : undefined
+    return parsed?.left === undefined ? undefined : parsed
   })
   expect(seen).toMatchObject({
     heard: { protocol: 'mqtt', address: '127.0.0.1' },

@@ -75,16 +75,18 @@ describe('signed in', () => {
 
   test('it receives its receipts over both, and no others', async () => {
     const [nc, client] = [await signedIn(), await mqttSignedIn()]
-    const heard: string[] = []
-    nc.subscribe(`air.ack.${id}`, { callback: (_, message) => void heard.push(message.string()) })
-    client.on('message', (topic, body) => void heard.push(`${topic} ${body.toString()}`))
+    const received: string[] = []
+    nc.subscribe(`air.ack.${id}`, {
+      callback: (_, message) => void received.push(message.string()),
+    })
+    client.on('message', (topic, body) => void received.push(`${topic} ${body.toString()}`))
     await client.subscribeAsync(`air/ack/${id}`, { qos: 1 })
     await nc.flush()
     const pipeline = await nats.as('pipeline')
     pipeline.publish(`air.ack.${other}`, 'not yours')
     pipeline.publish(`air.ack.${id}`, 'yours')
-    await eventually('both received it', () => heard.length === 2)
-    expect(heard.toSorted()).toEqual([`air/ack/${id} yours`, 'yours'])
+    await eventually('both received it', () => received.length === 2)
+    expect(received.toSorted()).toEqual([`air/ack/${id} yours`, 'yours'])
   })
 })
 
@@ -219,15 +221,15 @@ describe('what is denied', () => {
     'a publish to %s over NATS: an error to the sensor, nothing stored',
     async (subject) => {
       const nc = await signedIn()
-      const told: string[] = []
+      const errors: string[] = []
       void (async () => {
         for await (const status of nc.status())
-          if (status.type === 'error') told.push(status.error.message)
+          if (status.type === 'error') errors.push(status.error.message)
       })()
       const [before, count] = [await stored(), nats.denied.length]
       nc.publish(subject, 'x')
       await eventually('the sensor receives it', () =>
-        told.some((line) => line.includes('Permissions Violation for Publish')),
+        errors.some((line) => line.includes('Permissions Violation for Publish')),
       )
       const named = await eventually('the server names it', () => nats.denied[count])
       expect(named).toMatchObject({ who: id, what: 'publish' })
@@ -255,8 +257,8 @@ describe('what is denied', () => {
     'a subscription to %s over MQTT',
     async (topic) => {
       const client = await mqttSignedIn()
-      const heard: string[] = []
-      client.on('message', (on) => void heard.push(on))
+      const received: string[] = []
+      client.on('message', (on) => void received.push(on))
       const granted = await client.subscribeAsync(topic, { qos: 1 }).then(
         (grants) => grants.map(({ qos }) => qos),
         () => [128],
@@ -265,8 +267,8 @@ describe('what is denied', () => {
       nats.nc.publish(`air.ack.${other}`, 'x')
       await client.subscribeAsync(`air/ack/${id}`, { qos: 1 })
       nats.nc.publish(`air.ack.${id}`, 'x')
-      await eventually('its own arrives', () => heard.length > 0)
-      expect(heard).toEqual([`air/ack/${id}`])
+      await eventually('its own arrives', () => received.length > 0)
+      expect(received).toEqual([`air/ack/${id}`])
     },
   )
 
@@ -295,9 +297,9 @@ describe('what is denied', () => {
 
   test('a will to another’s topic is never published; one of QoS 2 is not a sign-in', async () => {
     const before = await stored()
-    const heard: string[] = []
+    const received: string[] = []
     const all = nats.nc.subscribe('air.>', {
-      callback: (_, { subject }) => void heard.push(subject),
+      callback: (_, { subject }) => void received.push(subject),
     })
     await nats.nc.flush()
     const client = await mqttSignedIn({ will: { topic: `air/raw/${other}`, payload: 'x', qos: 1 } })
@@ -313,7 +315,7 @@ describe('what is denied', () => {
     await (await mqttSignedIn()).publishAsync(`air/raw/${id}`, '{"n":3}', { qos: 1 })
     await eventually('ours is stored', async () => (await stored()) === before + 1)
     all.unsubscribe()
-    expect(heard.filter((subject) => subject.includes(other))).toEqual([])
+    expect(received.filter((subject) => subject.includes(other))).toEqual([])
   })
 
   test('a retained message is stored only for the sensor’s own topic', async () => {

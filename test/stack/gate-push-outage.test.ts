@@ -147,12 +147,12 @@ describe('the gate is killed', () => {
     const gate = await startGate(registry.nats.url, folder)
     await registry.nats.kill()
 
-    const told: unknown[] = []
+    const acknowledged: unknown[] = []
     const pushing = Array.from({ length: 40 }, () =>
-      postTo(gate.url, caller).then((time) => void told.push(time)),
+      postTo(gate.url, caller).then((time) => void acknowledged.push(time)),
     )
     // it dies in the middle of them: what was not answered yet may be lost, and was not promised
-    const killing = eventually('some were answered', () => told.length >= 5).then(() =>
+    const killing = eventually('some were answered', () => acknowledged.length >= 5).then(() =>
       gate.end('SIGKILL'),
     )
     await Promise.allSettled(pushing)
@@ -166,8 +166,8 @@ describe('the gate is killed', () => {
     const stored = (await registry.rawOf(caller.id)).map(
       (raw) => (raw as { timestamp: string }).timestamp,
     )
-    expect(told.length).toBeGreaterThanOrEqual(5)
-    expect(stored).toEqual(expect.arrayContaining(told))
+    expect(acknowledged.length).toBeGreaterThanOrEqual(5)
+    expect(stored).toEqual(expect.arrayContaining(acknowledged))
     expect(new Set(stored).size).toBe(stored.length)
   })
 

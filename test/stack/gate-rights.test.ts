@@ -246,17 +246,21 @@ async function allowedBy(nc: NatsConnection): Promise<{ publish: string[]; subsc
 
 /** What a user may do more, and less, than is stated. */
 async function differences(nc: NatsConnection, { publish, subscribe }: Stated) {
-  const found = await allowedBy(nc)
+  const actual = await allowedBy(nc)
   const wanted = everySubject().filter((subject) => isStated(publish, subject))
-  const heard = everySubscription().filter((subject) => isStated(subscribe, subject))
+  const stated = everySubscription().filter((subject) => isStated(subscribe, subject))
   return {
     more: [
-      ...found.publish.filter((subject) => !wanted.includes(subject)),
-      ...found.subscribe.filter((subject) => !heard.includes(subject)).map((s) => `hears ${s}`),
+      ...actual.publish.filter((subject) => !wanted.includes(subject)),
+      ...actual.subscribe
+        .filter((subject) => !stated.includes(subject))
+        .map((s) => `receives ${s}`),
     ],
     less: [
-      ...wanted.filter((subject) => !found.publish.includes(subject)),
-      ...heard.filter((subject) => !found.subscribe.includes(subject)).map((s) => `hears ${s}`),
+      ...wanted.filter((subject) => !actual.publish.includes(subject)),
+      ...stated
+        .filter((subject) => !actual.subscribe.includes(subject))
+        .map((s) => `receives ${s}`),
     ],
   }
 }
@@ -326,8 +330,8 @@ async function redirect(nc: NatsConnection, subjects: readonly string[], to: str
 /** The last sequence of each stream that no process is expected to write into. */
 async function stateOf(names: readonly string[]): Promise<object> {
   const manager = await jetstreamManager(nats.nc)
-  const found = await Promise.all(names.map((name) => manager.streams.info(name)))
-  return found.map(({ config, state }) => [config.name, state.messages, state.last_seq])
+  const infos = await Promise.all(names.map((name) => manager.streams.info(name)))
+  return infos.map(({ config, state }) => [config.name, state.messages, state.last_seq])
 }
 
 describe('a process’s requests are answered only to itself', () => {
@@ -368,8 +372,8 @@ describe('a process’s requests are answered only to itself', () => {
     const { consumers } = await jetstreamManager(nc, { checkAPI: false })
     const reached: string[] = []
     for (const to of subjects) {
-      const asked = { ack_policy: AckPolicy.None, mem_storage: true, deliver_subject: to }
-      const made = await consumers.add(stream, asked).catch((error: unknown) => {
+      const settings = { ack_policy: AckPolicy.None, mem_storage: true, deliver_subject: to }
+      const made = await consumers.add(stream, settings).catch((error: unknown) => {
         // its own stream: the server sees that itself
         if (!/forms a cycle/.test(String(error))) throw error
       })
@@ -436,8 +440,8 @@ test.each(processUsers)('no message of %s removes other entries of a bucket', as
   await nc.flush()
   // what was sent was served before this
   await jetstreamManager(nc)
-  const kept = await Promise.all(open.map((kv) => kv.get('kept')))
-  expect(names.filter((_, at) => kept[at]?.string() !== '{}')).toEqual([])
+  const read = await Promise.all(open.map((kv) => kv.get('kept')))
+  expect(names.filter((_, at) => read[at]?.string() !== '{}')).toEqual([])
 })
 
 test('a sensor is removed whole or not at all by a user who may not', async () => {
@@ -472,9 +476,9 @@ test('a user who may do more is detected (canary)', async () => {
       '$JS.API.STREAM.PURGE.READINGS',
       '$JS.API.STREAM.MSG.GET.KV_passwords',
       '$KV.credentials.key',
-      'hears $KV.passwords.>',
-      'hears _INBOX.>',
-      'hears _INBOX_api.>',
+      'receives $KV.passwords.>',
+      'receives _INBOX.>',
+      'receives _INBOX_api.>',
     ]),
   )
 })

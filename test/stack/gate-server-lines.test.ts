@@ -19,8 +19,8 @@ async function tryAs(url: string, user: string): Promise<void> {
   socket.on('error', () => undefined)
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   await once(socket, 'data')
-  const said = { verbose: false, pedantic: false, user, pass: 'x', lang: user, version: '1' }
-  socket.write(`CONNECT ${JSON.stringify(said)}\r\nPING\r\n`)
+  const options = { verbose: false, pedantic: false, user, pass: 'x', lang: user, version: '1' }
+  socket.write(`CONNECT ${JSON.stringify(options)}\r\nPING\r\n`)
   await closed
 }
 

@@ -52,11 +52,11 @@ async function device(id: string, fixed: Device, { clientId = id } = {}): Promis
 /** What RAW holds of a sensor. */
 async function rawOf(id: string): Promise<readonly RawReading[]> {
   const partition = partitionOf(id)
-  const found: RawReading[] = []
+  const readings: RawReading[] = []
   for (let from = 1; ; ) {
     const one = await nextMessage(nats.nc, rawStream(partition), rawSubject(partition, id), from)
-    if (one === undefined) return found
-    found.push(JSON.parse(new TextDecoder().decode(one.data)) as RawReading)
+    if (one === undefined) return readings
+    readings.push(JSON.parse(new TextDecoder().decode(one.data)) as RawReading)
     from = one.seq + 1
   }
 }

@@ -18,8 +18,8 @@ const file = fileURLToPath(new URL('../support/stand-ins/nats-server.mjs', impor
 test('a server that found no space is restarted when there is room again, and not before', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
-  const said: string[] = []
-  const to = { write: (line: string) => void said.push(String(JSON.parse(line).msg)) }
+  const logged: string[] = []
+  const to = { write: (line: string) => void logged.push(String(JSON.parse(line).msg)) }
   const log = openLog({ name: 'up', level: 'warn', to })
   let roomBytes = 3 * 2 ** 20
   let looks = 0
@@ -56,11 +56,11 @@ test('a server that found no space is restarted when there is room again, and no
   await eventually('another server runs', () => kept?.pid() !== before)
   // The new server finds no space either; it is not restarted again at once.
   const after = kept.pid()
-  await eventually('the new failure was logged', () => said.length === 3)
+  await eventually('the new failure was logged', () => logged.length === 3)
   looks = 0
   await eventually('it was looked at several times more', () => looks > 5)
   expect(kept.pid()).toBe(after)
-  expect(said).toEqual([
+  expect(logged).toEqual([
     'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it continues by itself',
     '/data has room again (256 MiB left): restarting nats-server, so that it stores again',
     'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it continues by itself',

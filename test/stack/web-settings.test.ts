@@ -47,7 +47,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       expect(complaints).toEqual([])
     }
 
-    async function asked(key: string): Promise<number> {
+    async function statusWith(key: string): Promise<number> {
       const answer = await fetch(`${browser.api.url}/v1/sensors`, {
         headers: { authorization: `Bearer ${key}` },
       })
@@ -87,7 +87,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await secret.waitFor({ state: 'detached' })
       expect(await page.content()).not.toContain(key)
 
-      await eventually('the key works', async () => (await asked(key)) === 200)
+      await eventually('the key works', async () => (await statusWith(key)) === 200)
       await page.reload()
       await page.getByRole('heading', { name: script }).waitFor()
       await page.getByText('90 days left').waitFor()
@@ -95,7 +95,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Revoke' }).click()
       await page.getByRole('button', { name: 'Revoke it' }).click()
       await page.getByText('revoked', { exact: true }).waitFor()
-      await eventually('the key is dead', async () => (await asked(key)) === 401)
+      await eventually('the key is dead', async () => (await statusWith(key)) === 401)
       await window.context.close()
     })
 
@@ -103,7 +103,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       withinOneDay(async () => {
         const ben = await signedIn(browser.dashboard)
         const { key } = (await ben.ask('POST', '/data/keys', { name: 'a' })).body
-        await eventually('the key works', async () => (await asked(key)) === 200)
+        await eventually('the key works', async () => (await statusWith(key)) === 200)
         const { page, ...window } = await browser.open(ben)
         await window.goTo('/settings/usage')
         const { used, limit } = (await ben.ask('GET', '/data/v1/usage')).body

@@ -239,7 +239,7 @@ describe('an archive of raw readings', () => {
     expect(readings).toEqual([])
     expect(counts).toEqual({ rows: 6, values: 0, unmapped: 6 })
     expect(
-      unsendable.map((said) => /:(\d) (no sensor_id|its|\d+ bytes)/.exec(said)?.slice(1)),
+      unsendable.map((note) => /:(\d) (no sensor_id|its|\d+ bytes)/.exec(note)?.slice(1)),
     ).toEqual([
       ['1', 'no sensor_id'],
       ['2', 'no sensor_id'],

@@ -198,12 +198,12 @@ describe('the demonstration', () => {
 
   it('has one sensor that is silent for a minute every five, and no other', () => {
     const longestGap = (sensor: string): number => {
-      const heard = timesOf(sent, sensor)
-      return Math.max(...heard.slice(1).map((timeMs, i) => timeMs - (heard[i] ?? 0)))
+      const times = timesOf(sent, sensor)
+      return Math.max(...times.slice(1).map((timeMs, i) => timeMs - (times[i] ?? 0)))
     }
     const silent = city[silentSensor]?.id ?? ''
-    const heard = timesOf(sent, silent)
-    const gaps = heard.filter((timeMs, i) => i > 0 && timeMs - (heard[i - 1] ?? 0) > 30 * secondMs)
+    const times = timesOf(sent, silent)
+    const gaps = times.filter((timeMs, i) => i > 0 && timeMs - (times[i - 1] ?? 0) > 30 * secondMs)
     expect(gaps).toHaveLength(4)
     expect(longestGap(silent)).toBeGreaterThanOrEqual(minuteMs)
     const others = city.map(({ id }) => id).filter((id) => id !== silent)

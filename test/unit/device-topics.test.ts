@@ -15,14 +15,15 @@ import { entryOf } from '../support/pipeline.ts'
 
 /** As NATS does: `*` one token, `>` one or more. */
 function matches(pattern: string, subject: string): boolean {
-  const [wanted, found] = [pattern.split('.'), subject.split('.')]
+  const [wanted, actual] = [pattern.split('.'), subject.split('.')]
   if (wanted.at(-1) === '>') {
     const before = wanted.slice(0, -1)
-    return found.length > before.length && before.every((token, i) => fits(token, found[i]))
+    return actual.length > before.length && before.every((token, i) => fits(token, actual[i]))
   }
-  return wanted.length === found.length && wanted.every((token, i) => fits(token, found[i]))
+  return wanted.length === actual.length && wanted.every((token, i) => fits(token, actual[i]))
 }
-const fits = (token: string, found: string | undefined): boolean => token === '*' || token === found
+const fits = (token: string, actual: string | undefined): boolean =>
+  token === '*' || token === actual
 
 const mayPublish = (topics: readonly string[], subject: string): boolean =>
   topics.some((topic) => matches(topic, subject))

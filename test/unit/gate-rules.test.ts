@@ -116,12 +116,12 @@ test.each([
 })
 
 test('the journeys through `up` fail on what is denied to a process, and not to a sensor (canary)', () => {
-  const said: string[] = []
-  const log = pino({ level: 'warn' }, { write: (line) => void said.push(line) })
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
   using denials = openDenials({ log })
   denials.note({ who: 'api', what: 'publish', subject: '$KV.passwords.x' })
   denials.note({ who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' })
-  expect(said.map((line) => isDenial.test(line))).toEqual([true, false])
+  expect(logged.map((line) => isDenial.test(line))).toEqual([true, false])
 })
 
 describe('a device at the command line', () => {
