@@ -165,7 +165,7 @@ describe('refused sign-ins', () => {
     await expect(tries('operator', secret)).rejects.toThrow(refusal)
   })
 
-  test('nobody is refused', async () => {
+  test('a client without a user is refused', async () => {
     await expect(
       nats.sensor('', '', { user: undefined, pass: undefined } as object),
     ).rejects.toThrow(refusal)

@@ -98,9 +98,9 @@ test('with kill -9 while sensors sign in and push, every acknowledged reading is
   isOver = true
   await Promise.all(sending)
 
-  for (const [id, told] of acknowledged) {
+  for (const [id, times] of acknowledged) {
     const stored = await storedOf(nats, id)
-    expect(stored).toEqual(expect.arrayContaining(told))
+    expect(stored).toEqual(expect.arrayContaining(times))
     expect(new Set(stored).size).toBe(stored.length)
   }
 })

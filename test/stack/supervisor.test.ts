@@ -175,13 +175,13 @@ test('a process that is not vital is tried again for ever, at longer times, and 
   const rested = processService({ ...standIn('tired', journal), env, log, output: { write } })
   let current = tired
   const service = { name: 'tired', start: () => current.start() }
-  const told: (string | undefined)[] = []
+  const reasons: (string | undefined)[] = []
   const keeping = {
     log,
     isVital: false,
     bound: { ends: 3, withinMs: 2_000 },
     firstPauseMs: 1,
-    onRestart: () => told.push(kept.degraded()),
+    onRestart: () => reasons.push(kept.degraded()),
   }
   await using kept = await keepAlive(service, keeping)
   await eventually('it ended more often than a vital one may', () => {
@@ -190,7 +190,7 @@ test('a process that is not vital is tried again for ever, at longer times, and 
   expect(kept.degraded()).toMatch(/^it ended \d+ times, last with exit code 75/)
   current = rested
   await eventually('it runs', () => kept.degraded() === undefined)
-  expect(told.at(-1)).toBeUndefined()
+  expect(reasons.at(-1)).toBeUndefined()
   expect(readLines(journal).at(-1)).toMatch(/^start tired/)
 })
 
@@ -225,7 +225,7 @@ test('a frozen process is ended and started again; a process that is busy for a 
 })
 
 test('only a process that accepts a request and never answers is frozen, and only several times in a row', async () => {
-  const told: Heard[] = [
+  const answers: Heard[] = [
     'silent',
     'answered',
     'silent',
@@ -239,8 +239,8 @@ test('only a process that accepts a request and never answers is frozen, and onl
   let asked = 0
   await watchSilence({
     ask: async () => {
-      if (asked === told.length) stop.abort()
-      return told[asked++] ?? 'answered'
+      if (asked === answers.length) stop.abort()
+      return answers[asked++] ?? 'answered'
     },
     bound: { everyMs: 1, answerWithinMs: 1, unanswered: 2 },
     onFrozen: () => frozenAfter.push(asked),
@@ -250,8 +250,8 @@ test('only a process that accepts a request and never answers is frozen, and onl
 })
 
 test('of repeated lines of a process a few are shown, and all others', async () => {
-  const told: string[] = []
-  const to = { write: (line: string) => void told.push(line) }
+  const lines: string[] = []
+  const to = { write: (line: string) => void lines.push(line) }
   const script = `for (let i = 0; i < 50; i++) {
     console.log('{"level":"warn","msg":"NATS is away"}')
     console.log('plainly the same')
@@ -266,7 +266,7 @@ test('of repeated lines of a process a few are shown, and all others', async () 
     output: to,
   })
   await (await service.start()).exited
-  const count = (text: string) => told.filter((line) => line.includes(text)).length
+  const count = (text: string) => lines.filter((line) => line.includes(text)).length
   expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([3, 3, 50])
 })
 

@@ -143,7 +143,7 @@ describe.skipIf(chromiumMissing !== undefined)(
 )
 
 test.skipIf(chromiumMissing !== undefined)(
-  'a city without sensors says how the first one comes, and an API that is away is told in words',
+  'a city without sensors shows how to add the first one, and an API that is away is reported in words',
   async () => {
     await using api = await testApi()
     await using browser = await cityBrowser(api)

@@ -329,11 +329,11 @@ describe('a key that expires', () => {
     expect(reminderFor(key(leftMs), nowMs)?.id).toBe(id),
   )
   test('is reported once at each mark, with the days that are left', () => {
-    const told = (leftMs: number, reminded_days: number) =>
+    const reminder = (leftMs: number, reminded_days: number) =>
       reminderFor(key(leftMs, { reminded_days }), nowMs)
-    expect(told(10 * dayMs, 14)).toBeUndefined()
-    expect(told(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
-    expect(told(dayMs, 3)).toBeUndefined()
+    expect(reminder(10 * dayMs, 14)).toBeUndefined()
+    expect(reminder(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
+    expect(reminder(dayMs, 3)).toBeUndefined()
     expect(reminderFor(key(9.5 * dayMs), nowMs)?.mail.data['days']).toBe(10)
   })
   test('is not reported where it is revoked, or the dashboard’s own', () => {

@@ -1,7 +1,7 @@
 import type { Again } from '../../../../operate/rejected-messages.ts'
 
 const words: Readonly<Record<string, string>> = {
-  not_json: 'It is no JSON.',
+  not_json: 'It is not JSON.',
   schema: 'It is JSON, but no reading.',
   too_large: 'Its body is longer than 128 KiB.',
   too_many: 'It holds more than 500 readings.',

@@ -87,7 +87,7 @@ function Verdict({ verification }: { readonly verification: Verification }) {
       ) : (
         <p>
           {failed === undefined
-            ? 'The file is no proof.'
+            ? 'The file is not a proof.'
             : `${questionOf(failed.name)} ${failed.why}`}
         </p>
       )}
