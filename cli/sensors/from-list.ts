@@ -47,6 +47,8 @@ type Column = (typeof columns)[number]
 type ListedRow = Readonly<Record<Column, string>>
 
 const rowOf = (textOfColumn: (name: Column) => string): ListedRow =>
+  // fromEntries loses the type of the keys
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   Object.fromEntries(columns.map((name) => [name, textOfColumn(name)])) as Record<Column, string>
 
 /** @throws MustAct that names the line, or the column that is not known */

@@ -47,8 +47,7 @@ export async function openAccountApi({
   await using opened = new AsyncDisposableStack()
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- entryFault has just checked
-    // it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
     parseSensor(value, rules) === undefined ? undefined : (value as SensorEntry)
   const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
   const registry = await openRegistry(nc, rules)
