@@ -40,8 +40,8 @@ type Options = Pick<ShardContext, 'pause' | 'stop' | 'onFatal' | 'onNeeds' | 'lo
 }
 
 export async function openContext(options: Options): Promise<ShardContext> {
-  const { nc, settings, instance, box, leases, registry, opened, ...given } = options
-  const { logger, stop } = given
+  const { nc, settings, instance, box, leases, registry, opened, ...shared } = options
+  const { logger, stop } = shared
   const metrics = notifierMetrics(registry)
   const rules = sensorIdRules(options.idPrefix)
   const parseSensor = (value: unknown) => parseAnySensor(value, rules)
@@ -53,13 +53,13 @@ export async function openContext(options: Options): Promise<ShardContext> {
   const sendMail = ownerMails(openMailQueue(nc, box, countDropped(registry)), logger, stop)
   const isTaken = takenBySomeoneElse(leases, instance.id)
   return {
-    ...given,
+    ...shared,
     ...reportEndpoints({ webhooks: webhooks.kv, sendMail, metrics, logger }),
     nc,
     js: jetstream(nc),
     onRetry: (error) => {
       metrics.natsRetries.inc()
-      logger.debug({ err: error }, 'NATS did not take a message: trying again')
+      logger.debug({ err: error }, 'NATS did not accept a message: trying again')
     },
     worker: instance.worker,
     limits: createLimits(),

@@ -31,7 +31,7 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
         read: () => none,
         cursorSince: () => Promise.resolve(0),
         resumeAfter: ({ cursor }) => Promise.resolve(cursor),
-        happening: () => Promise.reject(broken),
+        occurrence: () => Promise.reject(broken),
       }),
     ),
     onBroken: (delivery, error) => told.push([delivery.sequence, error]),
