@@ -26,7 +26,7 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly nowMs: () => number
   readonly allowInsecure: boolean
-  /** Of an account; undefined where there is no such account. */
+  /** Of an account; undefined if there is no such account. */
   readonly tierOf: (account: string) => string | undefined
   readonly box: () => Promise<SecretBox>
 }

@@ -123,10 +123,10 @@ test('what is "not modified", or refused behind its charge, is given back', () =
     const limits = { perDay: 100, perMinute: 600 }
     await using quota = createQuota({ bucket, limitsOf: () => limits, nowMs: Date.now })
     let isRevoked = false
-    const again = (): void => {
+    const checkAgain = (): void => {
       if (isRevoked) throw new ApiError(401, 'revoked_key', 'no')
     }
-    const caller = { key: 'k', account, isInternal: false, isVisitor: false, again }
+    const caller = { key: 'k', account, isInternal: false, isVisitor: false, checkAgain }
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),

@@ -35,7 +35,7 @@ async function tellingHub(bytes: number, options: { pingMs?: number; mostUnread?
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, again: () => undefined }
+    const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
     hub.join(listener, hub.position())
   })

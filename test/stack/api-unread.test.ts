@@ -28,7 +28,7 @@ async function open() {
         account: accountOf(authorization),
         isInternal: false,
         isVisitor: false,
-        again: () => undefined,
+        checkAgain: () => undefined,
       },
       headers: {},
       refund: () => undefined,

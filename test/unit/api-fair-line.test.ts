@@ -1,8 +1,8 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ApiError } from '../../api/http/api-error.ts'
-import { openAskStore } from '../../api/http/ask-store.ts'
 import { type FairLine, type FairLineBounds, fairLine } from '../../api/http/fair-line.ts'
+import { openQueryStore } from '../../api/http/query-store.ts'
 import { streamRoom } from '../../api/stream/room.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -181,7 +181,7 @@ test('while visitors have taken every place of theirs, and wait for more, an acc
   const end = Promise.withResolvers<void>()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store is handed on, and no more
   const [ofAccounts, ofVisitors] = [{} as Store, {} as Store]
-  const ask = openAskStore({ accounts: ofAccounts, visitors: ofVisitors })
+  const ask = openQueryStore({ accounts: ofAccounts, visitors: ofVisitors })
   const asker = (isVisitor: boolean, share: string) => {
     const gone = new AbortController()
     return { isVisitor, share: () => share, gone: () => gone.signal }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/access/key-guard.ts'
 import { expectedReadings } from '../../api/areas/expected-readings.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
-import { hearFrom } from '../../api/live/nats-heard.ts'
 import { readingJson } from '../../api/live/reading-json.ts'
 import { distanceM } from '../../api/live/region.ts'
 import { usualView } from '../../api/live/view.ts'
+import { watchFreshness } from '../../api/live/watch-freshness.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
@@ -94,11 +94,11 @@ test('a key is good to the last millisecond before it expires', () => {
     isInternal: false,
   }
   const sent = { authorization: `Bearer ${text}` }
-  const at = (nowMs: number, unheardMs = 0) =>
+  const at = (nowMs: number, staleMs = 0) =>
     createKeyGuard({
       find: () => key,
       hasAccount: () => true,
-      unheardMs: () => unheardMs,
+      staleMs: () => staleMs,
       nowMs: () => nowMs,
     })
   expect(at(999)(sent)).toMatchObject({ key: 'k', account: 'a', isInternal: false })
@@ -119,7 +119,7 @@ test('only the dashboard’s own key speaks for another account, and only for on
     const guard = createKeyGuard({
       find: () => key,
       hasAccount: (account) => ['acc_own', 'acc_other'].includes(account),
-      unheardMs: () => 0,
+      staleMs: () => 0,
       nowMs: () => 0,
     })
     return guard({ authorization: `Bearer ${text}`, ...headers }).account
@@ -144,7 +144,7 @@ test('a barrier that hangs lets silence grow, and the next that answers ends it'
   let nowMs = 0
   let hanging: PromiseWithResolvers<void> | undefined
   let asked = 0
-  await using heard = await hearFrom({
+  await using heard = await watchFreshness({
     barrier: () => {
       if (hanging !== undefined) asked++
       return hanging?.promise ?? Promise.resolve()
@@ -156,10 +156,10 @@ test('a barrier that hangs lets silence grow, and the next that answers ends it'
   hanging = lost
   nowMs = 5_000
   await eventually('a question hangs', () => asked > 0)
-  expect(heard.unheardMs()).toBe(5_000)
+  expect(heard.staleMs()).toBe(5_000)
   hanging = undefined
   lost.reject(new Error('timed out'))
-  await eventually('it is heard again', () => heard.unheardMs() === 0)
+  await eventually('it is heard again', () => heard.staleMs() === 0)
   nowMs = 5_001
-  expect(heard.unheardMs()).toBeLessThan(2)
+  expect(heard.staleMs()).toBeLessThan(2)
 })

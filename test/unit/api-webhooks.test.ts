@@ -282,7 +282,7 @@ test.each([
         account: webhook.account,
         isInternal: false,
         isVisitor: false,
-        again: () => {
+        checkAgain: () => {
           if (isDeleted) throw new ApiError(401, 'revoked_key', 'this API key was revoked')
         },
       },
