@@ -17,11 +17,11 @@ test('a whole network silent within one second is a storm as soon as it is half'
   const verdicts = partitions.map((partition) => storm.judge(partition, 10, 5 * minuteMs))
   expect(verdicts.filter((verdict) => verdict === 'tell')).toHaveLength(8)
   expect(verdicts.at(-1)).toBe('hold')
-  // nine partitions had been judged by then, and their sensors are more than half
+  // nine partitions had been judged before, and their sensors are more than half
   expect(alarms).toEqual([90])
 })
 
-test('less than half of a network is told, partition by partition', () => {
+test('silences of less than half of a network are reported, partition by partition', () => {
   const { alarms, storm } = watch()
   for (const partition of partitions) storm.report(partition, counts(100))
   const verdicts = partitions.map((partition) => storm.judge(partition, 40, 5 * minuteMs))
@@ -29,14 +29,14 @@ test('less than half of a network is told, partition by partition', () => {
   expect(alarms).toEqual([])
 })
 
-test('nineteen sensors are no storm, though they be all there are', () => {
+test('nineteen sensors are not a storm, even if there are no others', () => {
   const { alarms, storm } = watch()
   storm.report(0, counts(19))
   expect(storm.judge(0, 19, 0)).toBe('tell')
   expect(alarms).toEqual([])
 })
 
-test('a partition that went elsewhere is not counted any more', () => {
+test('a partition that moved to another process is not counted any more', () => {
   const { storm } = watch()
   storm.report(0, counts(30))
   storm.report(1, counts(1_000))

@@ -12,12 +12,12 @@ function judged(falls: readonly (readonly [count: number, online: number, atMs: 
   })
 }
 
-describe('a storm begins', () => {
+describe('a storm starts', () => {
   test('when 20 sensors, more than half of those online, fall silent', () => {
     expect(judged([[20, 39, 0]])).toEqual(['begins'])
   })
 
-  test('not with 19, were they all', () => {
+  test('not with 19, even if there are no others', () => {
     expect(judged([[19, 19, 0]])).toEqual(['tell'])
   })
 
@@ -25,7 +25,7 @@ describe('a storm begins', () => {
     expect(judged([[20, 40, 0]])).toEqual(['tell'])
   })
 
-  test('also where they fall one after the other within five minutes', () => {
+  test('also if they fall silent one after the other within five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
@@ -35,7 +35,7 @@ describe('a storm begins', () => {
     ).toEqual(['tell', 'tell', 'begins'])
   })
 
-  test('not where that takes five minutes', () => {
+  test('not if that takes five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
@@ -45,7 +45,7 @@ describe('a storm begins', () => {
     ).toEqual(['tell', 'tell', 'tell'])
   })
 
-  test('not where those who fell before it were fewer than half of all who were online', () => {
+  test('not if the silences before it were fewer than half of all that were online', () => {
     expect(
       judged([
         [15, 45, 0],
@@ -54,7 +54,7 @@ describe('a storm begins', () => {
     ).toEqual(['tell', 'tell'])
   })
 
-  test('not when nobody fell', () => {
+  test('not if none fell silent', () => {
     expect(
       judged([
         [30, 100, 0],
@@ -76,7 +76,7 @@ describe('a storm under way', () => {
     ).toEqual(['begins', 'hold', 'hold', 'tell'])
   })
 
-  test('goes on after a restart while sensors are held, without another alarm', () => {
+  test('continues after a restart while sensors are held, without another alarm', () => {
     const resumed = stormAfterRestart(3, minuteMs)
     expect(judgeSilence(resumed, 50, 60, 2 * minuteMs)).toMatchObject({
       verdict: 'hold',
