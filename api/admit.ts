@@ -1,6 +1,6 @@
 /** Admits a request: is the key valid, is quota left, and is the key still valid after the wait? */
 import type { Ask } from '../core/access/quota.ts'
-import type { Credentials, KeyGuard } from './access/key-guard.ts'
+import type { AuthHeaders, KeyGuard } from './access/key-guard.ts'
 import type { Caller } from './http/answer.ts'
 import type { Quota } from './quota/quota.ts'
 import { quotaHeaders } from './quota/standing.ts'
@@ -14,7 +14,7 @@ export type Admitted = {
 }
 
 /** @throws ApiError 401, 429, 503 */
-export type Admit = (credentials: Credentials, ask: Ask) => Promise<Admitted>
+export type Admit = (headers: AuthHeaders, ask: Ask) => Promise<Admitted>
 
 type Options = {
   readonly guard: KeyGuard
@@ -25,8 +25,8 @@ type Options = {
 
 export const createAdmit =
   ({ guard, quota, onUsed }: Options): Admit =>
-  async (credentials, ask) => {
-    const caller = guard(credentials)
+  async (headers, ask) => {
+    const caller = guard(headers)
     if (caller.isInternal) return { caller, headers: {}, refund: () => undefined }
     const standing = await quota.charge(caller.account, ask)
     onUsed(caller.key)

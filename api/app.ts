@@ -23,7 +23,7 @@ export type Observe = (seen: {
   readonly route: string
   readonly status: number
   readonly requestId: string
-  /** Of a failure that is ours. */
+  /** Set if the failure is ours. */
   readonly cause?: unknown
 }) => void
 

@@ -37,7 +37,7 @@ export const openShardLeases = ({
     shared: Array.from({ length: shardCount }, (_, shard) => shardLease(shard)),
     single: [],
     onHeld: (name) => {
-      // a round that was under way when we began to end may still take one
+      // a round that was under way when the shutdown started may still take one
       if (!ending.aborted) shards.take(shardOfTask(name))
     },
     onRelease: (name) => shards.give(shardOfTask(name)),

@@ -46,6 +46,6 @@ export type ShardWork = ShardLedger & {
   readonly deliver: Deliverer
   /** Deleted webhooks whose record of deletion is not folded yet. */
   readonly dropping: Set<WebhookNumber>
-  /** Aborted when the shard is given up: no new attempts. */
+  /** Aborted when the shard is given up: no attempt starts after it. */
   readonly stop: AbortSignal
 }

@@ -216,7 +216,7 @@ export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
 
 const longestKeyName = 100
-export const keyNameExpected = `a text of 1 to ${longestKeyName} characters on one line that can be seen and turn no writing around`
+export const keyNameExpected = `a text of 1 to ${longestKeyName} visible characters on one line, none of which changes the direction of text`
 export const isKeyName = (name: string): boolean =>
   name.length <= longestKeyName && isPlainName(name)
 

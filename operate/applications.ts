@@ -94,5 +94,5 @@ export async function listApplications(nc: NatsConnection): Promise<Application[
 function inUse(id: string, read: KvEntry | null): Application {
   const application = parseApplication(jsonOf(read), id)
   if (application !== undefined) return application
-  throw new MustAct(`there is no application ${id}: \`airproof applications list\` lists them`)
+  throw new MustAct(`there is no application ${id}: \`airproof applications list\` shows them`)
 }

@@ -119,7 +119,7 @@ export const needSensor = async ({ kv }: Registry, id: SensorId): Promise<Sensor
 function inUse(id: SensorId, read: KvEntry | null): SensorEntry {
   const entry = checkedEntry<SensorEntry>(read)
   if (entry === undefined)
-    throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` lists them`)
+    throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows them`)
   const { retired_at: since } = entry
   if (since !== undefined)
     throw new MustAct(
@@ -181,7 +181,7 @@ export type Imported = {
 }
 
 type ImportOptions = {
-  /** The settings that the list names besides the site; those that it leaves out stay. */
+  /** The settings that the list has in addition to the site; those that it leaves out stay. */
   readonly settingsOf?: (id: string) => SensorSettings
   readonly onProgress?: (done: number) => void
 }

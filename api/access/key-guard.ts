@@ -25,7 +25,7 @@ export type KnownKey = {
   readonly isInternal: boolean
 }
 
-type ActsFor = Credentials[typeof accountHeader]
+type ActsFor = AuthHeaders[typeof accountHeader]
 
 export type KeyGuardOptions = {
   /** @param hash sha256 of the key, in hex */
@@ -46,16 +46,16 @@ export const accountHeader = 'airproof-account'
 export const networkHeader = 'airproof-network'
 
 /** The headers of a request that identify the caller. */
-export type Credentials = {
+export type AuthHeaders = {
   readonly authorization?: string | undefined
   readonly [accountHeader]?: string | string[] | undefined
 }
 
 /** @throws ApiError 401 with its reason as `code`, or 503 while the keys in force are not known */
-export type KeyGuard = (credentials: Credentials) => Caller
+export type KeyGuard = (headers: AuthHeaders) => Caller
 
 export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOptions): KeyGuard {
-  const mustHear = (): void => {
+  const mustBeFresh = (): void => {
     if (staleMs() > longestStaleMs) {
       throw unavailable('keys_unknown', 'API keys cannot be checked right now')
     }
@@ -77,7 +77,7 @@ export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOpt
     return { key: id, account, isInternal, isVisitor: false }
   }
   return ({ authorization, [accountHeader]: actsFor }) => {
-    mustHear()
+    mustBeFresh()
     if (authorization === undefined || authorization === '') throw missing()
     const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
     if (text === '') throw wrong('malformed')
@@ -85,7 +85,7 @@ export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOpt
     return {
       ...judge(name, text, actsFor),
       checkAgain: () => {
-        mustHear()
+        mustBeFresh()
         judge(name, text, actsFor)
       },
     }

@@ -12,7 +12,7 @@ import { coalesce, cutPeriod, type Period } from './cut-period.ts'
 export type Basis = 'readings' | 'hourly_means'
 
 export type AreaStatistics = {
-  /** undefined: no reading lies in the period. */
+  /** undefined: the period has no reading. */
   readonly stats: AreaStats | undefined
   /** What median and 98th percentile are computed over. */
   readonly basis: Basis

@@ -22,7 +22,7 @@ export class ApiError extends HttpError {
 }
 
 /**
- * A wrong value: names the parameter, what was given (cut short) and what would be right.
+ * A wrong value: names the parameter, what was given (shortened) and what is valid.
  * @param given undefined: it is missing
  */
 export const badParameter = (

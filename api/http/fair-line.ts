@@ -31,9 +31,9 @@ export type FairLineBounds = {
   /** In line, in total and per share. */
   readonly waiting: number
   readonly waitingEach: number
-  /** In line, then 503; absent: as long as it takes. */
+  /** The longest wait in line, then 503; absent: without a limit. */
   readonly waitMs?: number
-  /** At work, then 503; absent: as long as it takes. */
+  /** The longest work, then 503; absent: without a limit. */
   readonly workMs?: number
 }
 

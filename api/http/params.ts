@@ -89,7 +89,7 @@ export function readChoice<const T extends string>(
 /** @throws ApiError 400 if it is given but empty */
 export function readWord(params: Params, name: string): string | undefined {
   const text = params.get(name)
-  if (text?.trim() === '') throw badParameter(name, text, 'a name or an id, and is empty')
+  if (text?.trim() === '') throw badParameter(name, text, 'a name or an id, not an empty text')
   return text
 }
 
@@ -126,7 +126,7 @@ export function readTime(params: Params, name: string): number | undefined {
 /** No reading is later: both stores refuse it. */
 export const latestMs = Date.UTC(2200, 0, 1)
 
-/** start_time (inclusive) and end_time (exclusive), either of which may be alone. */
+/** start_time (inclusive) and end_time (exclusive), either of which may be given alone. */
 export function readPeriod(params: Params): {
   readonly fromMs: number | undefined
   readonly toMs: number | undefined

@@ -10,11 +10,11 @@ export type ReadingJson = Measurements & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly measurements: Measurements
-  /** By the index that the caller chose, as is what follows from it. */
+  /** By the index that the caller chose, as are the fields that follow from it. */
   readonly aqi: number | null
   readonly aqi_category: string | null
   readonly dominant_pollutant: Pollutant | null
-  /** A concentration lies above the index's table. */
+  /** A concentration is above the index's table. */
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
   readonly blockchain: { readonly hash: string } & OnChain

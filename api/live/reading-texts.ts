@@ -11,7 +11,7 @@ export type ReadingTexts = Proofs & {
   readonly textOf: (reading: Reading, view: View) => string
 }
 
-/** A hash is seven rounds of keccak, so those of readings kept in memory are kept with them. */
+/** A hash is seven rounds of keccak, so the hashes of cached readings are cached with them. */
 export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): ReadingTexts {
   const encode = leafEncoder(keccak)
   const hashes = new WeakMap<Reading, string>()

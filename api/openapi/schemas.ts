@@ -54,7 +54,7 @@ const reading = {
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
   description:
-    'in no batch yet; in one that is not final yet, or that was not looked at for 5 minutes; anchored; not what was anchored',
+    'in no batch yet; in one that is not final yet, or that was not checked for 5 minutes; anchored; not what was anchored',
 } as const
 
 const range = object({

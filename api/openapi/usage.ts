@@ -1,4 +1,4 @@
-/** /v1/usage and /v1/stream: parts of the document in `openapi.ts`. */
+/** /v1/usage and /v1/stream: parts of the document in `document.ts`. */
 import {
   answer,
   arrayOf,

@@ -1,4 +1,4 @@
-/** /v1/webhooks for programs, and what webhooks get: parts of the document in `openapi.ts`. */
+/** /v1/webhooks for programs, and what webhooks receive: parts of the document in `document.ts`. */
 import { eventKinds } from '../../core/delivery/delivery.ts'
 import { defaultSignatureHeader } from '../../core/delivery/signature.ts'
 import { defaultOverlapSeconds } from '../../schemas/webhooks/webhook-bodies.ts'

@@ -2,7 +2,7 @@
  * Charges requests to their accounts before any work is done for them, exactly, however many
  * processes answer. Requests of an account that arrive together share one compare and swap:
  *
- *     waiting ──round begins──▶ judged on the count ──swapped──▶ let in, or 429
+ *     waiting ──round starts──▶ judged on the count ──swapped──▶ admitted, or 429
  *        ▲                            │ another process wrote first
  *        │                            └──▶ judged again on the new count
  *        └── requests that arrive meanwhile wait for the next round
@@ -56,7 +56,7 @@ type Waiting = {
 type Line = {
   readonly account: string
   waiting: Waiting[]
-  /** Day → requests to give back. */
+  /** Day → requests to refund. */
   readonly refunds: Map<string, number>
   /** In `ready`, or in a round. */
   isUnderWay: boolean

@@ -25,7 +25,7 @@ type Options = {
 
 const shownDays = 30
 
-/** GET /v1/usage: what the account has used, and when its keys were. Not charged to the day. */
+/** GET /v1/usage: what the account has used, and when its keys were last used. Not charged to the day. */
 export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Route => ({
   path: '/v1/usage',
   params: [],

@@ -42,7 +42,7 @@ export async function findReading(
   const [accepted] =
     newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []
   if (accepted !== undefined) return { reading: accepted, isStored: false }
-  throw new ApiError(404, 'reading_not_found', 'this sensor has no reading of that time', {
+  throw new ApiError(404, 'reading_not_found', 'this sensor has no reading at that time', {
     details: { sensor_id: sensor, timestamp: formatIsoMs(timeMs) },
   })
 }

@@ -1,5 +1,5 @@
 /**
- * What a body requests of a webhook, judged against the network as it is: its address, sensor,
+ * The webhook that a body requests, judged against the network as it is: its address, sensor,
  * area.
  */
 

@@ -10,7 +10,7 @@ import { ApiError, unavailable } from '../http/api-error.ts'
 
 export const mostWebhooks = 20
 
-/** Names every field that is wrong, and what each should be. */
+/** Names every wrong field, and what is valid for each. */
 export const invalidBody = (wrong: readonly WrongField[]): ApiError =>
   new ApiError(
     400,

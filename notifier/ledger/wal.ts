@@ -156,7 +156,8 @@ export function openWal(options: Options): Wal {
           }
         } else options.onRetry(error)
         // a timeout proves nothing: the message may be stored, and the next attempt will show it
-        if (options.stop.aborted) throw new TryAgain('stopped before NATS took the ledger')
+        if (options.stop.aborted)
+          throw new TryAgain('stopped before NATS accepted the message of the ledger')
         await options.pause(retryMs)
       }
     }

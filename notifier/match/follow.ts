@@ -111,7 +111,7 @@ async function keepFollowing(options: Options, place: Place, until: AbortSignal)
   }
 }
 
-/** Where to continue; a source that is wanted again starts where its webhooks want it. */
+/** Where to continue; a source that is wanted again starts where its webhooks need it. */
 async function cursorOf(
   { matcher, wantedSinceMs, wallMs, onBegun, onOlder }: Options,
   place: Place,

@@ -73,7 +73,7 @@ const reportedThreshold = (matched: number, own = matched): number =>
 
 function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number): RiseData {
   const { reading } = event
-  // a rise has an index: it is what rose
+  // a rise always has an index
   const aqi = reading.aqi ?? event.to
   return {
     sensor_id: event.sensor_id,

@@ -42,7 +42,7 @@ export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
         (await countFrom(nc, subject, seq)) - after
       const { start, count } = await findWindow(end, countIn)
       if (count === 0) return
-      const messages = await readFrom(nc, subject, { seq: start, batch: count })
+      const messages = await readFrom(nc, subject, { seq: start, most: count })
       for (const { seq, text } of messages.toReversed()) {
         const attempt = seq < end && text.includes(containing) ? parse(text) : undefined
         if (attempt !== undefined) yield { seq, attempt }
@@ -54,14 +54,14 @@ export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
 
 type Message = { readonly seq: number; readonly pending: number; readonly text: string }
 
-/** Oldest first: the first `batch` messages at a sequence and after it. */
+/** Oldest first: at most `most` messages at a sequence and after it. */
 async function readFrom(
   nc: NatsConnection,
   subject: string,
-  { seq, batch }: { readonly seq: number; readonly batch: number },
+  { seq, most }: { readonly seq: number; readonly most: number },
 ): Promise<readonly Message[]> {
   // nats-server ADR-31; the client's own request would leak a subscription each time
-  const request = JSON.stringify({ seq, next_by_subj: subject, batch })
+  const request = JSON.stringify({ seq, next_by_subj: subject, batch: most })
   const messages: Message[] = []
   try {
     const answers = await nc.requestMany(`$JS.API.DIRECT.GET.${attemptsStream}`, request, {
@@ -84,7 +84,7 @@ async function readFrom(
 }
 
 async function countFrom(nc: NatsConnection, subject: string, seq: number): Promise<number> {
-  const [first] = await readFrom(nc, subject, { seq, batch: 1 })
+  const [first] = await readFrom(nc, subject, { seq, most: 1 })
   return first === undefined ? 0 : first.pending + 1
 }
 

@@ -10,7 +10,7 @@ export type WebhookView = {
   readonly filters: Webhook['filters']
   readonly active: boolean
   readonly paused: boolean
-  /** Its account is not premium: events are kept for it, nothing is sent. */
+  /** Its account is not premium: events are queued for it, but not sent. */
   readonly suspended: boolean
   readonly disabled: NonNullable<Webhook['disabled']> | null
   /** During a rotation: until when the previous secret also signs. */

@@ -89,12 +89,12 @@ test('committed readings are sent as they happen, like an item of /v1/readings',
 })
 
 test('a client that reconnects continues after the last event, also in the middle of a message', async () => {
-  const batch = await api.commit(
+  const readings = await api.commit(
     [1, 2, 3, 4].map(() => ({ sensor: ikeja, timeMs: (timeMs += 1_000) })),
   )
   const seq = api.lastSeq()
   await commit(yaba)
-  const wanted = batch.map((one) => formatIsoMs(one.timeMs))
+  const wanted = readings.map((one) => formatIsoMs(one.timeMs))
   using byHeader = await listen('', { 'last-event-id': `${seq}-1` })
   using byParameter = await listen(`?last_event_id=${seq}-3`, { 'last-event-id': '1-0' })
   using whole = await listen('', { 'last-event-id': String(seq) })
