@@ -18,7 +18,7 @@ type Options = {
   readonly log: Logger
 }
 
-/** Anchors while this process holds the lease; the others stand by. Two at once would do no harm. */
+/** Anchors while this process holds the lease; the others stand by. Two at once do no harm. */
 export class AnchoringTask {
   readonly #leases: Leases
   readonly #leasing: Promise<void>

@@ -1,4 +1,4 @@
-/** The proof bundle of a reading, made for the one who asks; its parts are kept by the anchor process. */
+/** The proof bundle of a reading, made when it is requested; the anchor process stores its parts. */
 
 import type { Reading } from '../../core/air/reading.ts'
 import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
@@ -19,7 +19,7 @@ type Options = {
 
 /**
  * @returns the bundle's text; undefined where the batch is not final. A final batch stays provable
- * while nobody looks at the chain: the bundle brings all that is needed to look for oneself.
+ * while no process reads the chain: the bundle has everything that a check needs.
  */
 export type MakeBundle = (reading: Reading, verdict: Verdict) => Promise<string | undefined>
 

@@ -1,5 +1,5 @@
 /**
- * Where a stored reading stands between the log and the chain, found out anew at each call: its
+ * Where a stored reading is between the log and the chain, computed at each call: its
  * leaf from its values, its batch by its number, its path from the batch's blob by the leaf's own
  * hash, the root from leaf and path. Nothing here was decided before and kept.
  */
@@ -19,7 +19,7 @@ import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
 import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
 
 export type MismatchWhy =
-  /** Batches go on behind its number, and none holds it. */
+  /** There are batches past its number, and none holds it. */
   | 'no_batch'
   /** Its number is above every one that the log has given out: the row was made up. */
   | 'not_in_log'
