@@ -11,7 +11,7 @@ import { type Cursors, mapSources, sourceNames } from '../core/delivery/delivery
 import { wheelTickMs } from '../core/delivery/due-wheel.ts'
 import { slotStates, stateOf } from '../core/delivery/ledger.ts'
 import { secondMs } from '../core/time.ts'
-import { answerRequests } from './answers.ts'
+import { answerRequests } from './answer-requests.ts'
 import { type Claimed, claimShard } from './claim-shard.ts'
 import { beginFlight, lastFlights } from './flights.ts'
 import { foldRecord } from './fold-records.ts'

@@ -16,7 +16,7 @@ import { readSensorFilter } from '../sensors/sensor-filter.ts'
 import { parseCursor, type StreamCursor } from './frames.ts'
 import type { Listener, StreamHub } from './hub.ts'
 import { createReplay } from './replay.ts'
-import { type StreamBounds, streamRoom } from './room.ts'
+import { type StreamBounds, streamPlaces } from './stream-places.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -39,7 +39,7 @@ const replayBounds = {
 
 export function streamEvents(options: Options): Route {
   const { nc, hub, texts, log } = options
-  const room = streamRoom(options.bounds)
+  const places = streamPlaces(options.bounds)
   const inTurn = {
     accounts: fairLine(replayBounds.accounts),
     visitors: fairLine(replayBounds.visitors),
@@ -78,7 +78,7 @@ export function streamEvents(options: Options): Route {
       const wants = readWanted(params, options)
       const cursor = readCursor(params, header)
       if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
-      const take = room(asker, caller.isInternal)
+      const take = places(asker, caller.isInternal)
       return {
         type: 'text/event-stream',
         headers: { 'x-accel-buffering': 'no' },

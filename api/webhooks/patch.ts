@@ -1,7 +1,7 @@
 /** What a PATCH makes of a webhook: merged as in RFC 7396, so fields that are not named stay. */
 import type { Webhook, WebhookFilters } from '../../schemas/webhooks/webhook.ts'
 import type { WebhookBodies } from '../../schemas/webhooks/webhook-bodies.ts'
-import type { JudgeWanted } from './wanted.ts'
+import type { JudgeWanted } from './judge-wanted.ts'
 import { disabledByOperator } from './webhook-error.ts'
 
 type Patch = WebhookBodies['patch']

@@ -6,7 +6,7 @@ import { reportBroken } from '../../runtime/broken.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
 import { occurrenceOfEvent } from './payload.ts'
-import { recent } from './recent.ts'
+import { recentCache } from './recent-cache.ts'
 import type { Source, SourceContext } from './source.ts'
 import { commonOf, streamItems } from './stream-items.ts'
 
@@ -17,7 +17,7 @@ export async function eventsSource({
   thresholdOf,
 }: Pick<SourceContext, 'nc' | 'thresholdOf'>): Promise<Source> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
-  const events = recent<AirEvent>(eventsKept, async (seq) => {
+  const events = recentCache<AirEvent>(eventsKept, async (seq) => {
     const message = await direct.getMessage(eventsStream, { seq })
     return message === null ? undefined : readEvent(message)
   })

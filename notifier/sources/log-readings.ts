@@ -6,17 +6,17 @@ import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readingsStream } from '../../schemas/subjects.ts'
-import { type Recent, recent } from './recent.ts'
+import { type RecentCache, recentCache } from './recent-cache.ts'
 
 /** By sequence; a message has up to 512 KB. */
-export type LogReadings = Recent<readonly ArrivedReading[]>
+export type LogReadings = RecentCache<readonly ArrivedReading[]>
 
 const messagesKept = 8
 
 export async function openLogReadings(nc: NatsConnection): Promise<LogReadings> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
   const readLog = logReader(nc)
-  return recent(messagesKept, async (seq) => {
+  return recentCache(messagesKept, async (seq) => {
     const message = await direct.getMessage(readingsStream, { seq })
     if (message === null) return undefined
     // copied one by one: they are getters, which a spread leaves out

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ApiError } from '../../api/http/api-error.ts'
 import { type FairLine, type FairLineBounds, fairLine } from '../../api/http/fair-line.ts'
 import { openQueryStore } from '../../api/http/query-store.ts'
-import { streamRoom } from '../../api/stream/room.ts'
+import { streamPlaces } from '../../api/stream/stream-places.ts'
 import type { Store } from '../../store/store.ts'
 
 const bounds: FairLineBounds = { running: 2, runningEach: 1, waiting: 4, waitingEach: 3 }
@@ -154,7 +154,7 @@ test('no bound is ever exceeded, every request is answered, and no place is lost
 })
 
 test('an account has room for a stream while visitors fill theirs, and takes no place of theirs', () => {
-  const room = streamRoom({ accounts: { most: 3, each: 2 }, visitors: { most: 4, each: 2 } })
+  const room = streamPlaces({ accounts: { most: 3, each: 2 }, visitors: { most: 4, each: 2 } })
   const asker = (isVisitor: boolean, share: string) => ({
     isVisitor,
     share: () => share,

@@ -21,7 +21,7 @@ type Take = () => () => void
  * @param isPage the account's own dashboard, which does not take the places of its programs
  * @returns a function that takes the place, when the stream starts @throws ApiError 429, 503
  */
-export function streamRoom(
+export function streamPlaces(
   bounds: StreamBounds = usualBounds,
 ): (asker: Asker, isPage: boolean) => Take {
   const open = { accounts: new Map<string, number>(), visitors: new Map<string, number>() }

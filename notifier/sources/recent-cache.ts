@@ -1,12 +1,15 @@
 /** The last items that were read or seen, by sequence. */
-export type Recent<T> = {
+export type RecentCache<T> = {
   readonly put: (seq: number, value: T) => void
   /** Two callers that read the same sequence at once share one read. */
   readonly get: (seq: number) => Promise<T | undefined>
 }
 
 /** Stores the last `size` items; reads those that it does not hold. */
-export function recent<T>(size: number, read: (seq: number) => Promise<T | undefined>): Recent<T> {
+export function recentCache<T>(
+  size: number,
+  read: (seq: number) => Promise<T | undefined>,
+): RecentCache<T> {
   const recent = new Map<number, Promise<T | undefined>>()
   const keep = (seq: number, value: Promise<T | undefined>): void => {
     recent.delete(seq)
