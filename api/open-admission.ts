@@ -20,7 +20,7 @@ import { showUsage } from './quota/usage.ts'
 
 export type Admission = {
   readonly admit: Admit
-  /** Of an account; undefined: the account does not exist. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => Tier | undefined
   /** How long ago the keys in memory were last confirmed by NATS, ms. */
   readonly staleMs: () => number

@@ -176,7 +176,7 @@ export type Imported = {
   created: number
   changed: number
   unchanged: number
-  /** Of the changed ones, how many have another value of each. */
+  /** How many of the changed sensors have another value of each. */
   readonly what: Partial<Record<SettingName | 'sites', number>>
 }
 

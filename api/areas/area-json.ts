@@ -51,7 +51,7 @@ export type AqiJson = {
   readonly median: number | null
   readonly min: number | null
   readonly max: number | null
-  /** Of the average. */
+  /** The category of the average. */
   readonly category: string | null
   /** The pollutant whose mean concentration has the larger index. */
   readonly dominant_pollutant: Pollutant | null

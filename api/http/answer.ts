@@ -9,7 +9,7 @@ export type Answer = {
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
-  /** Of an answer that stays the same while the process runs: a client that has it gets a 304. */
+  /** Set if the answer stays the same while the process runs: a client that has it gets a 304. */
   readonly etag?: string
   /** Instead of `body`: receives the connection once the head is sent, and ends it. */
   readonly follow?: (out: ServerResponse) => void
@@ -37,7 +37,7 @@ export type Asker = {
 }
 
 export type Request = {
-  /** Of the path, decoded. */
+  /** The named parts of the path, decoded. */
   readonly names: Readonly<Record<string, string>>
   readonly params: Params
   /** The media type agreed on, one of the route's. */

@@ -25,10 +25,10 @@ export type Turn = {
 export type FairLine = <T>(turn: Turn, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export type FairLineBounds = {
-  /** At once, in total and per share. */
+  /** How much runs at once, in total and per share. */
   readonly running: number
   readonly runningEach: number
-  /** In line, in total and per share. */
+  /** How much waits in line, in total and per share. */
   readonly waiting: number
   readonly waitingEach: number
   /** The longest wait in line, then 503; absent: without a limit. */

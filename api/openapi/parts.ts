@@ -73,7 +73,7 @@ const headersOf = (names: readonly string[]) => ({
   headers: Object.fromEntries(names.map((name) => [name, refTo('headers')(name)])),
 })
 
-/** Of every answer to a request with a key. */
+/** The headers of every answer to a request with a key. */
 export const standingHeaders = [
   'RateLimit',
   'RateLimit-Policy',

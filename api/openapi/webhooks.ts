@@ -41,7 +41,7 @@ const answers = (
     ...failures(403, ...others),
   },
 })
-/** Of operations that read a body, even an optional one. */
+/** Errors of operations that read a body, even an optional one. */
 const ofBody = [413, 415]
 const theWebhook: Answered = ['200', 'OneWebhook', 'the webhook']
 

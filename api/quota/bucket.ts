@@ -14,7 +14,7 @@ import { buckets } from '../../schemas/subjects.ts'
 
 export type KnownCount = {
   readonly count: Count
-  /** Of the bucket; 0: there is nothing yet. */
+  /** The entry's revision in the bucket; 0: it does not exist yet. */
   readonly revision: number
 }
 

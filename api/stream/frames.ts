@@ -16,7 +16,7 @@ export type Frame = {
 
 /** The place of a client: everything up to this message, or up to this place in it, was sent. */
 export type StreamCursor = {
-  /** Of READINGS. */
+  /** Sequence of READINGS. */
   readonly seq: number
   /** undefined: the whole message. */
   readonly place: number | undefined

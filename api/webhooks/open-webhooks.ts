@@ -26,7 +26,7 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly nowMs: () => number
   readonly allowInsecure: boolean
-  /** Of an account; undefined if there is no such account. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly box: () => Promise<SecretBox>
 }

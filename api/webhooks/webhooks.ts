@@ -36,7 +36,7 @@ import { invalidBody, premiumOnly, toWebhookError } from './webhook-error.ts'
 
 type Options = {
   readonly book: WebhookBook
-  /** Of an account; undefined if there is no such account. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly judge: JudgeWanted
   readonly box: () => Promise<SecretBox>

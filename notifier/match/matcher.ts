@@ -42,7 +42,7 @@ export type Matcher = {
   readonly folded: (webhook: WebhookNumber) => void
   /** How many more deliveries may wait for an endpoint. */
   readonly roomOf: (webhook: WebhookNumber) => number
-  /** At least half of its places are free again. */
+  /** Whether at least half of its places are free again. */
   readonly hasDrained: (webhook: WebhookNumber) => boolean
   /** The sequence from which the source must be read again for the webhook; 0: it is not behind. */
   readonly behindOf: (webhook: WebhookNumber, source: SourceName) => number

@@ -37,7 +37,7 @@ export type Disabling = {
   readonly reason: 'gone' | 'failing'
   readonly detail: string
   readonly atMs: number
-  /** Of an endpoint that failed. */
+  /** The health of an endpoint that failed. */
   readonly health: Health
 }
 

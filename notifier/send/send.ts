@@ -48,9 +48,9 @@ export type Sender = AsyncDisposable & { readonly send: (post: Post) => Promise<
 export type SendLimits = {
   readonly totalMs: number
   readonly connectMs: number
-  /** Of the body. */
+  /** Most bytes of the body that are read. */
   readonly readBytes: number
-  /** On the socket, of any kind. */
+  /** Most bytes received on the socket, of any kind. */
   readonly answerBytes: number
   readonly keptBytes: number
 }

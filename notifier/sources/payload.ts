@@ -106,7 +106,7 @@ export function occurrenceOfReading(
 
 type Anchor = {
   readonly keccak: Keccak
-  /** Of the batch that holds the reading. */
+  /** The event of the batch that holds the reading. */
   readonly event: AnchoredEvent
   readonly publicUrl: string
 }
