@@ -1,5 +1,5 @@
 /** Admits a request: is the key valid, is quota left, and is the key still valid after the wait? */
-import type { Ask } from '../core/access/quota.ts'
+import type { Charge } from '../core/access/quota.ts'
 import type { AuthHeaders, KeyGuard } from './access/key-guard.ts'
 import type { Caller } from './http/answer.ts'
 import type { Quota } from './quota/quota.ts'
@@ -14,7 +14,7 @@ export type Admitted = {
 }
 
 /** @throws ApiError 401, 429, 503 */
-export type Admit = (headers: AuthHeaders, ask: Ask) => Promise<Admitted>
+export type Admit = (headers: AuthHeaders, ask: Charge) => Promise<Admitted>
 
 type Options = {
   readonly guard: KeyGuard

@@ -4,7 +4,7 @@
  */
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import type { RollupProgress } from '../../operate/rollup-progress.ts'
-import type { Keep } from '../../runtime/keep.ts'
+import type { Cache } from '../../runtime/cache.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
@@ -35,7 +35,7 @@ export type HistoryRequest = {
   /**
    * Cache for what was computed from readings; accounts and visitors have separate ones, as lanes.
    */
-  readonly keep: Keep
+  readonly keep: Cache
 }
 
 /** @param area as the store calls it @throws StoreUnavailable */

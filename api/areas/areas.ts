@@ -1,7 +1,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../../core/time.ts'
-import type { Keep } from '../../runtime/keep.ts'
+import type { Cache } from '../../runtime/cache.ts'
 import type { BucketSize, Store } from '../../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
@@ -23,7 +23,7 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
   /** Separate: what visitors request does not evict what accounts requested. */
-  readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
+  readonly keeps: { readonly accounts: Cache; readonly visitors: Cache }
   readonly queryStore: QueryStore
   readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
@@ -136,7 +136,7 @@ function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Perio
 async function readHistory(
   { history, queryStore }: Options,
   asker: Asker,
-  keep: Keep,
+  keep: Cache,
   { storedAs, period, interval }: Wanted,
 ): Promise<AreaStatistics> {
   const { isVisitor } = asker
