@@ -1,6 +1,6 @@
 /**
- * What the notifier is measured against: a sender as they are usually written. One pool of places
- * for everybody, a promise a delivery, nothing durable, no limits by endpoint. It looks webhooks up
+ * What the notifier is compared with: a sender as they are usually written. One pool of places
+ * for all, a promise per delivery, nothing durable, no limits by endpoint. It looks webhooks up
  * by sensor, signs and posts as ours does, and writes no log of attempts.
  */
 import { readFileSync } from 'node:fs'

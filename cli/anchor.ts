@@ -108,11 +108,12 @@ const deploy = (context: CommandContext): Promise<number> =>
 
 /** @throws WrongUsage where a stolen writer key would own the contract for ever */
 function ownerOf(flags: Flags, writer: Hex, chainId: number): Hex {
-  const said = textFlag(flags, 'owner')
-  if (said !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(said))
-    throw new WrongUsage(`--owner must be an address, and is "${said}"`)
-  if (isDemonstrationChain(chainId)) return said === undefined ? writer : `0x${said.slice(2)}`
-  if (said !== undefined && said.toLowerCase() !== writer.toLowerCase()) return `0x${said.slice(2)}`
+  const owner = textFlag(flags, 'owner')
+  if (owner !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(owner))
+    throw new WrongUsage(`--owner must be an address, and is "${owner}"`)
+  if (isDemonstrationChain(chainId)) return owner === undefined ? writer : `0x${owner.slice(2)}`
+  if (owner !== undefined && owner.toLowerCase() !== writer.toLowerCase())
+    return `0x${owner.slice(2)}`
   throw new WrongUsage(
     `--owner must name an account other than the writer ${writer}: the writer's key is on a server, and a thief could never be shut out of a contract that it owns`,
   )
@@ -136,7 +137,7 @@ const resyncNow = (context: CommandContext): Promise<number> =>
     print(
       flags['json'] === true
         ? JSON.stringify(pair)
-        : `goes on with batch ${pair.index0} and nonce ${pair.nonce0}`,
+        : `continues with batch ${pair.index0} and nonce ${pair.nonce0}`,
     )
     return exitCodes.done
   })

@@ -69,8 +69,17 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const mails = await openMailing(mailing, opened)
   const webhooksOf = indexByAccount(webhooks)
   const holdings = openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf })
-  const asked = { publicUrl, proxies, nowMs, clockMs }
-  const people = await openPeople({ nc, book, sessions, mails, box, audit, holdings, ...asked })
+  const environment = { publicUrl, proxies, nowMs, clockMs }
+  const people = await openPeople({
+    nc,
+    book,
+    sessions,
+    mails,
+    box,
+    audit,
+    holdings,
+    ...environment,
+  })
 
   const app = createApp({
     files,

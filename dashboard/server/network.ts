@@ -20,7 +20,7 @@ export function networkRoute({ apiUrl, nowMs }: Options): DashboardRoute {
   return {
     method: 'GET',
     path: '/.well-known/airproof.json',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx) => {
       const body = await keep({ what: 'network' }, () => askNetwork(apiUrl))
       const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
