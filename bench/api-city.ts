@@ -30,7 +30,7 @@ const keys = new Map([[hash('sha256', key), known]])
 const guard = createKeyGuard({
   find: (name) => keys.get(name),
   hasAccount: () => true,
-  unheardMs: () => 0,
+  staleMs: () => 0,
   nowMs: Date.now,
 })
 /** Keys are checked; quotas have a benchmark of their own. */

@@ -200,7 +200,7 @@ async function benchAreas(store: Store) {
         directory: () => directory,
         history: createAreaHistory({ progress, nowMs: Date.now }),
         keeps: { accounts: keep, visitors: keep },
-        askStore: (asker, work) => work(store, asker.gone()),
+        queryStore: (asker, work) => work(store, asker.gone()),
         nowMs: Date.now,
       }),
     ],

@@ -64,7 +64,7 @@ async function memory() {
   const guard = createKeyGuard({
     find: (name) => keys.get(name),
     hasAccount: () => true,
-    unheardMs: () => 0,
+    staleMs: () => 0,
     nowMs: Date.now,
   })
   await using quota = createQuota({
@@ -76,7 +76,7 @@ async function memory() {
   const credentials = { authorization: `Bearer ${key}` }
   const one = async (): Promise<void> => {
     const { caller } = await admit(credentials, 'request')
-    caller.again()
+    caller.checkAgain()
   }
   const round = () => Promise.all(Array.from({ length: inFlight }, one))
   const usEach = async (work: () => unknown, count: number): Promise<number> => {

@@ -115,7 +115,7 @@ async function serve(): Promise<void> {
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, again: () => undefined }
+    const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
     hub.join(listener, hub.position())
   })

@@ -2,12 +2,12 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
 import { refusalReasons } from '../core/state/log-message.ts'
 import {
-  type Again,
   listRejected,
   needRejected,
   type Rejected,
   type RejectedFilter,
   type RejectedWithBytes,
+  type ReplayCounts,
   rejectedReasons,
   replayRejected,
 } from '../operate/rejected-messages.ts'
@@ -141,7 +141,7 @@ async function choose(
   return (await listRejected(nc, { ...filter, reasons }, limit)).toReversed()
 }
 
-function againLine({ replayed, truncated, unsendable, gone }: Again): string {
+function againLine({ replayed, truncated, unsendable, gone }: ReplayCounts): string {
   const rest = [
     truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
     unsendable > 0 ? `${unsendable} not: their sensor has no valid name` : '',

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Again, Rejected } from '../../../../operate/rejected-messages.ts'
+import type { Rejected, ReplayCounts } from '../../../../operate/rejected-messages.ts'
 import { getJson, sendJson } from '../../data.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
@@ -28,7 +28,7 @@ export function RejectedTab() {
   const replay = (ids: readonly string[]): Promise<boolean> =>
     action.run(async () => {
       setOutcome('')
-      setOutcome(againWords(await sendJson<Again>('POST', '/operator/api/replay', { ids })))
+      setOutcome(againWords(await sendJson<ReplayCounts>('POST', '/operator/api/replay', { ids })))
       setShown(undefined)
       answer.again()
     })

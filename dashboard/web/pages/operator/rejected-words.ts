@@ -1,4 +1,4 @@
-import type { Again } from '../../../../operate/rejected-messages.ts'
+import type { ReplayCounts } from '../../../../operate/rejected-messages.ts'
 
 const words: Readonly<Record<string, string>> = {
   not_json: 'It is not JSON.',
@@ -28,7 +28,7 @@ export const reasons = Object.keys(words)
 export const reasonWords = (reason: string): string => words[reason] ?? reason
 
 /** The outcome of sending again. */
-export function againWords({ replayed, truncated, unsendable, gone }: Again): string {
+export function againWords({ replayed, truncated, unsendable, gone }: ReplayCounts): string {
   return [
     `${replayed} sent again`,
     truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
