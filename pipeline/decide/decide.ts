@@ -4,11 +4,13 @@
  * state, and the next start rebuilds it from the log.
  */
 
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, sameValues, valueOf } from '../../core/air/values.ts'
 import { createHeard, hear, hearLate, humidityRun } from '../../core/state/apply-reading.ts'
+import type { LeafVersion } from '../../core/state/border.ts'
 import { someInside } from '../../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
 import type {
@@ -53,6 +55,8 @@ export type Decider = {
   readonly mayList: DayBook
   /** Counts what is not. */
   readonly onNotListed: (reason: Refused['reason']) => void
+  /** Of the readings of the next message. */
+  readonly leafVersion: () => LeafVersion
 }
 
 export const maxReadings = 2_000
@@ -62,6 +66,7 @@ const maxSensorLength = 128
 const stuckMask = maskOf('humidity_stuck')
 
 type Draft = {
+  readonly leafVersion: LeafVersion
   readonly readings: ArrivedReading[]
   readonly events: LogEvent[]
   readonly held: SensorId[]
@@ -71,7 +76,8 @@ type Draft = {
   bytes: number
 }
 
-const emptyDraft = (): Draft => ({
+const emptyDraft = ({ leafVersion }: Decider): Draft => ({
+  leafVersion: leafVersion(),
   readings: [],
   events: [],
   held: [],
@@ -84,7 +90,7 @@ const emptyDraft = (): Draft => ({
 type Counters = Pick<LogMessage, 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs'>
 
 function close({ state, worker }: Decider, draft: Draft, counters: Counters): LogMessage {
-  const { readings, events, held, deferred, refused, duplicates } = draft
+  const { leafVersion, readings, events, held, deferred, refused, duplicates } = draft
   return {
     partition: state.partition,
     worker,
@@ -95,6 +101,7 @@ function close({ state, worker }: Decider, draft: Draft, counters: Counters): Lo
     deferred,
     refused,
     duplicates: [...duplicates],
+    ...(leafVersion === 2 ? { leafVersion } : {}),
   }
 }
 
@@ -109,7 +116,7 @@ export function decideBatch(
   { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
 ): { readonly message: LogMessage; readonly covered: number } {
   const { state } = decider
-  const draft = emptyDraft()
+  const draft = emptyDraft(decider)
   listenAt(state, listenedMs)
   let n = state.n
   let covered = 0
@@ -188,7 +195,8 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   const slot = slotOf(state, believed.sensor)
   const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
   const seq = seqOf(state.partition, n)
-  const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
+  const flags = isStuck ? believed.flags | stuckMask : believed.flags
+  const reading = numbered(believed, seq, flags, draft.leafVersion)
   hear(state, slot, reading, seq, heard)
   decider.watch(slot)
   const place = draft.readings.push(reading) - 1
@@ -204,16 +212,30 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   keepPartial(draft, believed)
 }
 
-const numbered = (believed: Believed, seq: number, flags: number): ArrivedReading => ({
-  sensor: believed.sensor,
-  area: believed.area,
-  timeMs: believed.timeMs,
-  arrivedMs: believed.arrivedMs,
-  values: believed.values,
-  aqi: believed.aqi,
-  flags,
-  seq,
-})
+function numbered(
+  believed: Deferred,
+  seq: number,
+  flags: number,
+  leafVersion: LeafVersion,
+): ArrivedReading {
+  const reading: { -readonly [Name in keyof ArrivedReading]: ArrivedReading[Name] } = {
+    sensor: believed.sensor,
+    area: believed.area,
+    timeMs: believed.timeMs,
+    arrivedMs: believed.arrivedMs,
+    values: believed.values,
+    aqi: believed.aqi,
+    flags,
+    seq,
+  }
+  if (leafVersion === 1) return reading
+  reading.leafVersion = leafVersion
+  const { device, signed } = believed
+  if (device === undefined || signed === undefined) return reading
+  reading.device = device
+  reading.signed = signed
+  return reading
+}
 
 const isPartial = ({ flags }: Pick<Believed, 'flags'>): boolean => (flags & droppedMask) !== 0
 
@@ -263,8 +285,15 @@ function countDuplicate(draft: Draft, sensor: SensorId): void {
 }
 
 /** No row is longer: numbers of at most 16 digits, and text that JSON may escape. */
-const rowBytes = ({ sensor, area, values }: Pick<Believed, 'sensor' | 'area' | 'values'>): number =>
-  150 + sensor.length + area.length * 6 + (values.length - fewestValues) * valueBytes
+const rowBytes = ({ sensor, area, values, signed }: Deferred): number =>
+  150 +
+  sensor.length +
+  area.length * 6 +
+  (values.length - fewestValues) * valueBytes +
+  (signed === undefined ? 0 : signedBytes(signed))
+/** Its place, algorithm, hash, key and signature; and the text, which JSON may escape. */
+const signedBytes = ({ publicKey, signature, text }: DeviceSignature): number =>
+  120 + publicKey.length + signature.length + Buffer.byteLength(JSON.stringify(text))
 /** Of each value beyond the basic five: no hard range has more digits. */
 const valueBytes = 11
 /** No event of a reading is longer: three names and four numbers. */
@@ -329,13 +358,14 @@ export function decideLate(
   { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
 ): LogMessage {
   const { state } = decider
-  const draft = emptyDraft()
+  const draft = emptyDraft(decider)
   listenAt(state, listenedMs)
   let n = state.n
   for (const { deferred, verdict } of verdicts) {
     switch (verdict) {
       case 'accepted': {
-        const reading = numbered(deferred, seqOf(state.partition, ++n), deferred.flags)
+        const seq = seqOf(state.partition, ++n)
+        const reading = numbered(deferred, seq, deferred.flags, draft.leafVersion)
         hearLate(state, slotOf(state, reading.sensor), reading)
         draft.readings.push(reading)
         keepPartial(draft, deferred)
@@ -361,9 +391,19 @@ export function decideTick(
 ): LogMessage {
   const { rawLast, rawLastTimeMs, n: nLast } = decider.state
   listenAt(decider.state, listenedMs)
-  const draft = { ...emptyDraft(), events: [...found.events], held: [...found.held] }
+  const draft = { ...emptyDraft(decider), events: [...found.events], held: [...found.held] }
   return close(decider, draft, { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs })
 }
+
+/** The partition's mark (`core/state/border.ts`). */
+export const decideMark = (
+  decider: Decider,
+  counters: { readonly lateTo: number; readonly listenedMs: number },
+): LogMessage => ({
+  ...decideTick(decider, { events: [], held: [] }, counters),
+  leafVersion: 2,
+  isMark: true,
+})
 
 /** Closes a committed message in the state. */
 export const settle = (decider: Decider, message: LogMessage, seq: number): void =>
