@@ -22,7 +22,7 @@ const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 /** In one order and with the fields of a reading alone, to be compared whole. */
 export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
   rows
-    .map(({ sensor, area, timeMs, values, aqi, flags, seq }) => ({
+    .map(({ sensor, area, timeMs, values, aqi, flags, seq, leafVersion, device }) => ({
       sensor,
       area,
       timeMs,
@@ -30,6 +30,8 @@ export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
       aqi,
       flags,
       seq,
+      ...(leafVersion === undefined ? {} : { leafVersion }),
+      ...(device === undefined ? {} : { device }),
     }))
     .toSorted(bySeq)
 
