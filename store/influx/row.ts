@@ -9,7 +9,12 @@ import type { InfluxCell } from './query.ts'
 
 /** The columns of `readingOf`, in its order; time comes first of itself. */
 export const readingFields = [
-  ...['aqi', 'flags', 'seq', 'area', 'leaf', 'device'],
+  'aqi',
+  'flags',
+  'seq',
+  'area',
+  'leaf',
+  'device',
   ...quantityNames,
 ].join(', ')
 const valuesAt = 7

@@ -24,7 +24,13 @@ export const applicationId = 0x61697270
 
 /** The columns of `reading`, in the order of a packed row; `device` comes after them. */
 export const readingColumns: readonly string[] = [
-  ...['s', 'a', 't', 'aqi', 'flags', 'seq', 'leaf'],
+  's',
+  'a',
+  't',
+  'aqi',
+  'flags',
+  'seq',
+  'leaf',
   ...quantityNames,
 ]
 

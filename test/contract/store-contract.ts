@@ -4,6 +4,7 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { type AreaStats, type Cursor, type Store, StoreUnavailable } from '../../store/store.ts'
+import { plainRows } from '../support/chaos/read-store.ts'
 import { type Over } from '../support/readings.ts'
 import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
@@ -133,7 +134,7 @@ export function storeContract(
           const former = reading({ timeMs: noon + 10, seq: 10 })
           expect(await store.writeBatch([former, ...signed, unsigned])).toEqual([])
           await store.writeBatch(signed.slice(0, 1))
-          const rows = [...signed.map(({ signed: _, ...row }) => row), unsigned, former]
+          const rows = [...plainRows(signed), unsigned, former]
           expect(await store.existing(rows)).toEqual(rows)
           expect(await store.range(sensorId(1), early, late, 9)).toEqual(rows.toReversed())
           expect(await store.rangeAll(early, late, 9)).toEqual(rows.toReversed())
