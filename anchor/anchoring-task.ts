@@ -18,7 +18,7 @@ type Options = {
   readonly log: Logger
 }
 
-/** Anchors while this process holds the lease; the others stand by. Two at once would do no harm. */
+/** Anchors while this process holds the lease; the others stand by. Two at once do no harm. */
 export class AnchoringTask {
   readonly #leases: Leases
   readonly #leasing: Promise<void>
@@ -33,7 +33,7 @@ export class AnchoringTask {
       single: [tasks.anchor],
       // the pipelines count who is alive among themselves
       aliveAs: alivePrefixes.anchor,
-      aliveSays: formatIso(Date.now()),
+      aliveValue: formatIso(Date.now()),
       onHeld: () => {
         this.#anchoring = start()
       },

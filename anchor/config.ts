@@ -5,11 +5,11 @@ import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 import type { FeeRules } from './chain/fees.ts'
 
 export type ChainSettings = {
-  /** Asked in this order; the next one when one does not answer. Empty: no chain is known. */
+  /** Used in this order; the next one when one does not answer. Empty: no chain is known. */
   readonly rpcUrls: readonly string[]
-  /** The chain it must be; undefined: what the deployment says. */
+  /** The chain it must be; undefined: that of the deployment. */
   readonly chainId: number | undefined
-  /** Lower case; undefined: what the deployment says. */
+  /** Lower case; undefined: that of the deployment. */
   readonly contract: string | undefined
   /** Where the contract was deployed, or before: its events are read from there. */
   readonly contractBlock: number
@@ -18,9 +18,9 @@ export type ChainSettings = {
 }
 
 export type AnchorConfig = ChainSettings & {
-  /** A batch is sealed at most so long after its first reading. */
+  /** A batch is sealed at most this long after its first reading. */
   readonly intervalMs: number
-  /** A batch is sealed when it holds so many readings, at a message's end. */
+  /** A batch is sealed when it holds this many readings, at a message's end. */
   readonly maxReadings: number
   /** The chain is looked at so often. */
   readonly pollMs: number

@@ -1,4 +1,4 @@
-/** Bucket `batches` in memory: what is sealed, and how it stands on the chain. */
+/** Bucket `batches` in memory: what is sealed, and its state on the chain. */
 
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -29,7 +29,7 @@ export type SealedBatches = AsyncDisposable & {
   /** Index of the last sealed batch; all before it are there too. */
   readonly last: () => number
   readonly get: (index: number) => SealedBatch | undefined
-  /** Which batch left this head; 0: the contract's first head. undefined: none of ours. */
+  /** Which batch left this head; 0: the contract's first head. undefined: not our batch. */
   readonly indexOfHead: (head: Hex) => number | undefined
   readonly anchored: (index: number) => Anchored | undefined
   /** Resolves when memory holds what was written before the call. */

@@ -3,9 +3,9 @@
  * what some projection has still to read, and in any case each partition's last message of the log:
  * without it the partition's fence would be gone and its numbers would begin again.
  *
- * A process that reads the log late (the notifier) says so in bucket `system`, key `needed.<name>`:
+ * A process that reads the log late (the notifier) writes so into bucket `system`, key `needed.<name>`:
  * `{"readings": n}`, the oldest sequence that it still reads, or null. That holds a message back for
- * seven days and no longer, whatever the key says and whether or not its process still runs.
+ * seven days and no longer, whatever the key holds and whether or not its process still runs.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { KV } from '@nats-io/kv'
@@ -66,7 +66,7 @@ type TrimmerOptions = {
 }
 
 /**
- * Trims once each time it is called, up to what was final the time before. So whoever begins to
+ * Trims once each time it is called, up to what was final the time before. So a process that begins to
  * read when a batch is final (source `anchored` of the notifier) has the time between two rounds to
  * say that it does.
  * @returns the oldest sequence that is kept now; undefined: nothing was trimmed
@@ -147,18 +147,18 @@ async function lastOfLog(
 async function readNeeds(nc: NatsConnection, system: KV): Promise<number[]> {
   const needs: number[] = []
   for (const key of (await lastValues(nc, buckets.system, [`${neededPrefix}>`])).keys()) {
-    const said = await readEntry(system, key, 'unknown')
-    const readings = numberIn(said, 'readings')
+    const needed = await readEntry(system, key, 'unknown')
+    const readings = numberIn(needed, 'readings')
     if (readings !== undefined) needs.push(readings)
     // what we cannot read may need everything
-    else if (!isNothing(said)) needs.push(1)
+    else if (!isNothing(needed)) needs.push(1)
   }
   return needs
 }
 
-const isNothing = (said: unknown): boolean =>
-  said === undefined ||
-  (typeof said === 'object' && said !== null && 'readings' in said && said.readings === null)
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  (typeof value === 'object' && value !== null && 'readings' in value && value.readings === null)
 
 function numberIn(value: unknown, name: string): number | undefined {
   if (typeof value !== 'object' || value === null || !(name in value)) return undefined

@@ -1,5 +1,5 @@
 /** Lets a request in: who asks, is there quota left, and is the key still good behind the wait? */
-import type { Ask } from '../core/access/quota.ts'
+import type { Charge } from '../core/access/quota.ts'
 import type { Credentials, KeyGuard } from './access/key-guard.ts'
 import type { Caller } from './http/answer.ts'
 import type { Quota } from './quota/quota.ts'
@@ -14,7 +14,7 @@ export type Admitted = {
 }
 
 /** @throws ApiError 401, 429, 503 */
-export type Admit = (credentials: Credentials, ask: Ask) => Promise<Admitted>
+export type Admit = (credentials: Credentials, ask: Charge) => Promise<Admitted>
 
 type Options = {
   readonly guard: KeyGuard

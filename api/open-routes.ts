@@ -1,8 +1,8 @@
 /** Every route of `/v1`, each made of what it needs. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
+import { createCache } from '../runtime/cache.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { createKeep } from '../runtime/keep.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
@@ -59,7 +59,7 @@ export async function openRoutes(
   const webhooks = opened.use(
     await openWebhooks({ nc, level, board, rules, directory, nowMs, allowInsecure, tierOf, box }),
   )
-  const keep = () => createKeep({ forMs: keptMs, most: 2_000, nowMs })
+  const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
     listSensors({ board, rules, directory }),
     sensorStatus({ board, rules, texts, nowMs }),

@@ -26,7 +26,7 @@ import type { Reading } from '../core/air/reading.ts'
 import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
 import { createRollupProgress } from '../operate/rollup-progress.ts'
-import { createKeep } from '../runtime/keep.ts'
+import { createCache } from '../runtime/cache.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
@@ -187,7 +187,7 @@ async function benchAreas(store: Store) {
     Array.from({ length: sensors }, (_, n) => registered(n)),
     { networkName: 'Lagos', idPrefix: 'NGR-LOS' },
   )
-  const keep = createKeep({ forMs: keptMs, most: 2_000, nowMs: Date.now })
+  const keep = createCache({ forMs: keptMs, most: 2_000, nowMs: Date.now })
   const app = createApp({
     admit,
     observe: ({ cause }) => {

@@ -6,15 +6,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'
 import { valueOf } from '../core/air/values.ts'
-import { createHeard, hear, humidityRun } from '../core/state/apply-reading.ts'
+import { applyNewer, createOutcome, humidityRun } from '../core/state/apply-reading.ts'
 import { listenAt } from '../core/state/evolve.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
+  compareToNewest,
   createState,
   type PartitionState,
   plainState,
   slotOf,
-  standing,
 } from '../core/state/partition-state.ts'
 import { graceMsOf } from '../core/state/presence.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
@@ -122,7 +122,7 @@ const workers: Worker[] = Array.from({ length: partitionCount }, (_, p) => {
   const state = createState(p)
   return { state, wheel: createSilenceWheel(state, () => graceMsOf(cadenceMs)) }
 })
-const heard = createHeard()
+const outcome = createOutcome()
 let hearMs = 0
 let silenceMs = 0
 let rises = 0
@@ -137,11 +137,12 @@ function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Ar
     const known = slots[i] ?? -1
     const slot = known === -1 ? slotOf(state, reading.sensor) : known
     slots[i] = slot
-    if (standing(state, slot, reading) !== 'newer') throw new Error('the bench made an old reading')
+    if (compareToNewest(state, slot, reading) !== 'newer')
+      throw new Error('the bench made an old reading')
     humidityRun(state, slot, valueOf(reading.values, 'humidity'))
-    hear(state, slot, reading, ++n, heard)
-    if (heard.rise) rises++
-    if (heard.cameOnline) onlines++
+    applyNewer(state, slot, reading, ++n, outcome)
+    if (outcome.rise) rises++
+    if (outcome.cameOnline) onlines++
   }
   state.n = n
   return slots

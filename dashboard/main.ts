@@ -7,7 +7,7 @@ import { connectNats } from '../runtime/nats/nats.ts'
 import { watchBucket, watchChecked } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
@@ -28,7 +28,7 @@ import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
 import { openWebFiles } from './server/web-files.ts'
 
-export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readDashboardConfig({ env, flags }, config.dataFolder)
   const { publicUrl, proxies, apiUrl } = settings
   const files = openWebFiles(settings.pages)

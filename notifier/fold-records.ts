@@ -47,7 +47,7 @@ export function foldRecord(work: ShardWork, record: LedgerRecord): void {
       dropIfDeleted(work, record.webhook)
       return
     case 'hook':
-      if (record.says.op === 'dropped') forget(work, record.webhook)
+      if (record.change.op === 'dropped') forget(work, record.webhook)
       applyRecord(ledger, record)
       catchUp.look(record.webhook)
       return

@@ -7,7 +7,7 @@ import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -22,7 +22,7 @@ import { createShards, type Shards } from './shards.ts'
 const orderlyMs = 8_000
 const tellNeededMs = 10_000
 
-export const run = tryAgainWhereAway(async ({ config, env, flags, log: logger, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readNotifierConfig({ env, flags })
   const failed = Promise.withResolvers<never>()

@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client'
 import { sensorIdRules } from '../core/air/sensor-id.ts'
 import { publicResolver } from '../runtime/http/public-resolver.ts'
 import { createKeccak } from '../runtime/keccak.ts'
-import { takenBySomeoneElse } from '../runtime/nats/leases.ts'
+import { heldByAnother } from '../runtime/nats/leases.ts'
 import { countDropped, openMailQueue } from '../runtime/nats/mail-queue.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Instance } from '../runtime/process/instance-id.ts'
@@ -51,7 +51,7 @@ export async function openContext(options: Options): Promise<ShardContext> {
   const book = opened.use(openWebhookBook(webhooks, accounts, box))
   const { allowInsecure, signatureHeader, rate, mostWaiting, publicUrl } = settings
   const sendMail = ownerMails(openMailQueue(nc, box, countDropped(registry)), logger, stop)
-  const isTaken = takenBySomeoneElse(leases, instance.id)
+  const isTaken = heldByAnother(leases, instance.id)
   return {
     ...given,
     ...reportEndpoints({ webhooks: webhooks.kv, sendMail, metrics, logger }),

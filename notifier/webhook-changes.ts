@@ -24,5 +24,5 @@ export function dropIfDeleted(
   if (!context.book.isGone(webhook) || dropping.has(webhook) || stop.aborted) return
   if (scheduler.endpointOf(webhook).inFlight.size > 0) return
   dropping.add(webhook)
-  wal.add([{ type: 'hook', webhook, says: { op: 'dropped' } }])
+  wal.add([{ type: 'hook', webhook, change: { op: 'dropped' } }])
 }

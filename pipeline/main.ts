@@ -12,7 +12,7 @@ import { Lifetime } from '../runtime/process/lifetime.ts'
 import {
   type ProcessContext,
   type ProcessMain,
-  tryAgainWhereAway,
+  tryAgainIfAway,
 } from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
@@ -34,7 +34,7 @@ const publishTimeoutMs = 2_000
 
 /** @param newest the newest format level that the process knows */
 export const runAt = (newest: FormatLevel): ProcessMain =>
-  tryAgainWhereAway((context) => runPipeline(newest, context))
+  tryAgainIfAway((context) => runPipeline(newest, context))
 
 export const run = runAt(newestLevel)
 

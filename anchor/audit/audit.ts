@@ -29,15 +29,15 @@ export type AuditOptions = {
   readonly keccak: Keccak
   /** Headers, leaves and rows are looked at from this batch on; the events all are. */
   readonly from: number
-  /** Which rows; `isAll`: there are no others, so whatever is missing is missing. */
+  /** Which rows; `isAll`: there are no others, so a row that is not among them is missing. */
   readonly rows?: RowSource
   /** What rows that are not anchored yet are held against. */
   readonly unanchored: Unanchored
-  /** A reading that arrived so long before the finalized block should be anchored in it. */
+  /** A reading that arrived this long before the finalized block should be anchored in it. */
   readonly graceMs: number
-  /** Since when an anchor process runs, as it says itself; undefined: none does. */
+  /** Since when an anchor process has run, by its own report; undefined: none runs. */
   readonly anchorSinceMs: number | undefined
-  /** The contract was named by the person who asks, not taken from the operator's record. */
+  /** The contract was named by the auditor, not taken from the operator's record. */
   readonly isPinned: boolean
   readonly onBatch?: (index: number) => void
 }
@@ -72,9 +72,9 @@ export type AuditReport = {
   readonly heartbeats: number
   readonly readings: number
   readonly leaves: number
-  /** null: rows were not asked for. */
+  /** null: rows were not audited. */
   readonly rows: (RowReport & { readonly all: boolean; readonly from: string }) | null
-  /** What a report without findings vouches for. */
+  /** What a report without findings covers. */
   readonly covers: Coverage
   readonly findings: readonly Finding[]
   readonly findings_total: number
@@ -86,7 +86,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkStory(story, deployment, { findings, keccak })
   const looked = story.anchors.filter(({ index }) => index >= from)
   const { headers, leaves } = await checkBatches(looked, options, findings)
-  // what another contract says vouches for no row
+  // the events of another contract prove no row
   const rows = story.isOurCode ? await checkAllRows(headers, options, findings) : null
   return {
     ok: findings.total() === 0,
@@ -124,7 +124,7 @@ async function checkBatches(
     if (isHeader) headers.push(header)
     end = isHeader ? endOf(header, keccak) : undefined
     if (isHeader && header.beacon !== zeroHash && !(await isBlock(header.beacon)))
-      findings.add('beacon', header.index, `batch ${header.index}: ${header.beacon} is no block`)
+      findings.add('beacon', header.index, `batch ${header.index}: ${header.beacon} is not a block`)
     leaves += await checkBlob(blobs, anchor, tools)
   }
   return { headers, leaves }

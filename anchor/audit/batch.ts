@@ -58,7 +58,7 @@ const claimFaults: Readonly<
   nFirst: 'its numbers do not go on where the batch before ended: a reading was left out',
 }
 
-/** A header with a number that no hash can be taken of is no header either. */
+/** A header with a number that cannot be hashed is not a header either. */
 function hashOf(header: BatchHeader, keccak: Keccak): string {
   try {
     return headerHash(header, keccak)
@@ -73,15 +73,15 @@ export async function checkBlob(
   { index, headerHash: anchored, root, count }: Anchored,
   { findings, keccak }: Tools,
 ): Promise<number> {
-  const tell = (words: string): void => findings.add('blob', index, `batch ${index}: ${words}`)
+  const report = (words: string): void => findings.add('blob', index, `batch ${index}: ${words}`)
   try {
     const top = await blobs.top(index)
     if (top === undefined) {
-      tell('its leaves were not published')
+      report('its leaves were not published')
       return 0
     }
-    if (toHex(keccak(top.header)) !== anchored) tell('the header in its blob is another one')
-    if (top.leaves !== count) tell(`${top.leaves} leaves were published, and ${count} anchored`)
+    if (toHex(keccak(top.header)) !== anchored) report('the header in its blob is another one')
+    if (top.leaves !== count) report(`${top.leaves} leaves were published, and ${count} anchored`)
     let former: Uint8Array | undefined
     let read = 0
     const roots: Uint8Array[] = []
@@ -89,27 +89,27 @@ export async function checkBlob(
       const leaves = await blobs.tile(index, tile)
       const expected = Math.min(tileLeaves, top.leaves - tile * tileLeaves)
       if (leaves?.length !== expected) {
-        tell(`tile ${tile} holds ${leaves?.length ?? 0} leaves instead of ${expected}`)
+        report(`tile ${tile} holds ${leaves?.length ?? 0} leaves instead of ${expected}`)
         return read
       }
       for (const leaf of leaves) {
         const order = former === undefined ? -1 : Buffer.compare(former, leaf)
-        if (order === 0) tell(`the leaf ${toHex(leaf)} is there twice`)
-        if (order > 0) tell(`the leaf ${toHex(leaf)} is out of order`)
+        if (order === 0) report(`the leaf ${toHex(leaf)} is there twice`)
+        if (order > 0) report(`the leaf ${toHex(leaf)} is out of order`)
         former = leaf
       }
       read += leaves.length
       roots.push(merkleTree(leaves, keccak).root)
       // the proofs that are handed out go through the tiles' roots as they were published
       if (Buffer.compare(roots[tile] ?? leaf0, top.roots[tile] ?? leaf0) !== 0)
-        tell(`the leaves of tile ${tile} do not give the root that was published of it`)
+        report(`the leaves of tile ${tile} do not give the root that was published of it`)
     }
     const computed = roots.length === 0 ? zeroHash : toHex(merkleTree(roots, keccak).root)
-    if (computed !== root) tell(`its leaves give the root ${computed}, and ${root} was anchored`)
+    if (computed !== root) report(`its leaves give the root ${computed}, and ${root} was anchored`)
     return read
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    tell(`its blob cannot be read: ${error.message}`)
+    report(`its blob cannot be read: ${error.message}`)
     return 0
   }
 }

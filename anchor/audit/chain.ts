@@ -21,7 +21,7 @@ export type Story = {
   readonly isOurCode: boolean
 }
 
-/** Only from the events: nothing that we keep is asked. */
+/** Only from the events: none of our own records is read. */
 export function checkStory(
   { anchors, finalized, head, isOurCode }: Story,
   { chainId, contract }: Deployment,
@@ -31,7 +31,7 @@ export function checkStory(
     findings.add(
       'contract',
       undefined,
-      `the code at ${contract} on chain ${chainId} is not that of our contract, so what it says proves nothing`,
+      `the code at ${contract} on chain ${chainId} is not that of our contract, so its events prove nothing`,
     )
     return
   }
@@ -39,11 +39,13 @@ export function checkStory(
   let end: Pick<BatchEnd, 'index' | 'head' | 'last'> = beforeFirst(chainId, contract, keccak)
   for (const anchor of anchors) {
     const { index, prevHead, first, last, count, root } = anchor
-    const tell = (words: string): void => findings.add('events', index, `batch ${index}: ${words}`)
-    if (index !== end.index + 1) tell(`comes after batch ${end.index}`)
-    if (first !== end.last + 1) tell(`begins at ${first}, and the one before ended at ${end.last}`)
-    if (last < first - 1 || (count > 0 && last < first)) tell('its range runs backwards')
-    if ((count === 0) !== (root === zeroHash)) tell(`${count} readings, and the root ${root}`)
+    const report = (words: string): void =>
+      findings.add('events', index, `batch ${index}: ${words}`)
+    if (index !== end.index + 1) report(`comes after batch ${end.index}`)
+    if (first !== end.last + 1)
+      report(`begins at ${first}, and the batch before ended at ${end.last}`)
+    if (last < first - 1 || (count > 0 && last < first)) report('its range runs backwards')
+    if ((count === 0) !== (root === zeroHash)) report(`${count} readings, and the root ${root}`)
     if (prevHead !== end.head)
       findings.add('head', index, `batch ${index}: the head before it is not the one it names`)
     const follows = headAfter(anchor, keccak)

@@ -2,7 +2,7 @@ import { leafNow } from '../../core/proof/leaf.ts'
 
 /**
  * What a report without findings vouches for, and what it does not. Only what is hashed can be held
- * against the chain; the rest, if asked for, is held against what the operator has.
+ * against the chain; the rest, if asked for, is compared with what the operator has.
  */
 export type Coverage = {
   readonly checked: readonly string[]
@@ -13,7 +13,7 @@ export type Coverage = {
 
 /** The columns of a row that its leaf is made of. */
 const hashed = ['sensor', 'time', 'number', ...leafNow.values, 'aqi'] as const
-/** What the store holds besides. */
+/** What else the store holds. */
 const notHashed = ['area', 'flags', 'statistics of areas'] as const
 
 export function coverageOf(rows: object | null, compared: readonly string[] = []): Coverage {

@@ -1,5 +1,5 @@
 export type FindingKind =
-  /** The code at the contract's address is not our contract's: what it says proves nothing. */
+  /** The code at the contract's address is not our contract's: its events prove nothing. */
   | 'contract'
   /** The contract's events do not follow one another, or not from its beginning. */
   | 'events'
@@ -9,7 +9,7 @@ export type FindingKind =
   | 'header'
   /** What the header claims cannot be, or does not go on from the batch before. */
   | 'claims'
-  /** The block that is said to have been seen when the batch opened is none of the chain. */
+  /** The block that the batch names as seen when it opened is not on the chain. */
   | 'beacon'
   /** The published leaves do not give the root, or are not all there. */
   | 'blob'
@@ -23,7 +23,7 @@ export type FindingKind =
   | 'area'
   /** Statistics that are not those of the rows. */
   | 'statistics'
-  /** Readings that should be anchored by now, and are not. */
+  /** Readings that should be anchored already, and are not. */
   | 'waiting'
   /** The same, but the anchor process has not run for long enough: not a fault, nor good yet. */
   | 'not_yet'

@@ -13,9 +13,9 @@ import { type AuditedRow, keyOf, openBlob, placeOf } from './leaves.ts'
 
 /** What the operator has, and the chain has not yet. */
 export type Unanchored = {
-  /** The log from a sequence on, to where it ended when it was asked; what was trimmed is left out. */
+  /** The log from a sequence on, to its end at that moment; what was trimmed is left out. */
   readonly log: (fromSeq: number) => AsyncIterable<{ readonly message: LogMessage }>
-  /** The batches that are sealed by now, in order. */
+  /** The batches that are sealed, in order. */
   readonly headers: () => Promise<readonly BatchHeader[]>
 }
 
@@ -32,7 +32,7 @@ export type AnchoredTo = {
   readonly index: number
   /** What arrived before should be anchored. */
   readonly dueMs: number
-  /** Since when an anchor process runs, as it says itself; undefined: none does. */
+  /** Since when an anchor process has run, by its own report; undefined: none runs. */
   readonly anchorSinceMs: number | undefined
 }
 
@@ -41,7 +41,7 @@ type Tools = {
   readonly findings: Findings
   readonly keccak: Keccak
   readonly blobs: BatchBlobs
-  /** So many rows are held in memory, about 200 bytes each. */
+  /** How many rows are held in memory, about 200 bytes each. */
   readonly mostPending?: number
 }
 

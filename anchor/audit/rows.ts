@@ -73,11 +73,11 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
 
   const addRow = async (row: AuditedRow): Promise<void> => {
     counts.looked_at++
-    const tell = (kind: 'row' | 'number', words: string, batch?: number): void =>
+    const report = (kind: 'row' | 'number', words: string, batch?: number): void =>
       findings.add(kind, batch, `${row.sensor} ${formatIso(row.timeMs)}: ${words}`)
     const [partition, n] = [partitionOfSeq(row.seq), nOfSeq(row.seq)]
     if (!(partition >= 0 && partition < partitionCount)) {
-      tell('row', `there is no partition ${partition}, which its number ${row.seq} names`)
+      report('row', `there is no partition ${partition}, which its number ${row.seq} names`)
       return
     }
     const header = placeOf(headers, row.seq)
@@ -88,13 +88,13 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
     }
     if (typeof header === 'string') return
     if (header === undefined) {
-      tell('row', `no batch holds its number ${row.seq}`)
+      report('row', `no batch holds its number ${row.seq}`)
       return
     }
     const { index } = header
     const place = await (await open(index)).placeOf(leafOf(row))
     if (place === undefined) {
-      tell('row', `it is not what was anchored in batch ${index}`, index)
+      report('row', `it is not what was anchored in batch ${index}`, index)
       return
     }
     if (!isAll) {
@@ -103,9 +103,9 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
     }
     const { leaves, numbers } = seenIn(header)
     if (!numbers.mark(numbersOf(header).placeOf(partition, n)))
-      tell('number', `batch ${index} has another reading with its number ${row.seq}`, index)
+      report('number', `batch ${index} has another reading with its number ${row.seq}`, index)
     if (leaves.mark(place)) counts.fit++
-    else tell('row', 'it is there twice', index)
+    else report('row', 'it is there twice', index)
   }
 
   return {

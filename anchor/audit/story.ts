@@ -10,7 +10,7 @@ import type { Story } from './chain.ts'
 
 /** Every anchor up to the finalized block, asked of a node. @throws TryAgain, RpcRefusal */
 export async function readStory(ask: Ask, { contract, block }: Deployment): Promise<Story> {
-  // it only asks, so whose transactions they are is all the same
+  // it only reads, so it does not matter whose transactions they are
   const chain = chainAt(ask, contract, zeroAddress)
   const finalized = await chain.finalized()
   if (finalized === undefined || finalized.number < block) throw notThereYet()
@@ -20,7 +20,7 @@ export async function readStory(ask: Ask, { contract, block }: Deployment): Prom
     ['finalized', 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )
   if (code === '0x' && codeNow !== '0x') throw notThereYet()
-  // another contract may answer whatever it likes, so it is not asked
+  // another contract may return anything, so it is not queried
   if (!isHex(code) || !isRegistryCode(code))
     return { ...story, anchors: [], head: zeroHash, isOurCode: false }
   const head = await known(chain.headAt(number))
@@ -29,15 +29,15 @@ export async function readStory(ask: Ask, { contract, block }: Deployment): Prom
 
 /**
  * What the contract was like at the finalized block. A node that was started again may know the block
- * and not the state at it: an anvil keeps the newest state alone. @throws TryAgain
+ * and not the state at it: an anvil keeps only the newest state. @throws TryAgain
  */
-const known = async <T>(asked: Promise<T>): Promise<T> => {
+const known = async <T>(answer: Promise<T>): Promise<T> => {
   try {
-    return await asked
+    return await answer
   } catch (cause) {
     if (!(cause instanceof RpcRefusal)) throw cause
     throw new TryAgain(
-      `the node does not tell the state at its final block (${cause.message}): audit again when the chain has gone on, which takes a demonstration chain half a minute after its start`,
+      `the node does not return the state at its final block (${cause.message}): audit again when the chain has gone on, which takes a demonstration chain half a minute after its start`,
       { cause },
     )
   }

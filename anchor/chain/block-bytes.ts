@@ -1,12 +1,12 @@
 /**
- * The bytes that a block commits to, from what a node says in JSON: header, transactions of types
- * 0 to 4 and 0x7e (the deposits of OP-stack chains), and their receipts. A node that says something
+ * The bytes that a block commits to, from the JSON of a node: header, transactions of types
+ * 0 to 4 and 0x7e (the deposits of OP-stack chains), and their receipts. A node that returns something
  * else is found out by the roots, which the caller compares.
  */
 import { concatHex, type Hex, isHex, toRlp } from 'viem'
 
 /** An object of a node's answer. */
-export type Said = { readonly [name: string]: unknown }
+export type RpcObject = { readonly [name: string]: unknown }
 type Item = Hex | readonly Item[]
 
 const headerFields = [
@@ -35,7 +35,7 @@ const headerFields = [
 ] as const
 
 /** @param block of `eth_getBlockByHash` @throws RangeError */
-export function encodeBlockHeader(block: Said): Hex {
+export function encodeBlockHeader(block: RpcObject): Hex {
   return toRlp(
     headerFields
       .filter(([name]) => isThere(block[name]))
@@ -44,7 +44,7 @@ export function encodeBlockHeader(block: Said): Hex {
 }
 
 /** @param tx of a block's full transactions @throws RangeError for a type that is not known */
-export function encodeTransaction(tx: Said): Hex {
+export function encodeTransaction(tx: RpcObject): Hex {
   const type = typeOf(tx)
   const { to, value, input } = {
     to: isThere(tx['to']) ? bytes(tx, 'to') : ('0x' as const),
@@ -127,7 +127,7 @@ export function encodeTransaction(tx: Said): Hex {
 }
 
 /** @param receipt of `eth_getBlockReceipts` @throws RangeError */
-export function encodeReceipt(receipt: Said): Hex {
+export function encodeReceipt(receipt: RpcObject): Hex {
   const fields: Item[] = [
     // before Byzantium a state root stood where the status is
     isThere(receipt['status']) ? quantity(receipt, 'status') : bytes(receipt, 'root'),
@@ -154,12 +154,12 @@ export function encodeReceipt(receipt: Said): Hex {
 const typed = (type: number, fields: readonly Item[]): Hex =>
   concatHex([`0x${type.toString(16).padStart(2, '0')}`, toRlp(fields)])
 
-const typeOf = (said: Said): number => (isThere(said['type']) ? Number(said['type']) : 0)
+const typeOf = (object: RpcObject): number => (isThere(object['type']) ? Number(object['type']) : 0)
 
-const accessList = (tx: Said): Item =>
+const accessList = (tx: RpcObject): Item =>
   objects(tx['accessList']).map((entry) => [bytes(entry, 'address'), texts(entry['storageKeys'])])
 
-const authorization = (entry: Said): Item => [
+const authorization = (entry: RpcObject): Item => [
   quantity(entry, 'chainId'),
   bytes(entry, 'address'),
   quantity(entry, 'nonce'),
@@ -170,15 +170,15 @@ const authorization = (entry: Said): Item => [
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null
 
-function bytes(said: Said, name: string): Hex {
-  const value = said[name]
+function bytes(object: RpcObject, name: string): Hex {
+  const value = object[name]
   if (!isHex(value) || value.length % 2 === 1) throw new RangeError(`no bytes in ${name}`)
   return value
 }
 
-/** A number without leading zeros; zero is no byte at all. */
-function quantity(said: Said, name: string): Hex {
-  const value = said[name]
+/** A number without leading zeros; zero is the empty string. */
+function quantity(object: RpcObject, name: string): Hex {
+  const value = object[name]
   if (!isHex(value)) throw new RangeError(`no number in ${name}`)
   const digits = value.slice(2).replace(/^0+/, '')
   return `0x${digits.length % 2 === 1 ? '0' : ''}${digits}`
@@ -186,8 +186,9 @@ function quantity(said: Said, name: string): Hex {
 
 const texts = (value: unknown): Hex[] => listOf(value).filter((item) => isHex(item))
 
-export const objects = (value: unknown): Said[] => listOf(value).filter(isSaid)
+export const objects = (value: unknown): RpcObject[] => listOf(value).filter(isRpcObject)
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-export const isSaid = (value: unknown): value is Said => typeof value === 'object' && value !== null
+export const isRpcObject = (value: unknown): value is RpcObject =>
+  typeof value === 'object' && value !== null

@@ -1,7 +1,7 @@
 /**
  * The chain's part of a proof bundle, made once a batch: where the anchor was mined, and the way
  * from the block's hash to the transaction and its receipt. What cannot be rebuilt byte for byte,
- * so that it hashes to what the block says, is left out, never guessed.
+ * so that it has the hash that the block names, is left out, never guessed.
  */
 import { fromRlp, type Hex, isHash, isHex, keccak256, toRlp } from 'viem'
 import type { ChainProof, TrieProofs } from '../../core/proof/bundle.ts'
@@ -9,13 +9,13 @@ import {
   encodeBlockHeader,
   encodeReceipt,
   encodeTransaction,
-  isSaid,
+  isRpcObject,
   objects,
-  type Said,
+  type RpcObject,
 } from './block-bytes.ts'
 import { proveItem } from './patricia.ts'
 
-/** One JSON-RPC question. @throws what the node or the way to it says */
+/** One JSON-RPC question. @throws what the node or the connection to it reports */
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 export type ChainProofOptions = {
@@ -26,15 +26,15 @@ export type ChainProofOptions = {
 }
 
 /**
- * @returns undefined where the transaction is in no block, or its block was left behind while we
- * asked: look again later. @throws what `ask` throws
+ * @returns undefined where the transaction is in no block, or its block was
+ * reorganised away while we asked: look again later. @throws what `ask` throws
  */
 export async function buildChainProof(options: ChainProofOptions): Promise<ChainProof | undefined> {
   const { ask, chainId, contract, txHash } = options
   const receipt = await ask('eth_getTransactionReceipt', [txHash])
-  if (!isSaid(receipt)) return undefined
+  if (!isRpcObject(receipt)) return undefined
   const block = await ask('eth_getBlockByHash', [receipt['blockHash'], true])
-  if (!isSaid(block)) return undefined
+  if (!isRpcObject(block)) return undefined
   const [txIndex, blockHash] = [Number(receipt['transactionIndex']), block['hash']]
   if (!isHex(blockHash) || !isHash(blockHash)) return undefined
   const tries = await buildTries(ask, { block, blockHash, txHash, txIndex })
@@ -51,7 +51,7 @@ export async function buildChainProof(options: ChainProofOptions): Promise<Chain
 }
 
 type Place = {
-  readonly block: Said
+  readonly block: RpcObject
   readonly blockHash: Hex
   readonly txHash: Hex
   readonly txIndex: number
@@ -97,44 +97,44 @@ async function firstThatHolds<T>(
       const found = await way()
       if (holds(found)) return found
     } catch (error) {
-      // a node that cannot be reached is no reason to make a lesser bundle for good
+      // a node that cannot be reached is not a reason to store a lesser bundle forever
       if (!(error instanceof RangeError)) throw error
     }
   }
   return undefined
 }
 
-/** For methods that many nodes do not have, each in its own words: not to be had is no failure. */
+/** For methods that many nodes lack, each with its own error: a missing method is not a failure. */
 const optional =
   (ask: Ask): Ask =>
   (method, params) =>
     ask(method, params).catch((cause: unknown) => {
-      throw new RangeError(`${method} is not to be had`, { cause })
+      throw new RangeError(`${method} is not available`, { cause })
     })
 
-async function rawBlock(ask: Ask, block: Said): Promise<BlockBytes> {
+async function rawBlock(ask: Ask, block: RpcObject): Promise<BlockBytes> {
   const raw = await ask('debug_getRawBlock', [block['number']])
   if (!isHex(raw)) throw new RangeError('no raw block')
   const [header, transactions] = fromRlp(raw)
   if (!Array.isArray(header) || !Array.isArray(transactions)) throw new RangeError('no raw block')
   return {
     header: toRlp(header),
-    // an old transaction stands in the block as a list, a typed one as bytes
+    // an old transaction is in the block as a list, a typed one as bytes
     transactions: transactions.map((tx) => (isHex(tx) ? tx : toRlp(tx))),
   }
 }
 
-const encodedBlock = (block: Said): BlockBytes => ({
+const encodedBlock = (block: RpcObject): BlockBytes => ({
   header: encodeBlockHeader(block),
   transactions: objects(block['transactions']).map(encodeTransaction),
 })
 
-async function rawTransactions(ask: Ask, block: Said): Promise<BlockBytes> {
+async function rawTransactions(ask: Ask, block: RpcObject): Promise<BlockBytes> {
   const raw = await askForEach(ask, 'eth_getRawTransactionByHash', block)
   return { header: encodeBlockHeader(block), transactions: raw.filter((tx) => isHex(tx)) }
 }
 
-async function rawReceipts(ask: Ask, block: Said): Promise<Hex[]> {
+async function rawReceipts(ask: Ask, block: RpcObject): Promise<Hex[]> {
   const raw = await ask('debug_getRawReceipts', [block['number']])
   if (!Array.isArray(raw)) throw new RangeError('no raw receipts')
   return raw.filter((receipt) => isHex(receipt))
@@ -150,7 +150,7 @@ async function encodedReceipts(ask: Ask, { block, blockHash }: Place): Promise<H
 const questionsAtOnce = 20
 
 /** One question for each transaction of a block, a few at a time: some blocks hold thousands. */
-async function askForEach(ask: Ask, method: string, block: Said): Promise<unknown[]> {
+async function askForEach(ask: Ask, method: string, block: RpcObject): Promise<unknown[]> {
   const answers: unknown[] = []
   const transactions = objects(block['transactions'])
   for (let at = 0; at < transactions.length; at += questionsAtOnce) {

@@ -1,6 +1,6 @@
 /**
  * The chain as the sender sees it: questions and one kind of transaction. Nothing is remembered
- * here; whatever is told may be different at the next look.
+ * here: each answer may be different at the next look.
  */
 import {
   type Address,
@@ -18,13 +18,13 @@ import type { Market } from './fees.ts'
 import { type Ask, RpcRefusal } from './rpc.ts'
 import { answerOf, type SendAnswer } from './send-answer.ts'
 
-/** One look; what belongs to a block is asked at that block. */
+/** One look; state is read at its block. */
 export type Look = {
   readonly latest: BlockId & { readonly baseFee: bigint }
   readonly finalized: BlockId
   /** The contract's head at the latest block. */
   readonly head: Hex
-  /** At the finalized block; undefined where the contract was not there yet, or nobody knows. */
+  /** At the finalized block; undefined where the contract was not there yet, or the node does not know. */
   readonly finalHead: Hex | undefined
   /** Transactions of the writer in blocks, up to the latest and up to the finalized one. */
   readonly nonce: number
@@ -125,7 +125,7 @@ export function chainAt(ask: Ask, contract: Hex, writer: Address): Chain {
     },
     outcome: async (hash) => {
       const receipt = await ask('eth_getTransactionReceipt', [hash])
-      if (!isSaid(receipt) || !isHex(receipt['blockHash'])) return undefined
+      if (!isRpcObject(receipt) || !isHex(receipt['blockHash'])) return undefined
       return {
         status: receipt['status'] === '0x1' ? 'success' : 'reverted',
         number: Number(receipt['blockNumber']),
@@ -136,10 +136,10 @@ export function chainAt(ask: Ask, contract: Hex, writer: Address): Chain {
   }
 }
 
-/** viem wraps what our own `ask` throws: whoever handles it wants it as it was. */
-async function plain<T>(asked: Promise<T>): Promise<T> {
+/** viem wraps what our own `ask` throws; callers handle the original error. */
+async function plain<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await answer
   } catch (error) {
     throw error instanceof BaseError ? (error.walk(isNotViems) ?? error) : error
   }
@@ -148,13 +148,14 @@ async function plain<T>(asked: Promise<T>): Promise<T> {
 const isNotViems = (error: unknown): boolean => !(error instanceof BaseError)
 
 type Request = { readonly method: string; readonly params?: readonly unknown[] }
-type Said = Readonly<Record<string, unknown>>
+type RpcObject = Readonly<Record<string, unknown>>
 
-const isSaid = (value: unknown): value is Said => typeof value === 'object' && value !== null
+const isRpcObject = (value: unknown): value is RpcObject =>
+  typeof value === 'object' && value !== null
 
 async function blockOf(ask: Ask, which: string) {
   const block = await ask('eth_getBlockByNumber', [which, false])
-  if (!isSaid(block) || !isHex(block['hash'])) return undefined
+  if (!isRpcObject(block) || !isHex(block['hash'])) return undefined
   const baseFee = block['baseFeePerGas']
   return {
     number: Number(block['number']),

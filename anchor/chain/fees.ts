@@ -8,16 +8,16 @@ export type Fees = {
 export type FeeRules = {
   /** No transaction ever offers more for a unit of gas. */
   readonly capWei: bigint
-  /** A transaction waits so long before it offers more. */
+  /** How long a transaction waits before it offers more. */
   readonly bumpAfterMs: number
 }
 
-/** What the newest block asks for. */
+/** What the newest block charges. */
 export type Market = { readonly baseFee: bigint; readonly tip: bigint }
 
 /**
  * Twice the base fee lasts for six full blocks in a row. Below that the cap decides; where not
- * even the present base fee and tip fit under it there is no offer: wait, and say so.
+ * even the present base fee and tip fit under it there is no offer: wait, and report it.
  */
 export function offer({ baseFee, tip }: Market, { capWei }: FeeRules): Fees | undefined {
   if (baseFee + tip > capWei) return undefined
@@ -26,7 +26,7 @@ export function offer({ baseFee, tip }: Market, { capWei }: FeeRules): Fees | un
 
 /**
  * An offer that may replace `former`: nodes want both fees at least 10 % higher, some 12.5 %.
- * undefined where that, or what the market asks, is above the cap.
+ * undefined where that, or the market's price, is above the cap.
  */
 export function raise(former: Fees, market: Market, rules: FeeRules): Fees | undefined {
   const wanted = offer(market, rules)

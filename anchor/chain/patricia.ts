@@ -62,7 +62,7 @@ function shapeOf(
 
 const rlp = (node: Node): Hex => toRlp(node)
 
-/** A node of fewer than 32 bytes stands in its parent itself, any other by its hash. */
+/** A node of fewer than 32 bytes is embedded in its parent, any other is there by its hash. */
 function referenceTo(node: Node): Hex | Node {
   const bytes = rlp(node)
   return bytes.length - 2 < 64 ? node : keccak256(bytes)
@@ -86,7 +86,7 @@ function sharedLength([first, ...others]: readonly Item[], depth: number): numbe
   return length
 }
 
-/** Nibbles as bytes: the first nibble says whether they are odd and whether a value follows. */
+/** Nibbles as bytes: the first nibble shows whether they are odd and whether a value follows. */
 function hexPrefix(nibbles: readonly number[], isLeaf: boolean): Hex {
   const flag = (isLeaf ? 2 : 0) + (nibbles.length % 2)
   const all = nibbles.length % 2 === 1 ? [flag, ...nibbles] : [flag, 0, ...nibbles]

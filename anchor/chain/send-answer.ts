@@ -1,5 +1,5 @@
 /**
- * What a node says about a transaction it is given, in the words of the nodes in use. "Already
+ * A node's answer to a transaction, by the messages of the nodes in use. "Already
  * known" and "nonce too low" are answers, not failures: what happened is read from the chain.
  */
 export type SendAnswer =

@@ -1,4 +1,4 @@
-/** The readings of one batch as they come from the log: their leaves, and what the header says. */
+/** The readings of one batch as they arrive from the log: their leaves, and the claims of the header. */
 
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
@@ -21,7 +21,7 @@ export type BatchContent = {
    * the range and which brings nothing. @throws MustAct where one is missing
    */
   readonly add: (seq: number, message: LogMessage | undefined) => void
-  /** What is left is to sort and to hash. Gives way now and then; call it once, at the end. */
+  /** Sorts and hashes. Yields to the event loop now and then; call it once, at the end. */
   readonly build: () => Promise<BuiltContent>
 }
 

@@ -4,7 +4,7 @@
  *     open ──due──▶ decided ──▶ sealed ──▶ the next one is open
  *
  * Open: leaves are made as messages come. Decided: KV create of `batch.<index>` fixes the range;
- * whoever comes second takes the first one's. Sealed: blob, then `header.<index>`. Where the
+ * a second process takes the first one's. Sealed: blob, then `header.<index>`. Where the
  * process may die:
  *
  * - open: nothing is written; the log is read again from the batch's beginning;
@@ -33,10 +33,10 @@ export type SealerOptions = {
   readonly batches: SealedBatches
   /** The end before the first batch. */
   readonly start: BatchEnd
-  /** A batch is sealed so long after its first reading came in. */
+  /** How long after its first reading arrived a batch is sealed. */
   readonly intervalMs: number
   readonly maxReadings: number
-  /** An idle log is sealed too, so long after the batch before. */
+  /** How long after the batch before an idle log is sealed too. */
   readonly heartbeatMs?: number
   /** A finalized block, if one is known. */
   readonly beacon: () => Hex | undefined
@@ -58,7 +58,7 @@ type OpenBatch = {
 /** More of the log is on its way: a batch is not closed meanwhile because it is old. */
 const behindMs = 5_000
 
-/** Runs until `stop`. @throws MustAct, and whatever NATS says; begin again after that */
+/** Runs until `stop`. @throws MustAct, and NATS's errors; begin again after that */
 export async function runSealer(options: SealerOptions): Promise<void> {
   while (!options.stop.aborted) await sealFromLog(options)
 }
@@ -76,7 +76,7 @@ async function sealFromLog(options: SealerOptions): Promise<void> {
     await Promise.all([closed, entries.return?.()])
   })
   let next = entries.next()
-  // whoever waits for it is below; a failure meanwhile must not count as unhandled
+  // it is awaited below; a failure meanwhile must not count as unhandled
   next.catch(() => undefined)
   let isBehind = false
   for (;;) {

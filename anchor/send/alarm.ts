@@ -4,7 +4,7 @@ export const alarmReasons = [
   'REVERTED',
   /** The key's nonces are not what they should be: sending waits, and stops when it is final. */
   'NONCE',
-  /** The contract holds a head that is none of ours. */
+  /** The contract holds a head that none of our batches left. */
   'DIVERGED',
   /** The contract, or a node, would not take a transaction. */
   'REFUSED',

@@ -3,7 +3,7 @@ import type { Entry } from './journal-entry.ts'
 
 /**
  * The journal as one sender works with it: what it read or wrote last is kept, and a write names
- * the revision it builds on. Whoever is overtaken forgets all and looks again.
+ * the revision it builds on. A sender that is overtaken drops all and reads again.
  */
 export type Entries = {
   readonly get: (index: number) => Promise<Kept<Entry>>
@@ -12,7 +12,7 @@ export type Entries = {
   readonly forget: (index: number) => Promise<void>
   /** Out of memory, not out of the journal. */
   readonly drop: (index: number) => void
-  /** Somebody else may have changed the journal. */
+  /** Another process may have changed the journal. */
   readonly dropAll: () => void
   readonly final: () => Promise<number>
   readonly putFinal: (index: number) => Promise<void>

@@ -41,7 +41,7 @@ export type StopReason =
   | 'REVERTED'
   /** The key's transactions are not only ours, or not all of ours. */
   | 'NONCE'
-  /** The contract holds a head that is none of ours. */
+  /** The contract holds a head that none of our batches left. */
   | 'DIVERGED'
 
 export type Stopped = {
@@ -51,14 +51,15 @@ export type Stopped = {
   readonly sinceMs: number
 }
 
-type Said = Readonly<Record<string, unknown>>
-const isSaid = (value: unknown): value is Said => typeof value === 'object' && value !== null
+type JsonObject = Readonly<Record<string, unknown>>
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
 const isHashText = (value: unknown): value is Hex => typeof value === 'string' && isHash(value)
 
 /** A torn or altered entry is none: what was signed must still have the hash it had. */
 export function isEntry(value: unknown, index: number, keccak: Keccak): value is Entry {
-  if (!isSaid(value) || value['index'] !== index || !isWhole(value['nonce'])) return false
+  if (!isJsonObject(value) || value['index'] !== index || !isWhole(value['nonce'])) return false
   const { versions, state } = value
   if (!Array.isArray(versions) || !versions.every((one) => isVersion(one, keccak))) return false
   switch (state) {
@@ -74,7 +75,7 @@ export function isEntry(value: unknown, index: number, keccak: Keccak): value is
 }
 
 function isVersion(value: unknown, keccak: Keccak): value is Version {
-  if (!isSaid(value) || !isWhole(value['signedMs'])) return false
+  if (!isJsonObject(value) || !isWhole(value['signedMs'])) return false
   const { raw, hash, maxFeePerGas, maxPriorityFeePerGas } = value
   const isText = [maxFeePerGas, maxPriorityFeePerGas].every(
     (wei) => typeof wei === 'string' && /^\d+$/.test(wei),
@@ -84,10 +85,10 @@ function isVersion(value: unknown, keccak: Keccak): value is Version {
 }
 
 export const isPair = (value: unknown): value is Pair =>
-  isSaid(value) && isWhole(value['index0']) && isWhole(value['nonce0'])
+  isJsonObject(value) && isWhole(value['index0']) && isWhole(value['nonce0'])
 
 export const isFinal = (value: unknown): value is { readonly index: number } =>
-  isSaid(value) && isWhole(value['index'])
+  isJsonObject(value) && isWhole(value['index'])
 
 export const isStopped = (value: unknown): value is Stopped =>
-  isSaid(value) && typeof value['reason'] === 'string' && isWhole(value['index'])
+  isJsonObject(value) && typeof value['reason'] === 'string' && isWhole(value['index'])

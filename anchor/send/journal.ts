@@ -3,9 +3,9 @@
  *
  * | key | value |
  * |---|---|
- * | `tx.<index>` | `Entry`: where the batch's transaction stands, with every signed version |
+ * | `tx.<index>` | `Entry`: the state of the batch's transaction, with every signed version |
  * | `pair.<writer>` | `Pair`: which nonce belongs to which batch |
- * | `final` | `{"index"}`: up to here every batch is final and told of |
+ * | `final` | `{"index"}`: up to here every batch is final and reported |
  * | `stopped` | `Stopped`: sending waits for a person (`airproof anchor resync`) |
  * | `deployment` | which contract, on which chain (`schemas/anchoring/batch-record.ts`) |
  *
@@ -20,7 +20,7 @@ import { asVersion1 } from '../../schemas/formats.ts'
 import type { Entry, Pair, Stopped } from './journal-entry.ts'
 import { isEntry, isFinal, isPair, isStopped } from './journal-entry.ts'
 
-/** Somebody else wrote the key meanwhile: look again. */
+/** Another process wrote the key meanwhile: look again. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken'
 }
@@ -44,7 +44,7 @@ export type Journal = {
   readonly stopped: () => Promise<Kept<Stopped>>
   readonly putStopped: (stopped: Stopped, revision: number) => Promise<number>
   readonly clearStopped: () => Promise<void>
-  /** Forgets the transactions of batches that are not final: after a resync they are signed anew. */
+  /** Forgets the transactions of batches that are not final: after a resync they are signed again. */
   readonly forgetEntries: (from: number, to: number) => Promise<void>
 }
 

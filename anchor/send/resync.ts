@@ -1,4 +1,4 @@
-/** After a stop a person says: go on from what the chain holds. */
+/** After a stop, on an operator's command: continue from what the chain holds. */
 import type { KV } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
@@ -48,7 +48,7 @@ export async function resync({ nc, kv, deployment, account, ask }: Options): Pro
   const anchored = batches.indexOfHead(head)
   if (anchored === undefined)
     throw new MustAct(
-      `the contract holds head ${head}, which is none of ours: nothing to go on from`,
+      `the contract holds head ${head}, which none of our batches left: there is nothing to continue from`,
     )
   const pair = { index0: anchored + 1, nonce0: finalNonce }
   await journal.forgetEntries(pair.index0, Math.min(batches.last(), anchored + 2 * maxInFlight))

@@ -18,12 +18,12 @@ type LoopOptions = {
 /** Ticks until `stop`. The chain may be away for as long as it likes: nothing else waits for it. */
 export async function runSender(options: LoopOptions): Promise<void> {
   const { tick, pollMs, pause, stop, log, onReport, onAlarms } = options
-  let told = ''
-  const tell = (alarms: readonly Alarm[]): void => {
+  let reported = ''
+  const reportAlarms = (alarms: readonly Alarm[]): void => {
     onAlarms(alarms)
     const reasons = alarms.map(({ reason }) => reason).join()
-    if (reasons === told) return
-    told = reasons
+    if (reasons === reported) return
+    reported = reasons
     for (const { reason, words } of alarms) log.error({ alarm: reason }, words)
     if (alarms.length === 0) log.info('anchors: no alarm any more')
   }
@@ -32,14 +32,14 @@ export async function runSender(options: LoopOptions): Promise<void> {
     try {
       const report = await tick()
       onReport(report)
-      tell(report.alarms)
-      // a backlog goes on as fast as the chain takes it
+      reportAlarms(report.alarms)
+      // a backlog is sent as fast as the chain takes it
       const isMoving = report.onChain > mined && mined >= 0
       mined = report.onChain
       await pause(isMoving ? Math.min(pollMs, 100) : pollMs)
     } catch (error) {
       if (stop.aborted) return
-      if (!(error instanceof Overtaken)) tell(alarmsOf(error, log))
+      if (!(error instanceof Overtaken)) reportAlarms(alarmsOf(error, log))
       await pause(pollMs)
     }
   }

@@ -5,7 +5,7 @@
  *                            ▲        │        │
  *                            └─reorg──┴─audit──┘
  *
- * One tick looks at the chain, brings the journal to what the chain says, and then does what is
+ * One tick looks at the chain, brings the journal in line with the chain, and then does what is
  * still to be done. It may be stopped anywhere and begun again. Where the process may die:
  *
  * - before the journal has the signed transaction: nothing left the process; it is signed again;
@@ -37,14 +37,14 @@ export type SenderOptions = {
   readonly batches: SealedBatches
   readonly submit: Submitter
   /**
-   * Tells of a final anchor, and keeps its proof; a second time it changes nothing.
+   * Reports a final anchor, and stores its proof; a second time it changes nothing.
    * @returns false where the chain has changed meanwhile
    */
   readonly finish: (anchored: Anchored, look: Look) => Promise<boolean>
   readonly nowMs: () => number
 }
 
-/** What a tick found, for whoever watches. */
+/** What a tick found, for metrics and the log. */
 export type TickReport = {
   readonly alarms: readonly Alarm[]
   /** Index of the last batch in a block, and of the last final one. */
@@ -62,7 +62,7 @@ export class Sender {
   readonly #entries: Entries
   /** The blocks at which everything on the chain was last in the journal. */
   #reconciledAt = ''
-  /** What the other processes were last told of the finalized head. */
+  /** What the other processes last received about the finalized head. */
   #checked = { index: -1, hash: '', atMs: -Infinity }
   /** The final batches are looked at by turns, down to the first. */
   #auditedTo = 0
@@ -75,10 +75,10 @@ export class Sender {
   readonly #record = (entry: Entry, look: Look): Promise<void> => {
     const { batches, nowMs } = this.#options
     const tx = 'tx' in entry ? entry.tx : entry.versions.at(-1)?.hash
-    const kept = batches.anchored(entry.index)
+    const stored = batches.anchored(entry.index)
     const status = entry.state === 'signed' ? 'sent' : entry.state
     const isMined = entry.state === 'mined'
-    if (tx === undefined || (kept?.status === status && kept.tx === tx && !isMined))
+    if (tx === undefined || (stored?.status === status && stored.tx === tx && !isMined))
       return Promise.resolve()
     return batches.putAnchored({
       index: entry.index,
@@ -92,16 +92,16 @@ export class Sender {
     })
   }
 
-  /** The chain has gone back behind what was final: only a look at that very block says so. */
+  /** The chain has gone back before what was final: only that very block shows it. */
   async #hasGoneBack(look: Look, final: number): Promise<boolean> {
     const { batches, chain } = this.#options
-    const kept = batches.anchored(final)
-    if (kept === undefined || kept.block === null || kept.blockTimeS === null) return true
-    const block = await chain.block(kept.block)
-    if (block !== undefined) return block.hash !== kept.blockHash
+    const stored = batches.anchored(final)
+    if (stored === undefined || stored.block === null || stored.blockTimeS === null) return true
+    const block = await chain.block(stored.block)
+    if (block !== undefined) return block.hash !== stored.blockHash
     // a chain that is shorter: a node that lags is older too, one that began again is not
     const latest = await chain.block(look.latest.number)
-    return latest !== undefined && latest.timeS > kept.blockTimeS
+    return latest !== undefined && latest.timeS > stored.blockTimeS
   }
 
   /** One final batch a finalized head, by turns, and the newest always: is its block still there? */
@@ -109,15 +109,15 @@ export class Sender {
     const { batches, chain } = this.#options
     this.#auditedTo = this.#auditedTo <= 1 ? final : this.#auditedTo - 1
     for (const index of new Set([final, this.#auditedTo])) {
-      const kept = batches.anchored(index)
-      if (kept?.status !== 'final' || kept.block === null) continue
-      const block = await chain.block(kept.block)
-      if (block !== undefined && block.hash !== kept.blockHash) return index - 1
+      const stored = batches.anchored(index)
+      if (stored?.status !== 'final' || stored.block === null) continue
+      const block = await chain.block(stored.block)
+      if (block !== undefined && block.hash !== stored.blockHash) return index - 1
     }
     return final
   }
 
-  /** Where every batch that is not final stands, as the contract's own events say. */
+  /** The state of every batch that is not final, by the contract's own events. */
   async #reconcile(look: Look, onChain: number, final: number): Promise<Anchored[]> {
     const { batches, chain, deployment, journal, writer } = this.#options
     const from = batches.anchored(final)?.block ?? deployment.block
@@ -151,7 +151,7 @@ export class Sender {
     for (let index = onChain + 1; batches.anchored(index) !== undefined; index++) {
       const { value: entry } = await this.#entries.get(index)
       if (entry === undefined || entry.state === 'signed' || entry.state === 'sent') continue
-      // one that was only ever found on the chain has no bytes to send: it is signed anew
+      // one that was only ever found on the chain has no bytes to send: it is signed again
       if (entry.versions.length === 0) await this.#entries.forget(index)
       else {
         const { nonce, versions } = entry
@@ -205,11 +205,11 @@ export class Sender {
     let final = await this.#entries.final()
     const report = { final, finalized: look.finalized }
     if (onChain === undefined) {
-      const words = `the contract holds head ${look.head}, which is none of ours`
+      const words = `the contract holds head ${look.head}, which none of our batches left`
       return { ...report, onChain: final, alarms: [{ reason: 'DIVERGED', words }] }
     }
     if (onChain < final) {
-      // a node that lags, or lies: nothing it says is acted on
+      // a node that lags, or lies: nothing is done on its word
       if (!(await this.#hasGoneBack(look, final))) return { ...report, onChain, alarms: [] }
       await this.#entries.putFinal(onChain)
       final = onChain

@@ -20,7 +20,7 @@ export type SubmitOptions = {
   readonly journal: Journal
   readonly batches: SealedBatches
   readonly rules: FeeRules
-  /** The pool is asked about a transaction that is not mined at most so often. */
+  /** Shortest time between two questions to the pool about a transaction that is not mined. */
   readonly recheckMs: number
   readonly nowMs: () => number
 }
@@ -30,7 +30,7 @@ export type Submission = {
   /** The last batch in a block. */
   readonly onChain: number
   readonly entries: Entries
-  /** Tells the other processes where a batch stands. */
+  /** Reports the state of a batch to the other processes. */
   readonly record: (entry: Entry, look: Look) => Promise<void>
 }
 
@@ -41,7 +41,7 @@ export type Submitter = (submission: Submission) => Promise<readonly Alarm[]>
 export const maxInFlight = 16
 /** An eighth more each time: enough from a hundredth of the cap to the cap. */
 const maxVersions = 40
-/** No call of ours needs less; where the node estimates more, half as much again. */
+/** No call needs less; where the node estimates more, half of it is added. */
 const leastGas = 60_000n
 
 type Pending = Extract<Entry, { state: 'signed' | 'sent' }>
@@ -56,7 +56,7 @@ export function createSubmitter(options: SubmitOptions): Submitter {
     const { look, onChain, entries } = submission
     const { value: stopped } = await journal.stopped()
     if (stopped !== undefined) {
-      // a resync changes the journal behind our back
+      // a resync has changed the journal meanwhile
       entries.dropAll()
       return [{ reason: stopped.reason, words: stopped.words }]
     }
@@ -113,11 +113,11 @@ class Round {
   async #work(index: number): Promise<boolean> {
     const { batches, entries, pair } = this.#options
     const sealed = batches.get(index)
-    const kept = (await entries.get(index)).value
-    if (sealed === undefined || (kept !== undefined && !isPending(kept))) return false
+    const stored = (await entries.get(index)).value
+    if (sealed === undefined || (stored !== undefined && !isPending(stored))) return false
     // signed for another pair, before a resync: its nonce is not this batch's any more
-    const isOfPair = kept?.nonce === nonceOf(pair, index)
-    const entry = isOfPair ? kept : await this.#signFirst(sealed)
+    const isOfPair = stored?.nonce === nonceOf(pair, index)
+    const entry = isOfPair ? stored : await this.#signFirst(sealed)
     if (entry === undefined) return false
     this.#offered += feesOf(entry.versions.at(-1)).maxFeePerGas
     return entry.state === 'signed'
@@ -152,10 +152,10 @@ class Round {
     const { rules, entries } = this.#options
     const newest = entry.versions.at(-1)
     if (newest === undefined) return undefined
-    const asked = await this.#market()
-    const fees = raise(feesOf(newest), asked, rules)
+    const market = await this.#market()
+    const fees = raise(feesOf(newest), market, rules)
     if (fees === undefined || entry.versions.length >= maxVersions) {
-      this.#alarms.set('FEE_CAP', capWords(asked.baseFee + asked.tip, rules))
+      this.#alarms.set('FEE_CAP', capWords(market.baseFee + market.tip, rules))
       return undefined
     }
     const version = await this.#sign(sealed, entry.nonce, fees)
@@ -253,7 +253,7 @@ const feesOf = (version: Version | undefined): Fees => ({
 })
 
 const capWords = (wei: bigint, { capWei }: FeeRules): string =>
-  `the chain asks for ${wei} wei a unit of gas, and ANCHOR_MAX_FEE_GWEI allows ${capWei}`
+  `the chain asks for ${wei} wei per unit of gas, and ANCHOR_MAX_FEE_GWEI allows ${capWei}`
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined

@@ -4,7 +4,7 @@
  */
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import type { RollupProgress } from '../../operate/rollup-progress.ts'
-import type { Keep } from '../../runtime/keep.ts'
+import type { Cache } from '../../runtime/cache.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
 import { composeStats } from './compose-stats.ts'
 import { coalesce, cutPeriod, type Period } from './cut-period.ts'
@@ -31,7 +31,7 @@ export type HistoryAsked = {
   /** Visitors are given what costs little: the hours where an account is given the readings. */
   readonly isVisitor: boolean
   /** For what was computed from the readings: accounts have theirs apart, as they have their lanes. */
-  readonly keep: Keep
+  readonly keep: Cache
 }
 
 /** @param area as the store calls it @throws StoreUnavailable */

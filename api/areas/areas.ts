@@ -1,7 +1,7 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { dayMs, floorTo, secondMs } from '../../core/time.ts'
-import type { Keep } from '../../runtime/keep.ts'
+import type { Cache } from '../../runtime/cache.ts'
 import type { BucketSize, Store } from '../../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
@@ -23,7 +23,7 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
   /** Apart: what visitors ask for does not push out what accounts asked for. */
-  readonly keeps: { readonly accounts: Keep; readonly visitors: Keep }
+  readonly keeps: { readonly accounts: Cache; readonly visitors: Cache }
   readonly askStore: AskStore
   readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
@@ -134,7 +134,7 @@ function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Perio
 async function readHistory(
   { history, askStore }: Options,
   asker: Asker,
-  keep: Keep,
+  keep: Cache,
   { storedAs, period, interval }: Wanted,
 ): Promise<AreaStatistics> {
   const { isVisitor } = asker

@@ -16,7 +16,6 @@ import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
 import type { ReadingSources } from '../readings/stored-reading.ts'
 import { createExpectedBy } from './expected-by.ts'
-import { linkToTx, proofLinkBelow } from './explorer.ts'
 import { isInLog } from './is-in-log.ts'
 import { countMismatches } from './mismatches.ts'
 import { openProof, proofOfReading } from './proof.ts'
@@ -48,7 +47,6 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
   const proofs = await new Kvm(nc).open(buckets.proofs)
   const chainProofOf = async (batch: number) =>
     parseChainProof(await readEntry(proofs, String(batch)))
-  const proofLink = proofLinkBelow(publicUrl)
   const shared = {
     ...sources,
     prove,
@@ -62,13 +60,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     bound: rateByNetwork({ limit: openProofs, clockMs: () => performance.now() }),
   }
   return [
-    verifyReading({
-      ...shared,
-      index,
-      linkToTx: linkToTx(explorerUrl, proofLink),
-      proofLink,
-      nowMs,
-    }),
+    verifyReading({ ...shared, index, publicUrl, explorerUrl, nowMs }),
     proofOfReading(bundles),
     openProof(bundles),
     ...proofFiles(),

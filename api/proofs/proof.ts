@@ -4,20 +4,22 @@ import type { Reading } from '../../core/air/reading.ts'
 import { isHash } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { MakeBundle } from '../../operate/proofs/make-bundle.ts'
-import type { ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
-import { type Answer, type Asker, jsonType, type Request, type Route } from '../http/answer.ts'
+import type { Verdict } from '../../operate/proofs/prove-reading.ts'
+import { type Answer, jsonType, type Request, type Route } from '../http/answer.ts'
 import { ApiError, badParameter } from '../http/api-error.ts'
-import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
+import { needTime } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import type { Mismatches } from './mismatches.ts'
 import { proofPageAnswer } from './proof-page.ts'
-import { proving } from './proving.ts'
+import {
+  orUnavailable,
+  type ProofSources,
+  provenReading,
+  type WantedReading,
+} from './proven-reading.ts'
 
-type Options = ReadingSources & {
-  readonly prove: ProveReading
+type Options = ProofSources & {
   readonly makeBundle: MakeBundle
   readonly expectedBy: ExpectedBy
-  readonly mismatches: Mismatches
   readonly chainId: () => number | undefined
   /** @throws ApiError 429 */
   readonly bound: (network: string) => void
@@ -54,14 +56,8 @@ export const openProof = (options: Options): Route => ({
       new Map([['timestamp', isFile ? timestamp.slice(0, -ending.length) : timestamp]]),
     )
     if (type === htmlType && !isFile) {
-      const { reading, isStored } = await findReading(options, asker, name, timeMs)
-      const verdict = await proving(options.prove(reading))
-      if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
-      return proofPageAnswer(
-        reading,
-        isStored ? verdict : { status: 'pending', hash: verdict.hash },
-        options.chainId(),
-      )
+      const { reading, verdict } = await provenReading(options, { asker, name, timeMs })
+      return proofPageAnswer(reading, verdict, options.chainId())
     }
     return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)
   },
@@ -69,19 +65,15 @@ export const openProof = (options: Options): Route => ({
 
 type Bundle = { readonly reading: Reading; readonly text: string }
 
-type Wanted = { readonly asker: Asker; readonly name: string; readonly timeMs: number }
-
 async function bundleOf(
-  { asker, name, timeMs }: Wanted,
+  wanted: WantedReading,
   params: Request['params'],
   options: Options,
 ): Promise<Bundle> {
   const pinned = params.get('hash')
   if (pinned !== undefined && !isHash(pinned))
     throw badParameter('hash', pinned, '0x and 64 lower-case hexadecimal digits')
-  const { reading, isStored } = await findReading(options, asker, name, timeMs)
-  const verdict = await proving(options.prove(reading))
-  if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
+  const { reading, verdict } = await provenReading(options, wanted)
   if (pinned !== undefined && pinned !== verdict.hash)
     throw new ApiError(409, 'other_hash', 'this reading does not have the hash that is asked for', {
       details: { hash: pinned, reading_hash: verdict.hash },
@@ -90,7 +82,7 @@ async function bundleOf(
     throw new ApiError(409, 'mismatch', 'this reading is not what was anchored', {
       details: { reason: verdict.why, reading_hash: verdict.hash },
     })
-  const text = isStored ? await proving(options.makeBundle(reading, verdict)) : undefined
+  const text = await orUnavailable(options.makeBundle(reading, verdict))
   if (text === undefined) throw notYet(verdict, options.expectedBy)
   return { reading, text }
 }

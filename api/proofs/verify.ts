@@ -2,24 +2,23 @@ import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { leafValues } from '../../core/proof/leaf.ts'
+import { proofUrl } from '../../core/proof/proof-path.ts'
 import { secondMs } from '../../core/time.ts'
 import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
-import type { ProveReading, ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
+import type { ReadingProof, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
-import { findReading, needTime, type ReadingSources } from '../readings/stored-reading.ts'
+import { needTime } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
-import type { LinkToTx, ProofLink } from './explorer.ts'
-import type { Mismatches } from './mismatches.ts'
-import { proving } from './proving.ts'
+import { type ProofSources, type ProvenReading, provenReading } from './proven-reading.ts'
 
-type Options = ReadingSources & {
-  readonly prove: ProveReading
+type Options = ProofSources & {
   readonly index: BatchIndex
   readonly expectedBy: ExpectedBy
-  readonly linkToTx: LinkToTx
-  readonly proofLink: ProofLink
-  readonly mismatches: Mismatches
+  /** The API's own address, from its settings. */
+  readonly publicUrl: string
+  /** An explorer's address, below which `/tx/<hash>` is; undefined: there is none. */
+  readonly explorerUrl: string | undefined
   readonly nowMs: () => number
 }
 
@@ -29,23 +28,12 @@ export const verifyReading = (options: Options): Route => ({
   params: ['timestamp'],
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
-    const timeMs = needTime(params)
-    const { reading, isStored } = await findReading(
-      options,
-      asker,
-      names['sensor_id'] ?? '',
-      timeMs,
-    )
-    const verdict = await proving(options.prove(reading))
-    if (verdict.status === 'mismatch') options.mismatches.report(reading, verdict)
-    // a row that is not there yet proves nothing, whatever the log said
-    return jsonAnswer(
-      bodyOf(reading, isStored ? verdict : { status: 'pending', hash: verdict.hash }, options),
-    )
+    const wanted = { asker, name: names['sensor_id'] ?? '', timeMs: needTime(params) }
+    return jsonAnswer(bodyOf(await provenReading(options, wanted), options))
   },
 })
 
-function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
+function bodyOf({ reading, verdict }: ProvenReading, options: Options) {
   const { index, nowMs } = options
   const proof = 'proof' in verdict ? verdict.proof : undefined
   const anchored = proof && index.anchored(proof.header.index)
@@ -69,7 +57,9 @@ function bodyOf(reading: Reading, verdict: Verdict, options: Options) {
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
     proof_url:
-      verdict.status === 'verified' ? `${options.proofLink(reading)}?hash=${verdict.hash}` : null,
+      verdict.status === 'verified'
+        ? `${proofUrl(options.publicUrl, reading)}?hash=${verdict.hash}`
+        : null,
   }
 }
 
@@ -96,12 +86,19 @@ const batchOf = ({ header }: ReadingProof) => ({
   sealed_at: formatIsoMs(header.sealedMs),
 })
 
-function ledgerOf(block: Anchored, reading: Reading, { index, linkToTx }: Options) {
+/** The transaction's page at the explorer; without an explorer, our own page of the reading. */
+const linkToTx = (tx: string, reading: Reading, { explorerUrl, publicUrl }: Options): string =>
+  explorerUrl === undefined
+    ? proofUrl(publicUrl, reading)
+    : `${explorerUrl.replace(/\/+$/, '')}/tx/${tx}`
+
+function ledgerOf(block: Anchored, reading: Reading, options: Options) {
+  const { index } = options
   const deployment = index.deployment()
   const checked = index.checked()
   return {
     tx_hash: block.tx,
-    explorer_url: linkToTx(block.tx, reading),
+    explorer_url: linkToTx(block.tx, reading, options),
     chain_id: deployment?.chainId ?? null,
     contract: deployment?.contract ?? null,
     block_number: block.block,

@@ -13,13 +13,13 @@
  */
 import { setImmediate as soon, setTimeout as wait } from 'node:timers/promises'
 import {
-  type Ask,
+  type Charge,
   type Count,
   chargeRound,
   dayOf,
   type Limits,
   type QuotaVerdict,
-  whatIsSpent,
+  spentLimit,
 } from '../../core/access/quota.ts'
 import { secondMs } from '../../core/time.ts'
 import { quotaKey } from '../../schemas/people/quota.ts'
@@ -31,7 +31,7 @@ export type Quota = AsyncDisposable & {
    * Resolves when the request is charged, durably.
    * @throws ApiError 429, or 503 where it could not be charged
    */
-  readonly charge: (account: string, ask: Ask) => Promise<Standing>
+  readonly charge: (account: string, ask: Charge) => Promise<Standing>
   /** Gives a charged request back, in a later round. */
   readonly refund: (charged: Standing) => void
 }
@@ -46,7 +46,7 @@ type Options = {
 }
 
 type Waiting = {
-  readonly ask: Ask
+  readonly ask: Charge
   readonly resolve: (standing: Standing) => void
   readonly reject: (error: unknown) => void
 }
@@ -194,7 +194,7 @@ export function createQuota({
       const limits = limitsOf(account)
       const day = dayOf(atMs)
       const known = bucket.known(quotaKey(day, account))
-      const spent = known && whatIsSpent(known.count, ask, limits, atMs)
+      const spent = known && spentLimit(known.count, ask, limits, atMs)
       // while something is to be given back only a round can tell
       if (spent !== undefined && known !== undefined && !lines.get(account)?.refunds.size) {
         throw overQuota(spent, { account, ask, limits, atMs, day, ...known.count })

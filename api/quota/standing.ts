@@ -1,7 +1,7 @@
 /** How an account stands with its quota, as the headers of its answers tell it. */
 
 import {
-  type Ask,
+  type Charge,
   type Count,
   dayEndsMs,
   type Limits,
@@ -14,7 +14,7 @@ import { ApiError, unavailable } from '../http/api-error.ts'
 
 export type Standing = Pick<Count, 'used' | 'inMinute'> & {
   readonly account: string
-  readonly ask: Ask
+  readonly ask: Charge
   readonly limits: Limits
   /** When it was judged, and the UTC day it was charged to. */
   readonly atMs: number

@@ -1,5 +1,5 @@
 import { dayEndsMs, dayOf, type Limits, minuteEndsMs } from '../../core/access/quota.ts'
-import { formatIsoMs, inFull } from '../../core/iso-time.ts'
+import { formatIsoMs, toIsoMs } from '../../core/iso-time.ts'
 import { dayMs, minuteMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { asVersion1 } from '../../schemas/formats.ts'
@@ -87,7 +87,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
 function lastUsed(text: string | undefined): string | null {
   try {
     const value = text === undefined ? null : asVersion1('entry', JSON.parse(text))
-    return typeof value === 'string' ? inFull(value) : null
+    return typeof value === 'string' ? toIsoMs(value) : null
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
 /** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
-import { inFull } from '../../core/iso-time.ts'
+import { toIsoMs } from '../../core/iso-time.ts'
 import type { LoggedAttempt } from '../../operate/webhooks/attempt-log.ts'
 import { NoDelivery, OwnerAway } from '../../operate/webhooks/delivery-errors.ts'
 import {
@@ -31,7 +31,7 @@ const mostLookedAt = 1_000
 /** Of one delivery, the newest: with what was said in them they are some 10 KB each. */
 export const mostAttemptsShown = 50
 
-const inFullOrNull = (text: string | null): string | null => text && inFull(text)
+const toIsoMsOrNull = (text: string | null): string | null => text && toIsoMs(text)
 
 /** An attempt in a list: what was said in it is told by the delivery itself. */
 type AttemptBrief = Pick<
@@ -50,11 +50,11 @@ const briefOf = (attempt: Attempt): AttemptBrief => ({
   event: attempt.event,
   trigger: attempt.trigger,
   attempt: attempt.attempt,
-  at: inFull(attempt.at),
+  at: toIsoMs(attempt.at),
   outcome: attempt.outcome,
   error: attempt.error,
   error_detail: attempt.error_detail,
-  next_attempt_at: inFullOrNull(attempt.next_attempt_at),
+  next_attempt_at: toIsoMsOrNull(attempt.next_attempt_at),
   response_status: attempt.response?.status ?? null,
   duration_ms: attempt.timings.total,
 })
@@ -63,11 +63,11 @@ const briefOf = (attempt: Attempt): AttemptBrief => ({
 export const attemptView = (attempt: Attempt): object => ({
   attempt: attempt.attempt,
   trigger: attempt.trigger,
-  at: inFull(attempt.at),
+  at: toIsoMs(attempt.at),
   outcome: attempt.outcome,
   error: attempt.error,
   error_detail: attempt.error_detail,
-  next_attempt_at: inFullOrNull(attempt.next_attempt_at),
+  next_attempt_at: toIsoMsOrNull(attempt.next_attempt_at),
   request: attempt.request,
   response: attempt.response,
   timings_ms: attempt.timings,
@@ -77,7 +77,7 @@ export const attemptView = (attempt: Attempt): object => ({
 const waitingBrief = ({ delivery, due_at, ...rest }: WaitingDelivery) => ({
   id: delivery || null,
   ...rest,
-  due_at: inFullOrNull(due_at),
+  due_at: toIsoMsOrNull(due_at),
 })
 
 export type AttemptPage = {
@@ -186,7 +186,7 @@ export async function showDelivery(sources: DeliverySources, webhook: string, id
     key: known.key,
     event: known.event,
     state: waiting?.state ?? stateAfter(newest),
-    due_at: inFullOrNull(waiting?.due_at ?? null),
+    due_at: toIsoMsOrNull(waiting?.due_at ?? null),
     attempts: attempts.map(attemptView),
   }
 }

@@ -74,7 +74,7 @@ async function lookAtBucket(nc: NatsConnection, name: string): Promise<boolean> 
   const { promise: late, resolve } = Promise.withResolvers<false>()
   const timer = setTimeout(() => resolve(false), bucketWithinMs)
   const looking = (async () => {
-    await using _ = await watchBucket(nc, name, () => undefined, { isOnlyLooking: true })
+    await using _ = await watchBucket(nc, name, () => undefined, { isReadOnly: true })
     return true
   })().catch(() => false)
   try {

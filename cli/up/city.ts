@@ -14,7 +14,7 @@ import type { TlsFiles } from '../../runtime/http/tls-files.ts'
 import { type Logger, openLog } from '../../runtime/log.ts'
 import { openDataFolder } from '../../runtime/machine/data-folder.ts'
 import { freePort, takenPorts } from '../../runtime/machine/free-port.ts'
-import { type Kept, keepAlive, type Service } from '../../runtime/machine/keep-alive.ts'
+import { keepAlive, type Service, type Supervised } from '../../runtime/machine/keep-alive.ts'
 import {
   forgetRunningInstance,
   type RunningInstance,
@@ -88,7 +88,7 @@ export type City = AsyncDisposable & {
   readonly instance: RunningInstance
   /** Signed in as the operator. */
   readonly nats: NatsConnection
-  readonly kept: readonly Kept[]
+  readonly kept: readonly Supervised[]
   /** Resolves when asked to stop. @throws MustAct when something cannot be kept alive */
   readonly untilStop: () => Promise<void>
 }
@@ -112,13 +112,13 @@ export async function openCity(options: CityOptions): Promise<City> {
   const port = await freePort(options.apiPort, 'AIRPROOF_API_PORT')
   const dashboard = await dashboardOf(options, `http://127.0.0.1:${port}`)
 
-  const kept: Kept[] = []
+  const kept: Supervised[] = []
   const pids = (): Record<string, number> =>
     Object.fromEntries(kept.map((one) => [one.name, one.pid()]))
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   let announce = (): void => undefined
-  const keep = async (service: Service): Promise<Kept> => {
+  const keep = async (service: Service): Promise<Supervised> => {
     const isVital = vital.has(service.name)
     const onRestart = (): void => announce()
     const one = opened.use(await keepAlive(service, { log, isVital, onRestart }))
@@ -298,7 +298,7 @@ type Watching = {
  */
 async function untilReady(
   { name, whyNotReady }: ProcessService,
-  { degraded }: Pick<Kept, 'degraded'>,
+  { degraded }: Pick<Supervised, 'degraded'>,
   { log, stop, onWait }: Watching,
 ): Promise<boolean> {
   const deadlineMs = performance.now() + readyWithinMs
@@ -317,7 +317,7 @@ async function untilReady(
   }
 }
 
-function degradedOf(kept: readonly Kept[]): Pick<RunningInstance, 'degraded'> {
+function degradedOf(kept: readonly Supervised[]): Pick<RunningInstance, 'degraded'> {
   const found = kept.flatMap(({ name, degraded }) => {
     const why = degraded()
     return why === undefined ? [] : [[name, why] as const]

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/log.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import type { Service } from '../../runtime/machine/keep-alive.ts'
-import { askHealth } from '../../runtime/machine/watch-silence.ts'
+import { checkHealth } from '../../runtime/machine/watch-silence.ts'
 import { quietRepeats } from '../../runtime/quiet-repeats.ts'
 import type { Environment } from '../../runtime/settings.ts'
 import { askReady } from '../shell/status-local.ts'
@@ -82,7 +82,7 @@ export function processService(options: Options): ProcessService {
     name,
     start,
     lastWords: () => lastWords,
-    ...(hasAdmin ? { hear: (withinMs) => askHealth(adminPort, withinMs) } : {}),
+    ...(hasAdmin ? { health: (withinMs) => checkHealth(adminPort, withinMs) } : {}),
     whyNotReady: async () =>
       hasAdmin ? await askReady(`http://127.0.0.1:${adminPort}`) : undefined,
   }

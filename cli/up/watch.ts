@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inWords } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
-import type { Kept } from '../../runtime/machine/keep-alive.ts'
+import type { Supervised } from '../../runtime/machine/keep-alive.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Folders of which no process of ours is made. */
@@ -31,7 +31,10 @@ type Options = {
  * For development: when a source file changes, the pages are built again if they are older than it,
  * and every process of ours starts again; for a file of the pages alone, the dashboard does.
  */
-export function restartOnChange(kept: readonly Kept[], { log, stop, buildPages }: Options): void {
+export function restartOnChange(
+  kept: readonly Supervised[],
+  { log, stop, buildPages }: Options,
+): void {
   const ours = kept.filter(({ name }) => name !== 'nats-server' && name !== 'anvil')
   const changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined

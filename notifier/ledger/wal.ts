@@ -11,7 +11,7 @@ import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { Cursors } from '../../core/delivery/delivery.ts'
 import type { LedgerRecord } from '../../core/delivery/ledger-record.ts'
 import { TryAgain } from '../../runtime/exit.ts'
-import { lookAfter } from '../../runtime/nats/look-after.ts'
+import { findAfter } from '../../runtime/nats/find-after.ts'
 import { isWrongLastSequence, type Stored } from '../../runtime/nats/stored-message.ts'
 import { readWal, setWalHeaders, type WalMessage } from '../../runtime/nats/wal-message.ts'
 import { NewerFormat } from '../../schemas/formats.ts'
@@ -169,7 +169,7 @@ export function openWal(options: Options): Wal {
     const stream = ledgerStream(shard)
     const place = { stream, subject, expected }
     const read = (stored: Stored): WalMessage | undefined => readWal(stream, stored)
-    const after = await lookAfter(options.nc, place, read).catch((error: unknown) => {
+    const after = await findAfter(options.nc, place, read).catch((error: unknown) => {
       // a newer version owns the shard
       if (error instanceof NewerFormat) throw error
       options.onRetry(error)

@@ -83,7 +83,7 @@ export function createMatcher(options: Options): Matcher {
 
   const setBehind: Matcher['setBehind'] = (webhook, source, from) => {
     behind.set(webhook, (behind.get(webhook) ?? new Map<SourceName, number>()).set(source, from))
-    return { type: 'hook', webhook, says: { op: 'behind', source, from } }
+    return { type: 'hook', webhook, change: { op: 'behind', source, from } }
   }
 
   const create: Matcher['create'] = (key, trigger) => {

@@ -76,7 +76,7 @@ export function createDeliverer(
     const hadFailed = (healths.get(endpoint.number)?.health.failures ?? known.failures) > 0
     healths.delete(endpoint.number)
     if (!hadFailed) return []
-    return [{ type: 'hook', webhook: endpoint.number, says: { op: 'health', ...healthy } }]
+    return [{ type: 'hook', webhook: endpoint.number, change: { op: 'health', ...healthy } }]
   }
 
   const failed = (endpoint: Endpoint, entry: BookEntry): LedgerRecord[] => {
@@ -101,7 +101,7 @@ export function createDeliverer(
     }
     if (before.failures > 0 && now - kept.writtenMs < healthEveryMs) return []
     kept.writtenMs = now
-    return [{ type: 'hook', webhook: endpoint.number, says: { op: 'health', ...kept.health } }]
+    return [{ type: 'hook', webhook: endpoint.number, change: { op: 'health', ...kept.health } }]
   }
 
   /** Waits for a server that is away; undefined: the event is gone. */

@@ -1,7 +1,7 @@
 /**
- * Every sealed batch, in memory: which one holds a reading, and what the chain says of it. Fed with
- * the records that the anchor process keeps; what they say of themselves is computed anew here, so
- * that an altered record is found and vouches for nothing.
+ * Every sealed batch, in memory: which one holds a reading, and its state on the chain. Fed with
+ * the records that the anchor process keeps; what they claim is computed again here, so
+ * that an altered record is found and proves nothing.
  *
  * A batch counts as anchored where its own record is final and the heads, recomputed from the
  * headers, lead without a break to the head that the contract held at a finalized block. About
@@ -21,7 +21,7 @@ import type {
   SealedBatch,
 } from '../../schemas/anchoring/batch-record.ts'
 
-/** What was said of the finalized head longer ago than this may have changed since. */
+/** A finalized head that was read longer ago than this may have changed since. */
 export const freshMs = 5 * minuteMs
 
 export type UnanchoredWhy =
@@ -36,7 +36,7 @@ export type UnanchoredWhy =
   /** The batches between this one and the contract's head do not fit together. */
   | 'not_linked'
 
-/** How the batch of a sequence number stands right now. */
+/** The state of the batch of a sequence number right now. */
 export type Standing =
   | { readonly status: 'pending' }
   | { readonly status: 'anchoring'; readonly index: number; readonly why: UnanchoredWhy }

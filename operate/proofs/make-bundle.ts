@@ -1,10 +1,10 @@
-/** The proof bundle of a reading, made for the one who asks; its parts are kept by the anchor process. */
+/** The proof bundle of a reading, made when it is requested; the anchor process stores its parts. */
 
 import type { Reading } from '../../core/air/reading.ts'
 import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { hourMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { Verdict } from './prove-reading.ts'
@@ -19,12 +19,12 @@ type Options = {
 
 /**
  * @returns the bundle's text; undefined where the batch is not final. A final batch stays provable
- * while nobody looks at the chain: the bundle brings all that is needed to look for oneself.
+ * while no process reads the chain: the bundle has everything that a check needs.
  */
 export type MakeBundle = (reading: Reading, verdict: Verdict) => Promise<string | undefined>
 
 export function createMakeBundle({ index, chainProofOf, keccak, nowMs }: Options): MakeBundle {
-  const keep = createKeep({ forMs: hourMs, most: 64, nowMs })
+  const keep = createCache({ forMs: hourMs, most: 64, nowMs })
   const read = ({ index: batch, blockHash }: Anchored): Promise<ChainProof> =>
     keep({ what: 'chain proof', batch, blockHash }, async () => {
       const chain = await chainProofOf(batch)

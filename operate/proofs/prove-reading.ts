@@ -1,5 +1,5 @@
 /**
- * Where a stored reading stands between the log and the chain, found out anew at each call: its
+ * Where a stored reading is between the log and the chain, computed at each call: its
  * leaf from its values, its batch by its number, its path from the batch's blob by the leaf's own
  * hash, the root from leaf and path. Nothing here was decided before and kept.
  */
@@ -12,14 +12,14 @@ import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.t
 import { pathIn } from '../../core/proof/path-in.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
 import type { BatchIndex, UnanchoredWhy } from './batch-index.ts'
 
 export type MismatchWhy =
-  /** Batches go on behind its number, and none holds it. */
+  /** There are batches past its number, and none holds it. */
   | 'no_batch'
   /** Its number is above every one that the log has given out: the row was made up. */
   | 'not_in_log'
@@ -68,7 +68,7 @@ const mostTops = 64
 export function createProveReading(options: Options): ProveReading {
   const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
-  const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
+  const tops = createCache({ forMs: hourMs, most: mostTops, nowMs })
 
   const openTop = (batch: number): Promise<OpenTop> =>
     tops({ what: 'top', batch }, async () => {

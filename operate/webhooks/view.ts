@@ -1,4 +1,4 @@
-import { inFull } from '../../core/iso-time.ts'
+import { toIsoMs } from '../../core/iso-time.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 /** A webhook as its owner sees it: never with a secret, but where one has just been made. */
@@ -33,9 +33,9 @@ export function viewOf(webhook: Webhook, { nowMs, isPremium }: Now): WebhookView
     active,
     paused,
     suspended: !isPremium,
-    disabled: disabled && { ...disabled, at: inFull(disabled.at) },
-    previous_secret_until: until !== null && Date.parse(until) > nowMs ? inFull(until) : null,
-    created_at: inFull(webhook.created_at),
-    updated_at: inFull(webhook.updated_at),
+    disabled: disabled && { ...disabled, at: toIsoMs(disabled.at) },
+    previous_secret_until: until !== null && Date.parse(until) > nowMs ? toIsoMs(until) : null,
+    created_at: toIsoMs(webhook.created_at),
+    updated_at: toIsoMs(webhook.updated_at),
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The format level of an instance (`schemas/format-level.ts`): KV `system`, key `format`; absent: 1.
  * It only rises. Each process watches it and reports in KV `leases` the newest level that it knows,
- * so that it is raised only when every process that runs can read what is written from then on.
+ * so that it is raised only when every running process can read what is written from then on.
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,38 +14,38 @@ import { MustAct } from '../exit.ts'
 import { ourVersion } from '../version.ts'
 import { leaseRoundMs } from './leases.ts'
 
-/** What a writer needs to know: it asks for each message, as the level may rise at any time. */
+/** For writers, which read it for each message, as the level may rise at any time. */
 export type LevelNow = {
   readonly current: () => FormatLevel
   /** The instance was new at level 3 or later: it never wrote anything with leaf 1. Absent: no. */
   readonly isBornAbove?: boolean
 }
 
-/** What a live process reports; its key in KV `leases` names it and ends with it. */
+/** The report of a live process; its key in KV `leases` names the process and is deleted with it. */
 export type LevelReport = {
   /** The newest level that it knows. */
   readonly level: number
   readonly version: string
   readonly host: string
   readonly pid: number
-  /** How often it was renewed: one that does not go on is what a killed process left. */
+  /** How often it was renewed: if it stops rising, the process was killed. */
   readonly renewed: number
 }
 
 type Watching = {
   /** `pipeline`, `api`, … */
   readonly name: string
-  /** No other process has it. */
+  /** Unique among the processes. */
   readonly id: string
-  /** The level was raised above what this process knows: it must end. */
+  /** The level was raised above what this process knows: it must exit. */
   readonly onTooNew: (error: unknown) => void
   /** The newest level that this process knows. */
   readonly newest?: FormatLevel
 }
 
 /**
- * Reports what this process knows, then watches the level.
- * @throws MustAct the level is higher than this version knows
+ * Reports the newest level that this process knows, then watches the instance's level.
+ * @throws MustAct if the level is higher than this version knows
  */
 export async function watchFormatLevel(
   nc: NatsConnection,
@@ -53,7 +53,7 @@ export async function watchFormatLevel(
 ): Promise<LevelNow & AsyncDisposable> {
   const kvm = new Kvm(nc)
   const system = await kvm.open(buckets.system)
-  // before the level is read: whoever raises it after that finds the report
+  // before the level is read: a command that raises it after that finds the report
   const reports = await startReporting(await kvm.open(buckets.leases), levelKey(name, id), newest)
   let level: FormatLevel = 1
   let isBornAbove = false
@@ -106,7 +106,7 @@ async function startReporting(
   const renewing = (async () => {
     for (;;) {
       await sleep(leaseRoundMs, undefined, { signal: ending.signal })
-      // while the server is away nobody can raise the level
+      // while the server is unavailable the level cannot be raised
       await put().catch(() => undefined)
     }
   })().catch(() => undefined)
@@ -119,7 +119,7 @@ async function startReporting(
   }
 }
 
-/** The level that is written now. @throws MustAct the entry is damaged */
+/** The level that is written now. @throws MustAct if the entry is damaged */
 export function levelOf(entry: KvEntry | null): number {
   if (entry?.operation !== 'PUT') return 1
   const level = parseEntry(entry.string())?.level
@@ -148,11 +148,11 @@ function parseEntry(text: string): { readonly level: number; readonly born: numb
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 1
 
-/** @throws MustAct this version does not know the level */
+/** @throws MustAct if this version does not know the level */
 export function knownLevel(written: number, newest: FormatLevel = newestLevel): FormatLevel {
   if (isKnown(written, newest)) return written
   throw new MustAct(
-    `this instance writes formats of level ${written}, and airproof ${ourVersion()} knows them up to level ${newest}: use the version that raised the level, or a later one (docs/upgrading.md)`,
+    `this instance writes formats of level ${written}, but airproof ${ourVersion()} knows them only up to level ${newest}: use the version that raised the level, or a later one (docs/upgrading.md)`,
   )
 }
 
@@ -164,11 +164,11 @@ export const levelText = (level: FormatLevel, born = 1): string =>
   JSON.stringify(born < 3 ? { level } : { level, born })
 
 /**
- * Makes it certain which level is written: a new instance begins with the newest. What 0.1 made has
- * no entry, and its level is 1 until it is raised.
- * @param isNew no stream of the instance was there a moment ago
+ * Fixes the level that is written: a new instance starts with the newest. An instance of 0.1 has no
+ * entry, and its level is 1 until it is raised.
+ * @param isNew no stream of the instance existed a moment ago
  * @param newest the newest level that this process knows
- * @throws MustAct the instance writes newer formats than this version knows
+ * @throws MustAct if the instance writes newer formats than this version knows
  */
 export async function settleFormatLevel(
   system: KV,
@@ -177,7 +177,7 @@ export async function settleFormatLevel(
 ): Promise<FormatLevel> {
   const entry = await system.get(systemKeys.format)
   if (entry?.operation === 'PUT' || !isNew) return knownLevel(levelOf(entry), newest)
-  // another process may do the same; whichever is first decides
+  // another process may do the same; the first one decides
   await system.create(systemKeys.format, levelText(newest, newest)).catch(() => undefined)
   return knownLevel(levelOf(await system.get(systemKeys.format)), newest)
 }

@@ -14,7 +14,7 @@ import { inParallel } from '../../runtime/in-parallel.ts'
 import { ensureStreams, needStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { newSecretKey } from '../../runtime/secrets/seal-secret.ts'
-import { openSecretBox, tellSecretKey } from '../../runtime/secrets/secret-key.ts'
+import { openSecretBox, writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import { attemptsStream, buckets, topicsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Guarded, guardedNats } from '../support/gate.ts'
@@ -491,9 +491,9 @@ test('the key that seals is written down by the operator alone, and others wait 
     /run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE/,
   )
   // there is no key on this machine
-  await tellSecretKey(fresh.nc, { env: {}, flags: {} }, folder.path)
+  await writeKeyFingerprint(fresh.nc, { env: {}, flags: {} }, folder.path)
   expect(await system.get('secret-key')).toBeNull()
-  await tellSecretKey(fresh.nc, source, folder.path)
+  await writeKeyFingerprint(fresh.nc, source, folder.path)
   await openSecretBox(notifier, source, folder.path)
   const other = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
   await expect(openSecretBox(notifier, other, folder.path)).rejects.toThrow(/another key/)

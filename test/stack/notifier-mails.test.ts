@@ -57,13 +57,13 @@ const mailsOf = async ({ id }: Webhook): Promise<Mail[]> =>
 /** Writes into the ledger, before anybody owns the shard, that the endpoint fails since then. */
 async function failingSince(webhook: Webhook, sinceMs: number, lastMs: number): Promise<void> {
   const number = webhookNumberOf(webhook.id) ?? 0
-  const says = {
+  const change = {
     op: 'health',
     failures: 30,
     firstFailureMs: sinceMs,
     lastFailureMs: lastMs,
   } as const
-  await publishWal(nc, shardOf(number), [{ type: 'hook', webhook: number, says }])
+  await publishWal(nc, shardOf(number), [{ type: 'hook', webhook: number, change }])
 }
 
 test('at a day of failures, at five, and at a 410 the owner gets a mail; nothing else does', async () => {

@@ -8,7 +8,7 @@ import { startNatsServer } from '../../runtime/engines/nats-server.ts'
 import { listenOn } from '../../runtime/http/listen.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
-import { type Kept, keepAlive } from '../../runtime/machine/keep-alive.ts'
+import { keepAlive, type Supervised } from '../../runtime/machine/keep-alive.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -23,7 +23,7 @@ test('a server that found no space is restarted when there is room again, and no
   const log = openLog({ name: 'up', level: 'warn', to })
   let roomBytes = 3 * 2 ** 20
   let looks = 0
-  let kept: Kept | undefined
+  let kept: Supervised | undefined
   const watch = resources.use(
     watchRoom({
       folder: '/data',

@@ -7,7 +7,7 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import { mapQuantities } from '../../core/air/quantities.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { AreaStats, BucketSize, StoreReads } from '../../store/store.ts'
 
 const stats = (startMs: number, readings: number, mean: number): AreaStats => {
@@ -78,7 +78,7 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
   // what it reads with is all it is asked for
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const store = { within: () => reads as StoreReads }
-  const keep = createKeep({ forMs: 10, most: 100, nowMs: () => nowMs })
+  const keep = createCache({ forMs: 10, most: 100, nowMs: () => nowMs })
   const asked = { store, keep, gone: new AbortController().signal }
   const of =
     (isVisitor: boolean): Ask =>
@@ -166,7 +166,7 @@ test('a record of the job that is not whole is none', () => {
 test('an answer is kept for its time, made once for all who wait, and a failure not kept', async () => {
   let nowMs = 0
   let made = 0
-  const keep = createKeep({ forMs: 10, most: 2, nowMs: () => nowMs })
+  const keep = createCache({ forMs: 10, most: 2, nowMs: () => nowMs })
   const make = async (): Promise<number> => ++made
   expect(await Promise.all([keep({ what: 'a' }, make), keep({ what: 'a' }, make)])).toEqual([1, 1])
   nowMs = 9
@@ -181,7 +181,7 @@ test('an answer is kept for its time, made once for all who wait, and a failure 
 })
 
 test('what is being made is given up when all who wait are gone, and is then made anew', async () => {
-  const keep = createKeep({ forMs: 10, most: 2, nowMs: () => 0 })
+  const keep = createCache({ forMs: 10, most: 2, nowMs: () => 0 })
   const told: AbortSignal[] = []
   const make = (gone: AbortSignal): Promise<string> => {
     told.push(gone)

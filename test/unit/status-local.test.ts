@@ -47,7 +47,7 @@ test('a process that is not ready is named with its reason, one that is well is 
   server.close()
 })
 
-test('a process is listed while it runs, and clears away a killed one of its name', () => {
+test('a process is listed while it runs, and removes a killed one of its name', () => {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'processes'))
   const killed = (name: string): void => {
@@ -64,7 +64,7 @@ test('a process is listed while it runs, and clears away a killed one of its nam
   expect(names()).toEqual([`gate ${gone}`])
 })
 
-test('a folder that cannot be written keeps no process from its work', () => {
+test('a folder that cannot be written does not stop a process', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'a file')
   writeFileSync(file, '')

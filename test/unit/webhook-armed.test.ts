@@ -4,7 +4,7 @@ import { isArmed } from '../../api/webhooks/armed-now.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { createWebhookIndex } from '../../core/delivery/webhook-match.ts'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
@@ -29,7 +29,7 @@ const webhookOf = (threshold: number, filters: Webhook['filters'] = {}): Webhook
 function heardSensor() {
   const state: PartitionState = createState(0)
   const slot = slotOf(state, sensor)
-  const heard = createHeard()
+  const outcome = createOutcome()
   let at = 0
   const board = {
     all: () => [
@@ -58,13 +58,13 @@ function heardSensor() {
         aqi,
         values: valuesOf({}),
       }
-      hear(state, slot, reading, at, heard)
+      applyNewer(state, slot, reading, at, outcome)
       const index = createWebhookIndex()
       const common = { events: ['aqi.high'], sensor: undefined, area: undefined } as const
       index.put({ number: 1, threshold, ...common })
       let told = false
-      if (heard.rise) {
-        index.rise({ sensor, area: 'Ikeja' }, heard, () => (told = true))
+      if (outcome.rise) {
+        index.rise({ sensor, area: 'Ikeja' }, outcome, () => (told = true))
       }
       return told
     },

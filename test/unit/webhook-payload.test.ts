@@ -29,7 +29,7 @@ test.each([
   ['whole as it is', 100, 100, 100],
   ['as it was matched, if it is another by now', 100, 120, 100],
   ['as it was matched, if the owner has given none', 150, undefined, 150],
-])('the threshold of a rise is told %s', (_how, matched, own, told) => {
+])('the threshold of a rise is sent %s', (_how, matched, own, told) => {
   const happening = happeningOfEvent(rise, 'aqi.high', matched, own)
   expect(happening?.payload.data).toMatchObject({ threshold: told, aqi: 115 })
   expect(new Ajv().validate(payloadSchemas['aqi.high'], happening?.payload)).toBe(true)

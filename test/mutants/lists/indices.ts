@@ -78,8 +78,8 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'of two with the same index the second is dominant',
     file: 'core/air/index/air-index.ts',
-    text: 'value > found.value',
-    becomes: 'value >= found.value',
+    text: 'value > largest.value',
+    becomes: 'value >= largest.value',
     tests: ['air-index', 'us-epa'],
   },
   {
