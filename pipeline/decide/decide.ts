@@ -1,6 +1,6 @@
 /**
  * What a partition's worker decides, as messages ready to be committed. The state is changed on
- * the way, so a message decided must be committed or the process must end: nobody else reads the
+ * the way, so a decided message must be committed, or the process must end: nothing else reads the
  * state, and the next start rebuilds it from the log.
  */
 
@@ -49,7 +49,7 @@ export type JudgedMessage = {
 export type Decider = {
   readonly state: PartitionState
   readonly worker: string
-  /** Sorted: a rise is told only where one of them was crossed. */
+  /** Sorted: a rise becomes an event only if one of them was crossed. */
   readonly thresholds: () => readonly number[]
   /** Lets the silence of a sensor be watched. */
   readonly watch: (slot: number) => void
