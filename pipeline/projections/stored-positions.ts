@@ -27,7 +27,7 @@ export function positionPublisher(kv: KV, holder: string): (positions: Positions
   }
 }
 
-/** The farthest position of a partition that a process has published. Positions only rise. */
+/** The farthest position of a partition that a process has published. Each was true when it was published. */
 export function farthest(published: WatchedBucket<Positions>, partition: number): number {
   let position = 0
   for (const [, positions] of published.entries()) {
