@@ -8,8 +8,9 @@
  * |---|---|---|
  * | 1 | 0.1 | the formats of 0.1 |
  * | 2 | 0.2 | READINGS version 2: values as a list, with every quantity; wider snapshots |
+ * | 3 | 0.2 | READINGS version 3: readings with leaf 2, and signatures of devices; batches of version 2 |
  */
-export type FormatLevel = 1 | 2
+export type FormatLevel = 1 | 2 | 3
 
 /** The highest level that this version knows. */
 export const newestLevel: FormatLevel = 2

@@ -14,7 +14,7 @@
  * What sensors send (RAW, TOPICS) is not in the table: no device can end a process by it.
  */
 export const formats = {
-  readings: { newest: 2, is: 'a message of READINGS' },
+  readings: { newest: 3, is: 'a message of READINGS' },
   snapshot: { newest: 2, is: 'a snapshot of a partition' },
   event: { newest: 1, is: 'a message of EVENTS' },
   rejected: { newest: 1, is: 'a message of REJECTED' },

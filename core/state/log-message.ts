@@ -3,17 +3,22 @@
  * the content of one READINGS message. The log of these is the truth; state, store rows, events
  * and statistics are projections of it.
  */
+import type { DeviceSignature } from '../air/device-signature.ts'
 import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
 
-/** A reading with the time the broker stored its raw message, ms since the epoch. */
-export type ArrivedReading = Reading & { readonly arrivedMs: number }
+export type ArrivedReading = Reading & {
+  /** When the broker stored its raw message, ms since the epoch. */
+  readonly arrivedMs: number
+  /** Where its device signed it: `Reading.device` is the hash of this. */
+  readonly signed?: DeviceSignature
+}
 
 /** The origin of a raw reading: the sequence in its RAW stream and its place in the array. */
 export type RawPlace = { readonly rawSeq: number; readonly item: number }
 
 /** A believable reading that is not newer than its sensor's newest: the late lane judges it. */
-export type Deferred = RawPlace & Omit<ArrivedReading, 'seq'>
+export type Deferred = RawPlace & Omit<ArrivedReading, 'seq' | 'leafVersion'>
 
 export const refusalReasons = [
   'not_json',
@@ -96,4 +101,8 @@ export type LogMessage = {
   readonly refused: readonly Refused[]
   /** Exact repeats, counted by sensor. */
   readonly duplicates: readonly (readonly [sensor: SensorId, count: number])[]
+  /** The leaf version of its readings, also where it has none (`border.ts`). Absent: 1. */
+  readonly leafVersion?: 2
+  /** The first message of its partition with leaf version 2; it holds nothing. */
+  readonly isMark?: true
 }

@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { sensorSchema } from '../../schemas/devices/sensor.ts'
 import { eventSchema } from '../../schemas/log/event.ts'
 import { rawReadingSchema } from '../../schemas/log/raw-reading.ts'
-import { readingsMessageSchema, readingsSchemaV1 } from '../../schemas/log/readings-message.ts'
+import {
+  readingsMessageSchema,
+  readingsSchemaV1,
+  readingsSchemaV3,
+} from '../../schemas/log/readings-message.ts'
 
 /** File name → schema. */
 export const schemaFiles: Readonly<Record<string, object>> = {
@@ -15,6 +19,7 @@ export const schemaFiles: Readonly<Record<string, object>> = {
   'raw-reading.schema.json': rawReadingSchema,
   'readings-message.schema.json': readingsMessageSchema,
   'readings-message-v1.schema.json': readingsSchemaV1,
+  'readings-message-v3.schema.json': readingsSchemaV3,
   'sensor.schema.json': sensorSchema,
 }
 

@@ -2,11 +2,14 @@
 import type { MsgHdrs } from '@nats-io/transport-node'
 import { type Cursors, levelOfSource, sourceNames } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
-import type { FormatLevel } from '../../schemas/format-level.ts'
 import { assertKnownHeader, versionHeader } from '../../schemas/formats.ts'
 import { walHeaders } from '../../schemas/subjects.ts'
 import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
-import { readCursors, writtenCursors } from '../../schemas/webhooks/ledger-version.ts'
+import {
+  type LedgerVersion,
+  readCursors,
+  writtenCursors,
+} from '../../schemas/webhooks/ledger-version.ts'
 import { reportBroken } from '../broken.ts'
 import { fenceOf, type Stored } from './stored-message.ts'
 
@@ -24,7 +27,7 @@ const headerOf = (source: keyof Cursors): string => sourceRows[source].header
 export function setWalHeaders(
   header: MsgHdrs,
   { worker, write, cursors }: WalHead,
-  version: FormatLevel,
+  version: LedgerVersion,
 ): void {
   header.set(walHeaders.worker, worker)
   header.set(walHeaders.write, String(write))

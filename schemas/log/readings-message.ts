@@ -10,16 +10,17 @@ import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/l
 import type { FormatLevel } from '../format-level.ts'
 import { assertKnown } from '../formats.ts'
 import {
-  type Columns,
   idOf,
   integer,
   integerOrNull,
+  type Rows,
   type RowV1,
   type RowV2,
   rowsV1,
   rowsV2,
   text,
 } from './readings-rows.ts'
+import { addSignatures, type SignedRow, signedItems, signedRows } from './signed-rows.ts'
 
 /** A row of exactly these columns. */
 const row = <const Columns extends readonly object[]>(items: Columns) =>
@@ -35,7 +36,7 @@ const rawPlace = [
   { ...integer, description: 'item' },
 ] as const
 
-/** Everything in a message but its readings, which is the same in both versions. */
+/** Everything in a message but its readings, which is the same in every version. */
 const rest = {
   listened: { ...integer, description: "ms of the partition's listening clock" },
   events: {
@@ -92,9 +93,14 @@ const rest = {
   duplicates: { type: 'array', items: row([text, integer]) },
 } as const
 
-const schemaOf = <const Version extends number, const Items extends readonly object[]>(
+const schemaOf = <
+  const Version extends number,
+  const Items extends readonly object[],
+  const More extends object,
+>(
   version: Version,
   items: Items,
+  more: More,
 ) =>
   ({
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -109,11 +115,19 @@ const schemaOf = <const Version extends number, const Items extends readonly obj
       ...rest,
       readings: { type: 'array', items: row([{ ...integer, description: 'n' }, ...items]) },
       deferred: { type: 'array', items: row([...rawPlace, ...items]) },
+      ...more,
     },
   }) as const
 
-export const readingsSchemaV1 = schemaOf(1, rowsV1.items)
-export const readingsMessageSchema = schemaOf(2, rowsV2.items)
+export const readingsSchemaV1 = schemaOf(1, rowsV1.items, {})
+/** Version 2, which is written up to format level 2. */
+export const readingsMessageSchema = schemaOf(2, rowsV2.items, {})
+/** Readings as in version 2. Each has leaf 2; those that have a signature are listed apart. */
+export const readingsSchemaV3 = schemaOf(3, rowsV2.items, {
+  signed: { type: 'array', items: row(signedItems), description: 'of readings' },
+  signedDeferred: { type: 'array', items: row(signedItems), description: 'of deferred' },
+  mark: { const: true, description: 'the first message of its partition in version 3' },
+})
 
 type Rest = FromSchema<{
   readonly type: 'object'
@@ -128,7 +142,13 @@ type Body<Version extends number, Row extends readonly unknown[]> = Rest & {
   readonly deferred: readonly (readonly [rawSeq: number, item: number, ...Row])[]
 }
 
-/** What the headers of the message say; a body alone is not a message. */
+type Version3 = {
+  readonly signed?: readonly SignedRow[]
+  readonly signedDeferred?: readonly SignedRow[]
+  readonly mark?: true
+}
+
+/** From the headers of the message: a body without them is not a message. */
 export type LogHeader = Pick<
   LogMessage,
   'partition' | 'worker' | 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo'
@@ -137,12 +157,16 @@ export type LogHeader = Pick<
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** @param level 1 writes version 1, which holds the basic five alone: others must not be taken then */
+/**
+ * A message of leaf version 2 is written in version 3, whatever the level: a worker does not go back.
+ * @param level 1 writes version 1, which holds only the basic five: others must not be taken then
+ */
 export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Array {
-  const { write } = level === 1 ? rowsV1 : rowsV2
+  const v = message.leafVersion === 2 ? 3 : level === 1 ? 1 : 2
+  const { write } = v === 1 ? rowsV1 : rowsV2
   return encoder.encode(
     JSON.stringify({
-      v: level === 1 ? 1 : 2,
+      v,
       listened: message.listenedMs,
       readings: message.readings.map((r) => [nOfSeq(r.seq), ...write(r)]),
       events: message.events,
@@ -150,13 +174,26 @@ export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Ar
       deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...write(r)]),
       refused: message.refused.map((r) => [r.rawSeq, r.item, r.reason, r.sensor, r.why]),
       duplicates: message.duplicates,
+      ...(v === 3 ? version3Of(message) : {}),
     }),
   )
+}
+
+/** What no message has costs it nothing. */
+function version3Of({ readings, deferred, isMark }: LogMessage): Version3 {
+  const signed = signedRows(readings)
+  const signedDeferred = signedRows(deferred)
+  return {
+    ...(signed.length > 0 ? { signed } : {}),
+    ...(signedDeferred.length > 0 ? { signedDeferred } : {}),
+    ...(isMark === true ? { mark: true } : {}),
+  }
 }
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true })
 const isV1 = ajv.compile<Body<1, RowV1>>(readingsSchemaV1)
 const isV2 = ajv.compile<Body<2, RowV2>>(readingsMessageSchema)
+const isV3 = ajv.compile<Body<3, RowV2> & Version3>(readingsSchemaV3)
 
 /**
  * The body of a READINGS message, its rows read by its version.
@@ -166,24 +203,47 @@ function parseBody(bytes: Uint8Array, partition: number) {
   const body: unknown = JSON.parse(decoder.decode(bytes))
   const v = typeof body === 'object' && body !== null && 'v' in body ? body.v : undefined
   if (typeof v === 'number') assertKnown('readings', v)
-  if (isV2(body)) return { ...body, ...rowsOf(body, rowsV2.read, partition) }
-  if (v !== 2 && isV1(body)) return { ...body, ...rowsOf(body, rowsV1.read, partition) }
-  const [first] = (v === 2 ? isV2 : isV1).errors ?? []
+  if (v === 3 && isV3(body)) return readV3(body, partition)
+  if (v === 2 && isV2(body)) return { ...body, ...rowsOf(body, rowsV2, partition) }
+  if (isV1(body)) return { ...body, ...rowsOf(body, rowsV1, partition) }
+  const [first] = (v === 3 ? isV3 : v === 2 ? isV2 : isV1).errors ?? []
   throw new SyntaxError(
     `it is not a READINGS message: ${first?.instancePath ?? ''} ${first?.message ?? ''}`,
   )
 }
 
+type Read = Pick<LogMessage, 'readings' | 'deferred' | 'leafVersion' | 'isMark'>
+
 const rowsOf = <Row extends readonly unknown[]>(
   { readings, deferred }: Pick<Body<number, Row>, 'readings' | 'deferred'>,
-  read: (row: Row) => Columns,
+  { read }: Rows<Row>,
   partition: number,
-): Pick<LogMessage, 'readings' | 'deferred'> => ({
+): Read => ({
   readings: readings.map(([n, ...row]) => Object.assign(read(row), { seq: seqOf(partition, n) })),
   deferred: deferred.map(([rawSeq, item, ...row]): Deferred => ({ rawSeq, item, ...read(row) })),
 })
 
-// of the log are messages of workers alone, and they wrote a reason of the list
+/** @throws SyntaxError a signature is not that of a reading, or a mark holds something */
+function readV3(body: Body<3, RowV2> & Version3, partition: number) {
+  const { readings, deferred } = rowsOf(body, rowsV2, partition)
+  const read: Read = {
+    readings: addSignatures(
+      readings.map((reading) => ({ ...reading, leafVersion: 2 as const })),
+      body.signed ?? [],
+    ),
+    deferred: addSignatures(deferred, body.signedDeferred ?? []),
+    leafVersion: 2,
+    ...(body.mark === true ? { isMark: true } : {}),
+  }
+  const { events, held, refused, duplicates } = body
+  if (body.mark === true && [readings, deferred, events, held, refused, duplicates].some(hasAny))
+    throw new SyntaxError('it is not a READINGS message: a mark holds nothing')
+  return { ...body, ...read }
+}
+
+const hasAny = (list: readonly unknown[]): boolean => list.length > 0
+
+// only workers write messages of the log, and they write reasons of the list
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 
@@ -211,5 +271,7 @@ export function decodeReadings(header: LogHeader, bytes: Uint8Array): LogMessage
       }),
     ),
     duplicates: body.duplicates.map(([sensor, count]) => [idOf(sensor), count] as const),
+    ...(body.leafVersion === undefined ? {} : { leafVersion: body.leafVersion }),
+    ...(body.isMark === undefined ? {} : { isMark: body.isMark }),
   }
 }

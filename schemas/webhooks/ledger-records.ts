@@ -30,7 +30,7 @@ import {
   triggerOfBits,
 } from '../../core/delivery/ledger.ts'
 import type { HookRecord, LedgerRecord } from '../../core/delivery/ledger-record.ts'
-import type { FormatLevel } from '../format-level.ts'
+import type { LedgerVersion } from './ledger-version.ts'
 
 export const recordBytes = 24
 
@@ -174,7 +174,7 @@ const hasSlot = (type: (typeof types)[number]): boolean =>
   type === 'new' || type === 'wait' || type === 'done' || type === 'dead'
 
 /** The format level since when the record's content exists. */
-export function levelOfRecord(record: LedgerRecord): FormatLevel {
+export function levelOfRecord(record: LedgerRecord): LedgerVersion {
   if ('kind' in record) return levelOfKind(record.kind)
   const isBehind = record.type === 'hook' && record.change.op === 'behind'
   return isBehind ? levelOfSource(record.change.source) : 1

@@ -11,10 +11,9 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
-import type { FormatLevel } from '../format-level.ts'
 import { assertKnown } from '../formats.ts'
 import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
-import { readCursors, writtenCursors } from './ledger-version.ts'
+import { type LedgerVersion, readCursors, writtenCursors } from './ledger-version.ts'
 
 const integer = { type: 'integer', minimum: 0 } as const
 
@@ -41,10 +40,10 @@ const manifestOf = <const Version extends number, const Extra>(version: Version,
 const manifestSchemas = {
   1: manifestOf(1, {}),
   2: manifestOf(2, { anchored: { ...integer, description: 'cursor of source anchored' } }),
-} as const satisfies Record<FormatLevel, object>
+} as const satisfies Record<LedgerVersion, object>
 
 export type Manifest = {
-  readonly version: FormatLevel
+  readonly version: LedgerVersion
   readonly walSeq: number
   readonly chunks: number
   readonly records: number
@@ -56,8 +55,8 @@ type Written = { readonly walSeq: number; readonly chunks: number; readonly reco
 }
 
 const ajv = new Ajv({ strict: true, strictRequired: false })
-const isOf = (version: FormatLevel) => ajv.compile<Written>(manifestSchemas[version])
-const written: Readonly<Record<FormatLevel, ReturnType<typeof isOf>>> = { 1: isOf(1), 2: isOf(2) }
+const isOf = (version: LedgerVersion) => ajv.compile<Written>(manifestSchemas[version])
+const written: Readonly<Record<LedgerVersion, ReturnType<typeof isOf>>> = { 1: isOf(1), 2: isOf(2) }
 
 /** The manifest's bytes. */
 export const encodeManifest = ({ version, cursors, ...counts }: Manifest): string =>
@@ -93,7 +92,7 @@ export type LedgerSnapshot = {
   readonly chunks: readonly Uint8Array[]
   readonly records: number
   /** The lowest level that has all its kinds and sources. */
-  readonly level: FormatLevel
+  readonly level: LedgerVersion
 }
 
 /** Encodes the ledger as it is now; later changes are not in it. */
@@ -103,7 +102,7 @@ export function encodeLedger(ledger: Ledger): LedgerSnapshot {
   for (let i = 0; i < hooks.length; i += recordsAChunk)
     chunks.push(encodeRecords(hooks.slice(i, i + recordsAChunk)))
   let left = ledger.pending + ledger.dead
-  let level: FormatLevel = hooks.some((hook) => levelOfRecord(hook) > 1) ? 2 : 1
+  let level: LedgerVersion = hooks.some((hook) => levelOfRecord(hook) > 1) ? 2 : 1
   const records = hooks.length + left
   let view = new DataView(new ArrayBuffer(0))
   let at = 0

@@ -14,10 +14,11 @@ import {
   sourceNames,
 } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
-import type { FormatLevel } from '../format-level.ts'
+
+export type LedgerVersion = 1 | 2
 
 /** The version that cursors and records need. @param ofRecords the highest level among the records */
-export const versionOf = (cursors: Cursors, ofRecords: FormatLevel): FormatLevel =>
+export const versionOf = (cursors: Cursors, ofRecords: LedgerVersion): LedgerVersion =>
   sourceNames.some((source) => cursors[source] !== undefined && levelOfSource(source) > ofRecords)
     ? 2
     : ofRecords
