@@ -148,7 +148,7 @@ type Version3 = {
   readonly mark?: true
 }
 
-/** What the headers of the message say; a body alone is not a message. */
+/** From the headers of the message: a body without them is not a message. */
 export type LogHeader = Pick<
   LogMessage,
   'partition' | 'worker' | 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo'
@@ -243,7 +243,7 @@ function readV3(body: Body<3, RowV2> & Version3, partition: number) {
 
 const hasAny = (list: readonly unknown[]): boolean => list.length > 0
 
-// of the log are messages of workers alone, and they wrote a reason of the list
+// only workers write messages of the log, and they write reasons of the list
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 
