@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { checkOf } from '../check.ts'
 
 /** What the gate last saw of a sensor: bucket `seen`, key = id. Times are ISO 8601. */
 export const seenSchema = {
@@ -47,6 +47,6 @@ export const seenSchema = {
 
 export type Seen = FromSchema<typeof seenSchema>
 
-const isSeen = new Ajv({ strict: true }).compile<Seen>(seenSchema)
+const isSeen = checkOf<Seen>(seenSchema)
 
 export const parseSeen = (value: unknown): Seen | undefined => (isSeen(value) ? value : undefined)

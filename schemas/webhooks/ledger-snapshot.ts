@@ -2,7 +2,7 @@
  * A shard's ledger at a message of its log, in chunks of whole records, and the manifest that names
  * them. A snapshot is records, so reading it is folding it.
  */
-import { Ajv } from 'ajv'
+
 import { type Cursors, levelOfKind, type SourceName } from '../../core/delivery/delivery.ts'
 import {
   hookRecordsOf,
@@ -11,6 +11,7 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
+import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
 import { assertKnown } from '../formats.ts'
 import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
@@ -55,8 +56,7 @@ type Written = { readonly walSeq: number; readonly chunks: number; readonly reco
   readonly [Name in SourceName]?: number
 }
 
-const ajv = new Ajv({ strict: true, strictRequired: false })
-const isOf = (version: FormatLevel) => ajv.compile<Written>(manifestSchemas[version])
+const isOf = (version: FormatLevel) => checkOf<Written>(manifestSchemas[version])
 const written: Readonly<Record<FormatLevel, ReturnType<typeof isOf>>> = { 1: isOf(1), 2: isOf(2) }
 
 /** The manifest's bytes. */
