@@ -7,7 +7,7 @@
 import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues, sameValues, valueOf } from '../../core/air/values.ts'
+import { fewestValues, humidityOf, sameValues } from '../../core/air/values.ts'
 import { createHeard, hear, hearLate, humidityRun } from '../../core/state/apply-reading.ts'
 import { someInside } from '../../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
@@ -186,7 +186,7 @@ const heard = createHeard()
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
   const slot = slotOf(state, believed.sensor)
-  const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
+  const isStuck = humidityRun(state, slot, humidityOf(believed.values)) >= stuckAfter
   const seq = seqOf(state.partition, n)
   const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
   hear(state, slot, reading, seq, heard)
