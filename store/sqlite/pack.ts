@@ -4,23 +4,23 @@
  */
 import type { Reading, ReadingKey } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { mostValues, trimmed } from '../../core/air/values.ts'
+import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
 import { areaStats, statFields, statNames } from '../stat-fields.ts'
 import type { AreaStats, FieldStats } from '../store.ts'
 
 type Cells = Float64Array<ArrayBuffer>
 
 /**
- * Rows of `readingWidth` cells: sensor and area (their index), time, aqi, flags, seq, then the
- * values by id.
+ * Rows of `width` cells: sensor and area (their index), time, aqi, flags, seq, then the values by id,
+ * as many as the row has that has most: few sensors measure more than the basic five.
  */
 export type PackedReadings = {
   readonly sensors: readonly SensorId[]
   readonly areas: readonly string[]
+  readonly width: number
   readonly cells: Cells
 }
-const valuesAt = 6
-export const readingWidth = valuesAt + mostValues
+export const valuesAt = 6
 
 /** Rows of two cells: sensor (its index) and time. */
 export type PackedKeys = { readonly sensors: readonly SensorId[]; readonly cells: Cells }
@@ -50,7 +50,10 @@ export function nameTable<Name>(): {
 export function packReadings(rows: readonly Reading[]): PackedReadings {
   const sensors = nameTable<SensorId>()
   const areas = nameTable<string>()
-  const cells = new Float64Array(rows.length * readingWidth)
+  let count: number = fewestValues
+  for (const { values } of rows) count = Math.max(count, values.length)
+  const width = valuesAt + count
+  const cells = new Float64Array(rows.length * width)
   let i = 0
   for (const row of rows) {
     cells[i++] = sensors.indexOf(row.sensor)
@@ -59,16 +62,16 @@ export function packReadings(rows: readonly Reading[]): PackedReadings {
     cells[i++] = row.aqi ?? Number.NaN
     cells[i++] = row.flags
     cells[i++] = row.seq
-    for (let id = 0; id < mostValues; id++) cells[i++] = row.values[id] ?? Number.NaN
+    for (let id = 0; id < count; id++) cells[i++] = row.values[id] ?? Number.NaN
   }
-  return { sensors: sensors.names, areas: areas.names, cells }
+  return { sensors: sensors.names, areas: areas.names, width, cells }
 }
 
 /** @returns undefined for each row whose sensor is NaN: nothing is stored under that key */
 export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] {
-  const { sensors, areas, cells } = packed
+  const { sensors, areas, width, cells } = packed
   const rows: (Reading | undefined)[] = []
-  for (let i = 0; i < cells.length; i += readingWidth) {
+  for (let i = 0; i < cells.length; i += width) {
     const sensor = sensors[cells[i]!]
     const area = areas[cells[i + 1]!]
     rows.push(
@@ -81,11 +84,17 @@ export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] 
             aqi: orNull(cells[i + 3]!),
             flags: cells[i + 4]!,
             seq: cells[i + 5]!,
-            values: trimmed(Array.from(cells.subarray(i + valuesAt, i + readingWidth), orNull)),
+            values: valuesIn(cells, i + valuesAt, i + width),
           },
     )
   }
   return rows
+}
+
+function valuesIn(cells: Cells, from: number, to: number): Values {
+  const values: (number | null)[] = []
+  for (let at = from; at < to; at++) values.push(orNull(cells[at]!))
+  return trimmed(values)
 }
 
 export function packKeys(keys: readonly ReadingKey[]): PackedKeys {

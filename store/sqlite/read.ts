@@ -1,7 +1,8 @@
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import type { SqliteCalls } from './calls.ts'
 import { numberOf, type Row, type SqliteFile, textOf } from './file.ts'
-import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
+import { keyWidth, nameTable, type PackedReadings, valuesAt } from './pack.ts'
 import { readingColumns } from './schema.ts'
 
 export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
@@ -18,16 +19,17 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
   const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
     const sensors = nameTable<number>()
     const areas = nameTable<number>()
-    const cells = new Float64Array(rows.length * readingWidth)
+    const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), fewestWidth)
+    const cells = new Float64Array(rows.length * width)
     for (const [i, row] of rows.entries()) {
-      const at = i * readingWidth
+      const at = i * width
       if (row === undefined) {
         cells[at] = Number.NaN
         continue
       }
       cells[at] = sensors.indexOf(numberOf(row[0]))
       cells[at + 1] = areas.indexOf(numberOf(row[1]))
-      for (let column = 2; column < readingWidth; column++) {
+      for (let column = 2; column < width; column++) {
         cells[at + column] = numberOf(row[column])
       }
     }
@@ -36,6 +38,7 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       sensors: sensors.names.map(sensorNames) as SensorId[],
       areas: areas.names.map(areaNames),
+      width,
       cells,
     }
   }
@@ -82,6 +85,11 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       ),
   }
 }
+
+const fewestWidth = valuesAt + fewestValues
+/** Without the nulls that it ends with. */
+const widthOf = (row: Row | undefined): number =>
+  (row?.findLastIndex((cell) => cell !== null) ?? -1) + 1
 
 /** Names by number, kept: they never change. */
 function names(db: SqliteFile, sql: string): (n: number) => string {

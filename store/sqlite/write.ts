@@ -1,5 +1,5 @@
 import { numberOf, type SqliteFile } from './file.ts'
-import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
+import { type PackedReadings, type PackedStats, statsWidth } from './pack.ts'
 import { type RollupTable, readingColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
@@ -17,21 +17,29 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
   const stoodIn = new Set<number>()
 
   return {
-    writeBatch: ({ sensors: ids, areas: names, cells }) => {
+    writeBatch: ({ sensors: ids, areas: names, width, cells }) => {
       const newPairs = new Set<number>()
+      const upsert = upsertReading(width)
+      const params: number[] = []
       const written = db.transaction('write', () => {
         const sensorNumbers = sensors.numbersOf(ids)
         const areaNumbers = areas.numbersOf(names)
-        for (let i = 0; i < cells.length; i += readingWidth) {
-          const s = sensorNumbers[cells[i]!]!
+        const sensorOf = (i: number): number => sensorNumbers[cells[i]!]!
+        // a sensor's rows one after the other: they lie on the same pages
+        const starts = Array.from({ length: cells.length / width }, (_, row) => row * width)
+        for (const i of starts.toSorted((a, b) => sensorOf(a) - sensorOf(b))) {
+          const s = sensorOf(i)
           const a = areaNumbers[cells[i + 1]!]!
           const pair = a * 2 ** 32 + s
           if (!stoodIn.has(pair) && !newPairs.has(pair)) {
             db.run(insertSensorArea, a, s)
             newPairs.add(pair)
           }
+          params[0] = s
+          params[1] = a
           // NaN binds as null
-          db.run(upsertReading, s, a, ...cells.subarray(i + 2, i + readingWidth))
+          for (let column = 2; column < width; column++) params[column] = cells[i + column]!
+          db.run(upsert, ...params)
         }
         return { sensorNumbers, areaNumbers }
       })
@@ -77,9 +85,13 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
   }
 }
 
-const upsertReading = `
-insert into reading(${readingColumns.join(', ')})
-values (${readingColumns.map(() => '?').join(', ')})
+/** @param width how many columns are given: the others are null, also where they were not before */
+const upsertReading = (width: number): string => `
+insert into reading(${readingColumns.slice(0, width).join(', ')})
+values (${readingColumns
+  .slice(0, width)
+  .map(() => '?')
+  .join(', ')})
 on conflict(s, t) do update set
   ${readingColumns
     .filter((name) => name !== 's' && name !== 't')

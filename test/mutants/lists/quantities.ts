@@ -89,8 +89,8 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'the nested raw form has no values',
     file: 'pipeline/decide/judge.ts',
-    text: 'normalised(nested?.[name], raw[name])',
-    becomes: 'normalised(id < 5 ? nested?.[name] : null, raw[name])',
+    text: 'take(values, raw.measurements, count)',
+    becomes: 'take(values, raw.measurements, 5)',
     tests: ['every-quantity'],
   },
   {
@@ -142,7 +142,20 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('store/row-fault.ts', stores),
   derived('store/stat-fields.ts', stores),
   derived('store/sqlite/schema.ts', stores),
-  derived('store/sqlite/pack.ts', stores),
+  {
+    name: 'a batch of SQLite has as many values as the basic five',
+    file: 'store/sqlite/pack.ts',
+    text: 'count = Math.max(count, values.length)',
+    becomes: 'count = Math.min(count, values.length)',
+    tests: stores,
+  },
+  {
+    name: 'SQLite reads the basic five alone',
+    file: 'store/sqlite/read.ts',
+    text: 'Math.max(most, widthOf(row))',
+    becomes: 'Math.min(most, widthOf(row))',
+    tests: stores,
+  },
   derived('store/influx/row.ts', stores),
   derived('store/influx/read.ts', stores),
   derived('api/proofs/proof-page.ts', ['every-quantity']),
