@@ -33,7 +33,7 @@ export class AnchoringTask {
       single: [tasks.anchor],
       // the pipelines count who is alive among themselves
       aliveAs: alivePrefixes.anchor,
-      aliveSays: formatIso(Date.now()),
+      aliveValue: formatIso(Date.now()),
       onHeld: () => {
         this.#anchoring = start()
       },

@@ -9,7 +9,7 @@ import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { startAnchoring } from './anchoring.ts'
 import { AnchoringTask } from './anchoring-task.ts'
@@ -21,7 +21,7 @@ import { anchorMetrics } from './metrics.ts'
 import { openSealedBatches } from './sealed-batches.ts'
 import { openSender } from './send/open-sender.ts'
 
-export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const settings = readAnchorConfig({ env, flags }, config.dataFolder)
   const account = readKeyFile(settings.keyFile)
   await using opened = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 /**
  * The textbook program, to compare with: RxJS message by message, each with a promise, a publish
  * and an acknowledgement of its own, over the same rules and into the same store. It keeps no
- * order, survives no crash, and knows no events; it is what one writes first.
+ * order, survives no crash, and knows no events; it is the obvious first program.
  *
  * Reads NATS_URL and the store's variables as the pipeline does, `BENCH_READINGS` of them.
  * Prints one line of JSON: its own CPU.
@@ -10,8 +10,8 @@ import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jet
 import { bufferTime, concatMap, filter, from, lastValueFrom, merge, mergeMap, take } from 'rxjs'
 import { type Reading, seqOf } from '../core/air/reading.ts'
 import { partitionCount, sensorIdRules } from '../core/air/sensor-id.ts'
-import { createHeard, hear } from '../core/state/apply-reading.ts'
-import { createState, slotOf, standing } from '../core/state/partition-state.ts'
+import { applyNewer, createOutcome } from '../core/state/apply-reading.ts'
+import { compareToNewest, createState, slotOf } from '../core/state/partition-state.ts'
 import { judge } from '../pipeline/decide/judge.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
@@ -38,7 +38,7 @@ const sensors = resources.use(
 )
 
 const states = Array.from({ length: partitionCount }, (_, p) => createState(p))
-const heard = createHeard()
+const outcome = createOutcome()
 const encoder = new TextEncoder()
 
 async function handle(partition: number, message: JsMsg): Promise<Reading | undefined> {
@@ -60,10 +60,10 @@ async function handle(partition: number, message: JsMsg): Promise<Reading | unde
   )
   if ('reason' in judged) return undefined
   const slot = slotOf(state, judged.sensor)
-  if (standing(state, slot, judged) !== 'newer') return undefined
+  if (compareToNewest(state, slot, judged) !== 'newer') return undefined
   const seq = seqOf(partition, ++state.n)
   const reading = { ...judged, seq }
-  hear(state, slot, reading, seq, heard)
+  applyNewer(state, slot, reading, seq, outcome)
   await js.publish(`naive.${partition}`, encoder.encode(JSON.stringify(reading)))
   message.ack()
   return reading

@@ -1,6 +1,6 @@
 /**
- * READINGS messages → root: what the sealer does with a batch, beside the program that one would
- * write with viem and merkletreejs, on the same readings in the same run.
+ * READINGS messages → root: what the sealer does with a batch, compared with the obvious program of
+ * viem and merkletreejs, on the same readings in the same run.
  * Usage: node bench/seal.ts [--readings 200000]
  */
 import { parseArgs } from 'node:util'

@@ -1,20 +1,20 @@
 /**
  * What the state of 100,000 sensors costs: `node --expose-gc bench/state.ts`. Prints JSON. A day
- * and a half of readings at the default cadence, every round in another order, in batches as the
- * pipeline has them; only the fold is on the clock, not the making of the readings.
+ * and a half of readings at the default cadence, every round in another order, in raw batches like
+ * the pipeline's; only the fold is timed, not the making of the readings.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'
 import { valueOf } from '../core/air/values.ts'
-import { createHeard, hear, humidityRun } from '../core/state/apply-reading.ts'
+import { applyNewer, createOutcome, humidityRun } from '../core/state/apply-reading.ts'
 import { listenAt } from '../core/state/evolve.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
+  compareToNewest,
   createState,
   type PartitionState,
   plainState,
   slotOf,
-  standing,
 } from '../core/state/partition-state.ts'
 import { graceMsOf } from '../core/state/presence.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
@@ -106,7 +106,7 @@ const rss = (): number => {
   collect()
   return process.memoryUsage().rss
 }
-/** CPU time of this thread, so that a busy machine costs less of the truth. */
+/** CPU time of this thread, so that a busy machine distorts it less. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
@@ -122,7 +122,7 @@ const workers: Worker[] = Array.from({ length: partitionCount }, (_, p) => {
   const state = createState(p)
   return { state, wheel: createSilenceWheel(state, () => graceMsOf(cadenceMs)) }
 })
-const heard = createHeard()
+const outcome = createOutcome()
 let hearMs = 0
 let silenceMs = 0
 let rises = 0
@@ -137,11 +137,12 @@ function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Ar
     const known = slots[i] ?? -1
     const slot = known === -1 ? slotOf(state, reading.sensor) : known
     slots[i] = slot
-    if (standing(state, slot, reading) !== 'newer') throw new Error('the bench made an old reading')
+    if (compareToNewest(state, slot, reading) !== 'newer')
+      throw new Error('the bench made an old reading')
     humidityRun(state, slot, valueOf(reading.values, 'humidity'))
-    hear(state, slot, reading, ++n, heard)
-    if (heard.rise) rises++
-    if (heard.cameOnline) onlines++
+    applyNewer(state, slot, reading, ++n, outcome)
+    if (outcome.rise) rises++
+    if (outcome.cameOnline) onlines++
   }
   state.n = n
   return slots

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The door. It runs on any Node that npm does, and needs 24.12 or newer for what is behind it
- * (TypeScript without a build). Started by an older one it hands over to the Node that
- * `npm ci` put beside the other dependencies.
+ * The entry point. It runs on any Node that npm does, and needs 24.12 or newer for what it starts
+ * (TypeScript without a build). Started by an older Node it hands over to the one that
+ * `npm ci` installed with the other dependencies.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -52,7 +52,7 @@ function handOver(node) {
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   // The channel closes when we are killed, and the child then stops in order.
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  // On a terminal Ctrl-C reaches the child by itself as well; it takes the two for one.
+  // On a terminal Ctrl-C reaches the child by itself as well; it counts the two as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.kill(signal))
   }

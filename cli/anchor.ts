@@ -7,7 +7,7 @@ import { keepDeployment, readDeployment } from '../anchor/deploy/deployment.ts'
 import { readKeyFile } from '../anchor/deploy/key-file.ts'
 import { resync } from '../anchor/send/resync.ts'
 import type { Hex } from '../core/hex.ts'
-import { demonstrationChainId } from '../core/proof/demonstration-chain.ts'
+import { chainInWords, isDemonstrationChain } from '../core/proof/demonstration-chain.ts'
 import { exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { readRunningInstance } from '../runtime/machine/running-instance.ts'
 import { needStreams } from '../runtime/nats/streams.ts'
@@ -101,18 +101,19 @@ const deploy = (context: CommandContext): Promise<number> =>
     print(
       flags['json'] === true
         ? JSON.stringify(deployment)
-        : `contract ${deployment.contract} on chain ${deployment.chainId}, block ${deployment.block}`,
+        : `contract ${deployment.contract} on chain ${chainInWords(deployment.chainId)}; block ${deployment.block}`,
     )
     return exitCodes.done
   })
 
 /** @throws WrongUsage where a stolen writer key would own the contract for ever */
 function ownerOf(flags: Flags, writer: Hex, chainId: number): Hex {
-  const said = textFlag(flags, 'owner')
-  if (said !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(said))
-    throw new WrongUsage(`--owner must be an address, and is "${said}"`)
-  if (chainId === demonstrationChainId) return said === undefined ? writer : `0x${said.slice(2)}`
-  if (said !== undefined && said.toLowerCase() !== writer.toLowerCase()) return `0x${said.slice(2)}`
+  const owner = textFlag(flags, 'owner')
+  if (owner !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(owner))
+    throw new WrongUsage(`--owner must be an address, and is "${owner}"`)
+  if (isDemonstrationChain(chainId)) return owner === undefined ? writer : `0x${owner.slice(2)}`
+  if (owner !== undefined && owner.toLowerCase() !== writer.toLowerCase())
+    return `0x${owner.slice(2)}`
   throw new WrongUsage(
     `--owner must name an account other than the writer ${writer}: the writer's key is on a server, and a thief could never be shut out of a contract that it owns`,
   )
@@ -136,7 +137,7 @@ const resyncNow = (context: CommandContext): Promise<number> =>
     print(
       flags['json'] === true
         ? JSON.stringify(pair)
-        : `goes on with batch ${pair.index0} and nonce ${pair.nonce0}`,
+        : `continues with batch ${pair.index0} and nonce ${pair.nonce0}`,
     )
     return exitCodes.done
   })

@@ -1,7 +1,7 @@
 import { exitCodes } from '../runtime/exit.ts'
 import { differenceInWords } from '../runtime/nats/compare-streams.ts'
 import { compareStreams, ensureStreams, type StreamWork } from '../runtime/nats/streams.ts'
-import { tellSecretKey } from '../runtime/secrets/secret-key.ts'
+import { writeKeyFingerprint } from '../runtime/secrets/secret-key.ts'
 import type { Command } from './shell/command.ts'
 import { withInstance } from './shell/instance.ts'
 import { exactWords } from './shell/words.ts'
@@ -32,7 +32,7 @@ examples:
     const isDryRun = flags['dry-run'] === true
     return await withInstance(context, async (nc, config) => {
       const work = await (isDryRun ? compareStreams : ensureStreams)(nc, config)
-      if (!isDryRun) await tellSecretKey(nc, { env: context.env, flags }, config.dataFolder)
+      if (!isDryRun) await writeKeyFingerprint(nc, { env: context.env, flags }, config.dataFolder)
       if (flags['json'] === true) print(JSON.stringify({ replicas: config.replicas, ...work }))
       else for (const line of linesOf(work, isDryRun)) print(line)
       return exitCodes.done

@@ -1,7 +1,7 @@
 /**
  * Devices whose firmware fixes its own MQTT topics: which topics each kind may publish, and which
- * device and quantity a topic speaks of. Topics are named here as NATS sees them, `/` as `.`; a
- * name that NATS would write in another way (dots, spaces, slashes, wildcards) is no serial.
+ * device and quantity a topic belongs to. Topics are written here as NATS subjects, `/` as `.`; a
+ * name that NATS would write differently (dots, spaces, slashes, wildcards) is not a serial.
  */
 
 /** A registry entry's `device`, as far as topics need it. */
@@ -39,17 +39,17 @@ const rules: Readonly<Record<TopicKind, Rule>> = {
   },
 }
 
-/** What is wrong with the serial of a device of a topic kind, in words; undefined: nothing. */
+/** What is wrong with the serial of a device of a topic kind; undefined: nothing. */
 export function serialFault({ kind, serial }: TopicDevice): string | undefined {
   if (!isTopicKind(kind) || rules[kind].serial.test(serial)) return undefined
   return `the serial of a device of kind ${kind} is ${rules[kind].means}`
 }
 
 /**
- * The subjects that a device may publish to under its own name: those its readings come on, and
- * what the firmware says besides, which nobody reads (denied, it would fill the server's log).
- * Exact but for what stands behind the device's own name.
- * @returns none for a kind without topics and for a serial that is none
+ * The subjects that a device may publish to under its own name: those of its readings, and whatever
+ * else the firmware publishes, which is not read (denied, it would fill the server's log).
+ * Exact up to the device's own name, with wildcards only after it.
+ * @returns none for a kind without topics or an invalid serial
  */
 export function topicsOf(device: TopicDevice): readonly string[] {
   const { kind, serial } = device
@@ -63,19 +63,19 @@ export function topicsOf(device: TopicDevice): readonly string[] {
     case 'esphome':
       return [`esphome.${serial}.>`]
     case 'zigbee2mqtt':
-      // one sign-in speaks for all devices of its bridge
+      // one client publishes for all devices of its bridge
       return [`zigbee2mqtt.${bridgeOf(serial)}.>`]
   }
 }
 
 /**
- * The subjects below which a device may listen besides what every sensor may. Only Zigbee2MQTT must:
- * it ends where its subscription to all below its base topic is refused.
+ * The subjects that a device may subscribe to, in addition to those of every sensor. Only Zigbee2MQTT
+ * must: it exits if its subscription to everything below its base topic is refused.
  */
 export function subscriptionsOf(device: TopicDevice): readonly string[] {
   if (device.kind !== 'zigbee2mqtt' || serialFault(device) !== undefined) return []
   const base = `zigbee2mqtt.${bridgeOf(device.serial)}`
-  // MQTT's `base/#` is `base` too
+  // MQTT's `base/#` includes `base`
   return [base, `${base}.>`]
 }
 
@@ -84,18 +84,18 @@ const bridgeOf = (serial: string): string => serial.split(':')[0] ?? ''
 const clientId = /^[A-Za-z0-9_.:-]{1,64}$/
 
 /**
- * The MQTT client ids that a sensor may come with: its own id or, where the firmware fixes another,
- * the one of option `client_id`. A client id is one connection's: the next one with it ends the one
- * before, so whoever checks must allow no other.
+ * The MQTT client ids that a sensor may connect with: its own id or, if the firmware fixes another,
+ * the one of option `client_id`. A client id belongs to one connection: the next one with it ends
+ * the previous one, so the check must allow no others.
  */
 export function clientIdsOf(sensor: string, device?: TopicDevice): readonly string[] {
   const value = device?.options?.['client_id']
-  // digits alone may have been kept as a number
+  // a client id of digits may have been stored as a number
   const own = typeof value === 'number' ? String(value) : value
   return typeof own === 'string' && clientId.test(own) ? [sensor, own] : [sensor]
 }
 
-/** The subjects that readings come on, of every device there may be. */
+/** The subjects of readings, for every possible device. */
 export const readingTopics = [
   'airgradient.readings.*',
   'tele.*.SENSOR',
@@ -103,7 +103,7 @@ export const readingTopics = [
   'zigbee2mqtt.*.*',
 ] as const
 
-/** No device's message is longer, in bytes; a Zigbee device's whole state is some hundred. */
+/** No device's message is longer, in bytes; a Zigbee device's whole state is a few hundred. */
 export const longestTopicMessage = 16 * 1024
 
 export type SpokenTopic = {
@@ -113,7 +113,7 @@ export type SpokenTopic = {
   readonly part: string
 }
 
-/** Of which device a subject among `readingTopics` speaks. */
+/** The device that a subject among `readingTopics` belongs to. */
 export function parseTopic(subject: string): SpokenTopic | undefined {
   const [first, second = '', third = '', part = ''] = subject.split('.')
   switch (first) {

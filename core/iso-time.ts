@@ -35,18 +35,18 @@ function daysFromCivil(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468
 }
 
-/** What four digits of a year can write: every time that is read here is one of these. */
+/** The range of a four-digit year: every time that is read here lies in it. */
 const firstMs = daysFromCivil(0, 1, 1) * dayMs
 const lastMs = daysFromCivil(10_000, 1, 1) * dayMs - 1
 
 /**
- * Whether a number is a time in ms since the epoch that `formatIso` can write. Foreign numbers are
- * asked here: `Date` throws beyond year 275,760, and one in µs would be a year far ahead.
+ * Whether a number is a time in ms since the epoch that `formatIso` can write. For numbers from
+ * outside: `Date` throws beyond year 275,760, and one in µs would be a year far ahead.
  */
 export const isTimeMs = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= firstMs && value <= lastMs
 
-/** `Z`, `+01:00`, `+0100` or `+01` from `at` to the end, in ms east of UTC; NaN where it is none. */
+/** `Z`, `+01:00`, `+0100` or `+01` from `at` to the end, in ms east of UTC; NaN for any other text. */
 function offsetMs(text: string, at: number): number {
   const sign = text[at]
   if (sign === 'Z' || sign === 'z') return at + 1 === text.length ? 0 : Number.NaN
@@ -107,8 +107,8 @@ export function parseIso(text: string): IsoVerdict {
 }
 
 /**
- * `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. For what we keep, and for receipts,
- * which sensors compare as texts with what they sent. @param timeMs see `isTimeMs`
+ * `YYYY-MM-DDTHH:MM:SS[.mmm]Z`: whole seconds carry no fraction. For what is stored, and for receipts,
+ * which sensors compare as text with what they sent. @param timeMs see `isTimeMs`
  */
 export function formatIso(timeMs: number): string {
   const text = formatIsoMs(timeMs)
@@ -116,16 +116,16 @@ export function formatIso(timeMs: number): string {
 }
 
 /**
- * `YYYY-MM-DDTHH:MM:SS.mmmZ`: always of one width, so that texts sort as their times do, and whoever
- * infers the format from one of them reads all. For what is told to others.
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`: always of one width, so that texts sort as their times do, and a
+ * program that infers the format from one of them reads all. For everything that is sent to clients.
  */
 export const formatIsoMs = (timeMs: number): string =>
   // `Date` only as a formatter of its argument: the clock is never read
   // oxlint-disable-next-line no-restricted-globals
   new Date(timeMs).toISOString()
 
-/** A time as it was kept, as it is told. */
-export function inFull(text: string): string {
+/** A stored time in the form that is sent to clients. */
+export function toIsoMs(text: string): string {
   const verdict = parseIso(text)
   return 'timeMs' in verdict ? formatIsoMs(verdict.timeMs) : text
 }

@@ -1,12 +1,12 @@
 const turningOrUnseen = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/gu
 
-/** A text of a stranger's on one line, and without what turns writing around or cannot be seen. */
+/** Untrusted text on one line, without invisible characters or any that change the writing direction. */
 export const onOneLine = (text: string): string =>
   text.replaceAll(turningOrUnseen, ' ').replaceAll(/ +/g, ' ').trim()
 
 /**
- * Whether a name can be shown beside others as it is: on one line, turning no writing around, whole
- * characters, and something to be seen.
+ * Whether a name can be shown among others as it is: on one line, without a change of the writing
+ * direction, well-formed, and with something visible.
  */
 export const isPlainName = (name: string): boolean =>
   name.isWellFormed() &&

@@ -1,7 +1,7 @@
 /**
- * Text of others on a terminal. A terminal obeys what it is shown: bytes of a sensor or a customer
- * could write the clipboard, fake lines, or turn writing around. Controls and what cannot be seen
- * come as `\u001b`, as JSON has them, so JSON that goes this way still says the same.
+ * Untrusted text on a terminal. A terminal obeys what it prints: bytes of a sensor or a customer
+ * could write to the clipboard, fake lines, or change the writing direction. Control and invisible
+ * characters are printed as `\u001b`, as in JSON, so JSON printed this way keeps its meaning.
  */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const unseenButBreaks = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
@@ -12,8 +12,8 @@ export const shownText = (text: string): string => text.replaceAll(unseenButBrea
 /** One line, whatever is in it. */
 export const shownLine = (text: string): string => text.replaceAll(unseen, escaped)
 
-const escaped = (found: string): string =>
+const escaped = (unseenText: string): string =>
   Array.from(
-    { length: found.length },
-    (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    { length: unseenText.length },
+    (_, i) => `\\u${unseenText.charCodeAt(i).toString(16).padStart(4, '0')}`,
   ).join('')

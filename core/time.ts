@@ -3,7 +3,7 @@ export const minuteMs = 60 * secondMs
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
-/** A sensor's clock may be ahead of the broker's by so much. */
+/** How far a sensor's clock may be ahead of the broker's. */
 export const futureToleranceMs = 5 * minuteMs
 
 /** The start of the `stepMs` slot that holds `timeMs`, both in ms since the epoch, UTC. */

@@ -6,7 +6,7 @@ import { watchBucket } from '../runtime/nats/watched-bucket.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
 import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
@@ -19,7 +19,7 @@ import { openPush } from './push/open-push.ts'
 import { openSeenBook } from './seen-book.ts'
 import { openTopics } from './topics/open-topics.ts'
 
-export const run = tryAgainWhereAway(async ({ config, env, flags, log, stop }) => {
+export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const { callout, push } = readGateConfig({ env, flags })
   const nc = await connectNats(config, { name: 'gate', log, stop })

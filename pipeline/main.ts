@@ -9,7 +9,7 @@ import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { claimStore } from '../runtime/process/kept-store.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
-import { tryAgainWhereAway } from '../runtime/process/process.ts'
+import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
@@ -27,7 +27,7 @@ import { parsePositions } from './projections/stored-positions.ts'
 
 const publishTimeoutMs = 2_000
 
-export const run = tryAgainWhereAway(async ({ config, log: logger, stop }) => {
+export const run = tryAgainIfAway(async ({ config, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const { pause, stopping } = life

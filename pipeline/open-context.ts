@@ -2,7 +2,7 @@
 import type { KV } from '@nats-io/kv'
 import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
-import { takenBySomeoneElse } from '../runtime/nats/leases.ts'
+import { heldByAnother } from '../runtime/nats/leases.ts'
 import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { Lifetime } from '../runtime/process/lifetime.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -35,7 +35,7 @@ type Opened = {
 export async function openContext(opened: Opened): Promise<PartitionContext> {
   const { log, logger, worker, sensors, store, writer, metrics, earliestMs, life } = opened
   const clock = watchClock(opened)
-  const isTaken = takenBySomeoneElse(opened.leaseKeys, opened.holder)
+  const isTaken = heldByAnother(opened.leaseKeys, opened.holder)
   return {
     isTaken: (partition) => isTaken(partitionLease(partition)),
     log,

@@ -1,7 +1,7 @@
 /**
- * What the process passed over because it cannot be read: a message that its writer did not write,
- * an entry of a bucket that does not parse. Each is counted once and named in the log, the first few
- * of a while; `airproof doctor` lists all of them. The reader goes on as if it were not there.
+ * What the process skipped because it cannot be read: a message of a foreign writer, or a bucket
+ * entry that does not parse. Each is counted once; the first few of a period are logged, and
+ * `airproof doctor` lists all of them. The reader continues as if it were not there.
  */
 import { remember } from '../core/remember.ts'
 import type { Logger } from './log.ts'
@@ -10,47 +10,47 @@ import { quietRepeats } from './quiet-repeats.ts'
 export type Broken = {
   /** The stream; a bucket is the stream `KV_<bucket>`. */
   readonly stream: string
-  /** Sequence in the stream; of an entry, its revision. */
+  /** Sequence in the stream; for an entry, its revision. */
   readonly seq: number
   /** The subject, or the key of an entry. */
   readonly subject: string
   readonly why: string
 }
 
-/** Remembered, so that what several readers of a process meet counts once. */
+/** Remembered, so that what several readers of a process find counts once. */
 const mostRemembered = 10_000
 const longestWhy = 200
 
 const known = new Map<string, true>()
 const totals = new Map<string, number>()
-type Listener = { readonly hear: (broken: Broken) => void; readonly isEach: boolean }
+type Listener = { readonly notify: (broken: Broken) => void; readonly isEach: boolean }
 const listeners = new Set<Listener>()
 
-/** Called by a reader; never throws, and what was reported before does not count again. */
+/** Called by a reader; never throws, and what was already reported does not count again. */
 export function reportBroken(broken: Broken): void {
   const { stream, seq, subject } = broken
   const place = `${stream} ${seq} ${subject}`
   const isNew = !known.has(place)
   remember(known, place, true, mostRemembered)
   if (isNew) totals.set(stream, (totals.get(stream) ?? 0) + 1)
-  for (const { hear, isEach } of listeners) if (isNew || isEach) hear(broken)
+  for (const { notify, isEach } of listeners) if (isNew || isEach) notify(broken)
 }
 
-/** How many this process has met, by stream. */
+/** How many this process has found, by stream. */
 export const brokenTotals = (): IterableIterator<[stream: string, total: number]> =>
   totals.entries()
 
 /**
- * Calls back for what is met from now on. Returns the way to stop.
- * @param isEach also for what was met before
+ * Calls back for what is found from now on. Returns a function that stops it.
+ * @param isEach also for what was found before
  */
-export function onBroken(hear: Listener['hear'], isEach = false): () => void {
-  const listener = { hear, isEach }
+export function onBroken(notify: Listener['notify'], isEach = false): () => void {
+  const listener = { notify, isEach }
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
-/** Names each in the log, the first few of a while. Returns the way to stop. */
+/** Logs the first few of a period. Returns a function that stops it. */
 export function logBroken(log: Logger, nowMs = Date.now): () => void {
   const repeats = quietRepeats()
   return onBroken(({ stream, seq, subject, why }) => {
@@ -58,11 +58,11 @@ export function logBroken(log: Logger, nowMs = Date.now): () => void {
     if (heldBack === undefined) return
     log.warn(
       { stream, seq, subject, why, ...(heldBack > 0 ? { heldBack } : {}) },
-      'passed over what cannot be read: `airproof doctor` lists it',
+      'skipped what cannot be read: `airproof doctor` lists it',
     )
   })
 }
 
-/** What was wrong, in words. */
+/** What was wrong, for people. */
 export const whyOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, longestWhy)

@@ -4,8 +4,8 @@ import type { EventKind } from '../core/delivery/delivery.ts'
 const digits = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /**
- * `webhook-id`: the same for every attempt, after every crash, and for each way to the same
- * delivery. @param eventId of EVENTS, or the seq of a `reading.new`
+ * `webhook-id`: the same for every attempt, after every crash, and however the delivery was caused.
+ * @param eventId of EVENTS, or the seq of a `reading.new`
  */
 export function deliveryId(eventId: string, kind: EventKind, webhook: string): string {
   const hash = createHash('sha256').update(`${eventId}\n${kind}\n${webhook}`).digest()

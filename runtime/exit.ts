@@ -1,36 +1,36 @@
 import { NewerFormat } from '../schemas/formats.ts'
 
 /**
- * How a process ends, as whoever started it may rely on: 0 it did what it was asked, 1 a person
- * must act, 2 it was called wrongly, 75 the same call may succeed later.
+ * Exit codes that a supervisor may rely on: 0 the process did its work, 1 a person must act, 2 it
+ * was called wrongly, 75 the same call may succeed later.
  */
 export const exitCodes = { done: 0, mustAct: 1, wrongUsage: 2, tryAgain: 75 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Trying again cannot help. The message says what is wrong and what a person should do. */
+/** A retry cannot help. The message says what is wrong and what a person should do. */
 export class MustAct extends Error {
   override readonly name = 'MustAct'
 }
 
-/** Something we lean on is away for now. The message says what, and that waiting may help. */
+/** A dependency is unavailable for now. The message says which, and that waiting may help. */
 export class TryAgain extends Error {
   override readonly name = 'TryAgain'
 }
 
-/** The command line or the environment does not mean anything. The message names the part. */
+/** The command line or the environment is invalid. The message names the part. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'
 }
 
-/** The code to end with after an error that nobody handled. */
+/** The exit code after an unhandled error. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof TryAgain) return exitCodes.tryAgain
   if (error instanceof WrongUsage) return exitCodes.wrongUsage
   return exitCodes.mustAct
 }
 
-/** An error in one line for a person: what we foresaw in its own words, the rest with its kind. */
+/** An error in one line for a person: our own errors in their own words, others with their name. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = codeOf(error)

@@ -1,6 +1,6 @@
 /**
- * One run of `work` for all who ask while the one before is under way, or is not `everyMs` old yet.
- * Who asks is answered by a run that begins after it asked.
+ * One run of `work` for all callers while the previous run is under way, or began less than
+ * `everyMs` ago. A caller gets the result of a run that begins after its call.
  */
 export function inCommon<T>(work: () => Promise<T>, everyMs: number): () => Promise<T> {
   let next: Promise<T> | undefined

@@ -13,11 +13,11 @@ type LogOptions = {
   readonly name: string
   /** A `LogLevel`. */
   readonly level: string
-  /** Where lines go; by default stdout, in colour and words where it is a terminal. */
+  /** The destination of the lines; by default stdout, as coloured text on a terminal. */
   readonly to?: DestinationStream
 }
 
-/** JSON lines on stdout for machines; words on a terminal. Every line carries `name`. */
+/** JSON lines on stdout for machines; text on a terminal. Every line carries `name`. */
 export function openLog({ name, level, to = standardOutput() }: LogOptions): Logger {
   return pino(
     {
@@ -32,7 +32,7 @@ export function openLog({ name, level, to = standardOutput() }: LogOptions): Log
   )
 }
 
-/** Where a server is away its words say all there is; a stack of ours would only hide them. */
+/** If a server is unavailable, its message is enough; our stack trace would only hide it. */
 const errorForLog = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   return isForeseen(error) ? `${error.name}: ${error.message}` : pino.stdSerializers.err(error)
@@ -46,8 +46,8 @@ const isForeseen = (error: Error): boolean =>
   ['ECONNREFUSED', 'ECONNRESET', 'ENOSPC', 'ETIMEDOUT'].includes(codeOf(error) ?? '')
 
 /**
- * Lines are written before the call returns: what a process says as it dies is read. Names and texts
- * of others in them never reach a terminal as control characters.
+ * Lines are written before the call returns, so the last line of a dying process is not lost. Names
+ * and texts from outside never reach a terminal as control characters.
  */
 export function standardOutput(): DestinationStream {
   return process.stdout.isTTY
@@ -58,13 +58,13 @@ export function standardOutput(): DestinationStream {
     : shownIn(pino.destination({ dest: 1, sync: true }), shownText)
 }
 
-/** @param to also a stream, whose `write` may say something */
+/** @param to also a stream, whose `write` may return a value */
 const shownIn = (
   to: { readonly write: (line: string) => unknown },
   change: (line: string) => string,
 ): DestinationStream => ({ write: (line) => void to.write(change(line)) })
 
-/** pino-pretty makes words of the values, so those are what has to be without. */
+/** pino-pretty prints the values, so control characters are replaced in them. */
 function withoutControls(line: string): string {
   try {
     return JSON.stringify(shown(JSON.parse(line)))
@@ -83,7 +83,7 @@ function shown(value: unknown): unknown {
   )
 }
 
-/** A JSON line as one line in words. */
+/** A JSON line as one line of text. */
 export const lineInWords = (colorize: boolean): ((line: string) => string) => {
   const format = prettyFactory({
     ignore: 'pid,hostname',

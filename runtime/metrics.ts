@@ -1,14 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { brokenTotals } from './broken.ts'
 
-/** The metrics of one process, with Node's own (memory, event loop, collections) in it. */
+/** The metrics of one process, including Node's own (memory, event loop, garbage collection). */
 export function openMetrics(processName: string): Registry {
   const registry = new Registry()
   registry.setDefaultLabels({ process: processName })
   collectDefaultMetrics({ register: registry })
   new Counter({
     name: 'airproof_broken_messages_total',
-    help: 'Messages and entries that cannot be read and were passed over: see `airproof doctor`',
+    help: 'Messages and entries that cannot be read and were skipped: see `airproof doctor`',
     labelNames: ['stream'],
     registers: [registry],
     collect() {
@@ -30,7 +30,7 @@ export const counterIn =
   (name, help, ...labelNames) =>
     new Counter({ name, help, labelNames, registers: [registry] })
 
-/** A gauge that is read whenever somebody looks. */
+/** A gauge whose value is read at each scrape. */
 export const gaugeIn =
   (registry: Registry) =>
   (name: string, help: string, read: () => number): void => {

@@ -1,14 +1,14 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 /**
- * Writes a file that only its owner may read (0600), whole or not at all: a reader, and a
- * process killed half-way, sees the old content or the new.
+ * Writes a file that only its owner may read (0600), atomically: a reader sees the old content or
+ * the new, also when the process is killed half-way.
  */
 export function writePrivateFile(file: string, content: string): void {
   const aside = `${file}.${process.pid}.new`
   try {
     writeFileSync(aside, content, { mode: 0o600, flush: true })
-    // An old file left aside by a killed process of the same pid keeps its mode when rewritten.
+    // A file that a killed process of the same pid left here keeps its mode when rewritten.
     chmodSync(aside, 0o600)
     renameSync(aside, file)
   } finally {

@@ -1,8 +1,7 @@
 import type { Settings } from './settings.ts'
 
 /**
- * Where others reach the API, for links that are handed on: AIRPROOF_PUBLIC_URL, or the address at
- * which the API listens.
+ * The API's public address, for links: AIRPROOF_PUBLIC_URL, or the address at which the API listens.
  */
 export function readPublicUrl(settings: Settings): string {
   const { host, port } = readApiAddress(settings)

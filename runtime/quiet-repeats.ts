@@ -1,34 +1,35 @@
 /**
- * A process that cannot reach its server says so again and again. Of lines that say the same, the
- * first few of a while are shown, and the next one shown tells how many were not.
+ * A process that cannot reach its server would log the same line again and again. Of equal lines,
+ * the first few of a period are shown, and the next one shown carries the number of those that
+ * were not.
  */
 import { remember } from '../core/remember.ts'
 import { secondMs } from '../core/time.ts'
 
 export type Repeats = {
-  /** @returns how many of the same were kept back since the last one shown; undefined: so is this */
+  /** @returns how many equal lines were held back since the last one shown; undefined: hold this one back too */
   readonly show: (what: string, nowMs: number) => number | undefined
 }
 
 type Options = { readonly most?: number; readonly withinMs?: number }
 
-/** Different things that are remembered; whoever says more says nothing twice. */
+/** How many different lines are remembered. */
 const mostKinds = 200
 
 export function quietRepeats({ most = 3, withinMs = 30 * secondMs }: Options = {}): Repeats {
   const kinds = new Map<string, { sinceMs: number; shown: number; heldBack: number }>()
   return {
     show: (what, nowMs) => {
-      const found = kinds.get(what)
-      if (found === undefined || nowMs - found.sinceMs >= withinMs) {
+      const period = kinds.get(what)
+      if (period === undefined || nowMs - period.sinceMs >= withinMs) {
         remember(kinds, what, { sinceMs: nowMs, shown: 1, heldBack: 0 }, mostKinds)
-        return found?.heldBack ?? 0
+        return period?.heldBack ?? 0
       }
-      if (found.shown === most) {
-        found.heldBack++
+      if (period.shown === most) {
+        period.heldBack++
         return undefined
       }
-      found.shown++
+      period.shown++
       return 0
     },
   }

@@ -7,7 +7,7 @@ import {
 } from '@nats-io/transport-node'
 import { TryAgain } from './exit.ts'
 
-/** NATS did not answer, or not yet: the same call may succeed later. */
+/** NATS is unavailable or did not respond in time: a retry may succeed. */
 export const isServerAway = (error: unknown): boolean =>
   error instanceof TimeoutError ||
   error instanceof NoRespondersError ||
@@ -15,8 +15,10 @@ export const isServerAway = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof JetStreamApiError && error.status === 503)
 
-/** What a process makes of an error that ends it: an answer that did not come may come later. */
+/** Turns an error that ends the process into `TryAgain` if a retry may succeed. */
 export const orTryAgain = (error: unknown): unknown =>
   isServerAway(error)
-    ? new TryAgain('NATS did not answer in time: it may be starting or busy', { cause: error })
+    ? new TryAgain('NATS did not respond in time: it may be starting or busy, so try again', {
+        cause: error,
+      })
     : error

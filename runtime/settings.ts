@@ -1,7 +1,7 @@
 /**
- * One way to read a setting: a flag of the same name wins over the environment, an empty value is
- * none, and every error names the variable. `AIRPROOF_API_PORT` is `--api-port`, `NATS_URL` is
- * `--nats-url`.
+ * The one way to read a setting: a flag of the same name overrides the environment, an empty value
+ * counts as absent, and every error names the variable. `AIRPROOF_API_PORT` is `--api-port`,
+ * `NATS_URL` is `--nats-url`.
  */
 import { readFileSync } from 'node:fs'
 import { dayMs, hourMs, minuteMs, secondMs } from '../core/time.ts'
@@ -15,7 +15,7 @@ export type SettingsSource = { readonly env: Environment; readonly flags: Flags 
 
 type Default<T> = { readonly default?: T }
 
-/** Each reader gives undefined where the setting is absent and has no default. */
+/** Each reader returns undefined if the setting is absent and has no default. */
 export type Settings = {
   readonly text: <D extends string | undefined>(name: string, options?: Default<D>) => string | D
   /** A whole number within the bounds, both included. */
@@ -29,7 +29,7 @@ export type Settings = {
     name: string,
     options?: Default<D>,
   ) => number | D
-  /** An ISO 8601 day or instant (UTC where it names no offset), in ms since the epoch. */
+  /** An ISO 8601 day or instant (UTC if it names no offset), in ms since the epoch. */
   readonly timeMs: <D extends number | undefined>(name: string, options?: Default<D>) => number | D
   /** As written, but checked to be a URL of one of the protocols (`http:`). */
   readonly url: <D extends string | undefined>(
@@ -107,14 +107,14 @@ export const flagOf = (name: string): string =>
 
 const unitMs = { ms: 1, s: secondMs, m: minuteMs, h: hourMs, d: dayMs }
 
-/** @returns ms, or undefined where the text is no duration */
+/** @returns ms, or undefined if the text is not a duration */
 export function parseDurationMs(text: string): number | undefined {
   const [, count = '', unit = ''] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
-  const found = Object.entries(unitMs).find(([name]) => name === unit)
-  return found ? Number(count) * found[1] : undefined
+  const match = Object.entries(unitMs).find(([name]) => name === unit)
+  return match ? Number(count) * match[1] : undefined
 }
 
-/** @returns ms since the epoch, or undefined where the text is no ISO 8601 day or instant */
+/** @returns ms since the epoch, or undefined if the text is not an ISO 8601 day or instant */
 function parseInstantMs(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text))
     return undefined
@@ -123,7 +123,7 @@ function parseInstantMs(text: string): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
-/** A NATS address may be a list with commas: each part must fit. */
+/** A NATS address may be a list separated by commas: each part must match. */
 const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
   text.split(',').every((part) => {
     const url = URL.parse(part.trim())

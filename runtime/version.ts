@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** As package.json says, which is part of every installation. */
+/** The version in package.json, which is part of every installation. */
 export function ourVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file

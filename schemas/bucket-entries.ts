@@ -1,5 +1,4 @@
-/** What is wrong with an entry of a bucket, whichever it is: each bucket's rule, in one table. */
-
+/** What is wrong with an entry of any bucket: each bucket's rule, in one table. */
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import {
   parseAnchored,
@@ -22,7 +21,7 @@ import { buckets } from './subjects.ts'
 import { neededPrefix, storedPrefix, systemKeys } from './system-keys.ts'
 import { webhookSchema } from './webhooks/webhook.ts'
 
-/** What is wrong, in words; undefined: nothing. */
+/** What is wrong, for people; undefined: nothing. */
 type Check = (value: unknown, key: string) => string | undefined
 
 const fits = (schema: object): Check => {
@@ -37,9 +36,9 @@ const fits = (schema: object): Check => {
 const parses =
   (parse: (value: unknown) => unknown): Check =>
   (value) =>
-    parse(value) === undefined ? 'the entry is not as its schema says' : undefined
+    parse(value) === undefined ? 'the entry does not match its schema' : undefined
 
-/** The first part of the key that fits names the rule; without one there is none. */
+/** The first part of the key names the rule; other keys have none. */
 const byKey =
   (rules: Readonly<Record<string, Check>>): Check =>
   (value, key) =>
@@ -53,15 +52,15 @@ const object = (...names: readonly string[]) => ({
   properties: Object.fromEntries(names.map((name) => [name, text])),
 })
 
-/** The prefix of the ids is a setting, and not looked at here. */
+/** The prefix of the ids is a setting, and not checked here. */
 const anyId: SensorIdRules = {
   format: 'a sensor id',
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only its form elsewhere is asked for
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its form is checked elsewhere
   parse: (id) => id as SensorId,
   shortNumber: () => undefined,
 }
 
-/** A bucket that is not here holds plain text: whatever it is, it can be read. */
+/** Buckets that are not listed hold plain text, which is always readable. */
 const checks: Readonly<Record<string, Check>> = {
   [buckets.sensors]: (value) => entryFault(value, anyId),
   [buckets.accounts]: fits(accountSchema),

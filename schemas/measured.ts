@@ -2,7 +2,7 @@ import { basicNames, mapQuantities } from '../core/air/quantities.ts'
 
 const valueOrNull = { type: ['number', 'null'] } as const
 
-/** `measurements` as every answer, event and webhook has it. */
+/** `measurements` as in every response, event and webhook. */
 export const measurements = {
   type: 'object',
   additionalProperties: false,

@@ -1,14 +1,14 @@
-/** Keys of the buckets `system` and `leases` that processes meet on, named once. */
+/** Keys of the buckets `system` and `leases` that processes share, named once. */
 
-/** KV `system`: what holds for the whole instance. */
+/** KV `system`: values for the whole instance. */
 export const systemKeys = {
   /** The level of the formats that are written: `format-level.ts`. */
   format: 'format',
-  /** How many partitions the data have, and from level 2 on a word that 0.1 does not start with. */
+  /** How many partitions the data have, and from level 2 on a text that stops 0.1 from starting. */
   partitions: 'partitions',
-  /** Which streams and buckets were made, as a hash of what they should be. */
+  /** The table of streams and buckets that was applied: its number and hash. */
   layout: 'layout',
-  /** Where readings are kept. */
+  /** Where readings are stored. */
   store: 'store',
   /** Position of the statistics job, and what it still has to write. */
   rollup: 'rollup',
@@ -28,13 +28,13 @@ export const neededByShard = (shard: number | '*'): string => neededKey(`notifie
 /** One key per account: what of its webhooks is changed one after the other. */
 export const webhooksKey = (account: string): string => `webhooks.${account}`
 
-/** KV `leases`: the shares of the work. */
+/** KV `leases`: shares of the work. */
 export const partitionPrefix = 'partition.'
 export const partitionLease = (partition: number | '*'): string => `${partitionPrefix}${partition}`
 export const shardPrefix = 'shard.'
 export const shardLease = (shard: number | '*'): string => `${shardPrefix}${shard}`
 
-/** Tasks of which one process at a time does each. */
+/** Tasks that one process at a time does. */
 export const tasks = {
   rollUp: 'task.rollup',
   anchor: 'task.anchor',
@@ -45,13 +45,13 @@ export const tasks = {
 /** One key per live process, by the work that it shares; the rest of the key is its id. */
 export const alivePrefixes = {
   pipeline: 'alive.',
-  /** Its value says since when it runs, ISO. */
+  /** Its value is the time when the process started, ISO. */
   anchor: 'anchor-alive.',
   notifier: 'notifier.',
   gate: 'gate.alive.',
   topics: 'alive-gate.',
 } as const
 
-/** One key per live process: the newest level that it knows, and what it is. */
+/** One key per live process: its `LevelReport`. */
 export const levelPrefix = 'level.'
 export const levelKey = (process: string, id: string): string => `${levelPrefix}${process}.${id}`

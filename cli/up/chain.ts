@@ -1,7 +1,8 @@
 /**
  * The chain of a city on one machine: anvil as a service, with the contract on it. The writer's
  * key, the chain's first block and so the contract's address are the same at every start: where
- * the chain was lost altogether, the very same contract is made again, and every anchor after it.
+ * the chain was lost altogether, the very same contract is deployed again, and every anchor after
+ * it.
  */
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
@@ -30,7 +31,7 @@ type Options = {
 type UpChainOptions = Options & {
   readonly nats: NatsConnection
   readonly keep: (service: Service) => Promise<unknown>
-  /** Somebody else's chain; undefined: our own anvil. */
+  /** Another chain; undefined: our own anvil. */
   readonly rpcUrl: string | undefined
   readonly demoSensors: number
 }
@@ -38,7 +39,7 @@ type UpChainOptions = Options & {
 /** @returns undefined, with a note, where readings are not anchored */
 export async function openUpChain(options: UpChainOptions): Promise<CityChain | undefined> {
   const { nats, keep, rpcUrl, demoSensors, env, note } = options
-  // a demonstration is looked at for minutes, not for hours
+  // people look at a demonstration for minutes, not for hours
   const interval = demoSensors > 0 ? '1m' : undefined
   const hurry =
     env['ANCHOR_INTERVAL'] === undefined && interval ? { ANCHOR_INTERVAL: interval } : {}
@@ -63,7 +64,7 @@ export async function openUpChain(options: UpChainOptions): Promise<CityChain | 
 type ChainService = Service & {
   readonly url: string
   readonly keyFile: string
-  /** Writes down which contract is used, once. @returns its address */
+  /** Records which contract is used, once. @returns its address */
   readonly remember: (nats: NatsConnection) => Promise<string>
 }
 

@@ -1,8 +1,8 @@
 /**
- * Keys that people, programs (`aqk_`) and sensors (`aqs_`) carry: a prefix, 30 random base62
- * characters and 6 check characters.
- * The prefix tells a secret scanner whose key it found; the check tells a slip of the pen from
- * a key that is not (or no longer) known, without asking anyone.
+ * Keys of people, programs (`aqk_`) and sensors (`aqs_`): a prefix, 30 random base62 characters and
+ * 6 check characters.
+ * A secret scanner recognises the prefix; the check characters distinguish a mistyped key from an
+ * unknown or revoked one without a look-up.
  */
 import { crc32 } from '../crc32.ts'
 
@@ -15,13 +15,13 @@ const checkLength = 6
 // the largest multiple of 62 that fits a byte: above it, a remainder would favour the first letters
 const fairBelow = 248
 
-/** So many random bytes are practically always enough (they fail once in 10^30 keys). */
+/** Practically always enough random bytes (they fail for one key in 10^30). */
 export const keyRandomBytes = 64
 
 /**
- * @param randomBytes from a cryptographic source, `keyRandomBytes` of them; one in 32 is passed
- * over so that every character is equally likely
- * @throws RangeError where fewer than 30 of the bytes are usable: call again with others
+ * @param randomBytes from a cryptographic source, `keyRandomBytes` of them; one in 32 is skipped
+ * so that every character is equally likely
+ * @throws RangeError if fewer than 30 of the bytes are usable: call again with others
  */
 export function makeKey(prefix: string, randomBytes: Uint8Array): string {
   let text = prefix
@@ -30,13 +30,13 @@ export function makeKey(prefix: string, randomBytes: Uint8Array): string {
     if (text.length === prefix.length + secretLength) return text + checkOf(text)
   }
   throw new RangeError(
-    `too few usable random bytes among ${randomBytes.length}: give ${keyRandomBytes}`,
+    `too few usable random bytes among ${randomBytes.length}: pass ${keyRandomBytes}`,
   )
 }
 
 export type KeyCheck = 'ok' | 'malformed' | 'mistyped'
 
-/** `malformed`: not such a key at all; `mistyped`: it looks like one, but its check does not fit. */
+/** `malformed`: not a key of this kind; `mistyped`: its form is right, its check is wrong. */
 export function checkKey(prefix: string, text: string): KeyCheck {
   if (text.length !== prefix.length + secretLength + checkLength) return 'malformed'
   if (!text.startsWith(prefix)) return 'malformed'

@@ -1,13 +1,13 @@
 /**
- * The network that an address counts for where something is limited: whoever has one address of
- * IPv6 has the 2^64 of its /64. IPv4 counts alone, also where a socket of IPv6 writes it.
+ * The network that an address is rate-limited as: a client with one IPv6 address has all 2^64 of
+ * its /64. An IPv4 address is its own network, also when an IPv6 socket reports it.
  */
 export function networkOf(address: string): string {
   const plain = withoutPort(address.slice(0, 64).toLowerCase()).replace(/^::ffff:(?=\d+\.)/, '')
   if (!plain.includes(':')) return plain
   const [head = '', tail = ''] = plain.split('::')
   const [left, right] = [groupsOf(head), groupsOf(tail)]
-  // what `::` stands for may reach into the first half
+  // the zeros of `::` may reach into the first half
   const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
   return [...left, ...zeros, ...right].slice(0, 4).join(':')
 }
@@ -21,8 +21,8 @@ const groupsOf = (text: string): readonly string[] =>
 
 /**
  * The network around it, for a second and larger limit: a /48 of IPv6, which is what a provider gives
- * one site, so that its 65,536 networks are not as many visitors. undefined for IPv4: an address
- * already stands for everyone behind a carrier's NAT, and costs money.
+ * one site, so that its 65,536 networks do not count as separate clients. undefined for IPv4: one
+ * address already is all clients of a carrier's NAT, and costs money.
  */
 export const siteOf = (network: string): string | undefined =>
   network.includes(':') ? `${network.split(':').slice(0, 3).join(':')}::/48` : undefined

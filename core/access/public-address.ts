@@ -1,7 +1,7 @@
 /**
  * Which addresses may a delivery be sent to? Only ones that the whole world can reach: everything
  * that IANA's special-purpose registries (RFC 6890 and its updates, read 2026-11) do not call
- * globally reachable is refused, and some more. IPv6 is allowed inside 2000::/3 alone, which leaves
+ * globally reachable is refused, and some more. IPv6 is allowed only inside 2000::/3, which leaves
  * out mapped, compatible, translated (NAT64), unique local, link-local and multicast addresses.
  */
 
@@ -40,17 +40,17 @@ const notPublic6: readonly Block[] = [
 const globalUnicast6 = block(3, 0x20)
 const loopback4 = block(8, 127)
 
-/** @param text as a resolver or a socket writes it; anything unusual is no address */
+/** @param text as a resolver or a socket writes it; any other spelling is not an address */
 export function judgeAddress(text: string): AddressVerdict {
   const four = parseIpv4(text)
   if (four !== undefined) {
     if (isIn(four, loopback4)) return 'loopback'
-    return notPublic4.some((one) => isIn(four, one)) ? 'not_public' : 'public'
+    return notPublic4.some((range) => isIn(four, range)) ? 'not_public' : 'public'
   }
   const six = parseIpv6(text)
   if (six === undefined) return 'not_an_address'
   if (six.every((byte, i) => byte === (i === 15 ? 1 : 0))) return 'loopback'
-  const isPublic = isIn(six, globalUnicast6) && !notPublic6.some((one) => isIn(six, one))
+  const isPublic = isIn(six, globalUnicast6) && !notPublic6.some((range) => isIn(six, range))
   return isPublic ? 'public' : 'not_public'
 }
 

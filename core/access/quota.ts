@@ -1,6 +1,6 @@
 /**
- * What an account may ask for: so many requests a UTC day, and so many a minute. Requests that
- * wait together are judged together, in the order they came, on one count.
+ * What an account may request: a number of requests per UTC day, and per minute. Requests that
+ * wait together are judged together, in the order of their arrival, on one count.
  */
 import { formatIso } from '../iso-time.ts'
 import { dayMs, floorTo, minuteMs, secondMs } from '../time.ts'
@@ -18,11 +18,11 @@ export type Count = {
 
 export const noCount: Count = { used: 0, minute: 0, inMinute: 0 }
 
-/** A `request` is charged to the day and the minute, a `look` at one's own usage to the minute. */
-export type Ask = 'request' | 'look'
+/** A `request` is charged to the day and the minute; a `look` at the account's own usage, to the minute. */
+export type Charge = 'request' | 'look'
 
 export type QuotaVerdict =
-  /** How the count stands behind this very request. */
+  /** The count after this very request. */
   | { readonly allowed: true; readonly used: number; readonly inMinute: number }
   | { readonly allowed: false; readonly spent: 'day' | 'minute' }
 
@@ -30,11 +30,11 @@ const minuteOf = (nowMs: number): number => Math.floor(nowMs / minuteMs)
 
 /**
  * @param refunds of this day, given back before anything is charged
- * @returns the new count, and a verdict for each of `asks` in their order
+ * @returns the new count, and a verdict for each of `charges` in their order
  */
 export function chargeRound(
   count: Count,
-  asks: readonly Ask[],
+  charges: readonly Charge[],
   {
     limits,
     refunds,
@@ -44,25 +44,25 @@ export function chargeRound(
   const minute = minuteOf(nowMs)
   let used = Math.max(0, count.used - refunds)
   let inMinute = count.minute === minute ? count.inMinute : 0
-  const verdicts = asks.map((ask): QuotaVerdict => {
-    const spent = whatIsSpent({ used, minute, inMinute }, ask, limits, nowMs)
+  const verdicts = charges.map((charge): QuotaVerdict => {
+    const spent = spentLimit({ used, minute, inMinute }, charge, limits, nowMs)
     if (spent !== undefined) return { allowed: false, spent }
-    if (ask === 'request') used++
+    if (charge === 'request') used++
     inMinute++
     return { allowed: true, used, inMinute }
   })
   return { count: { used, minute, inMinute }, verdicts }
 }
 
-/** Why one more would be refused, undefined where it would not. */
-export function whatIsSpent(
+/** The limit that would refuse one more; undefined: it would be allowed. */
+export function spentLimit(
   count: Count,
-  ask: Ask,
+  charge: Charge,
   { perDay, perMinute }: Limits,
   nowMs: number,
 ): 'day' | 'minute' | undefined {
-  // the day first: of two waits the longer is the one to be told
-  if (ask === 'request' && count.used >= perDay) return 'day'
+  // the day first: of two waits, the client must learn the longer one
+  if (charge === 'request' && count.used >= perDay) return 'day'
   if (count.minute === minuteOf(nowMs) && count.inMinute >= perMinute) return 'minute'
   return undefined
 }

@@ -6,14 +6,14 @@ export type RateBook = {
   /**
    * Counts one try, or as many as it costs.
    * @param nowMs of a clock that never goes back
-   * @returns 0 where it may; else ms to wait, and the try counts for nothing
+   * @returns 0 if it is allowed; else ms to wait, and the try is not counted
    */
   readonly waitMs: (who: string, limit: RateLimit, nowMs: number, cost?: number) => number
   /** All tries of `who` are forgiven. */
   readonly forget: (who: string) => void
 }
 
-/** So many tries for each name. @param most bound on the names; who was not heard of longest is forgotten */
+/** A limited number of tries for each name. @param most bound on the names; evicts the one not used for longest */
 export function createRateBook(most: number): RateBook {
   const states = new Map<string, number>()
   return {
@@ -28,10 +28,10 @@ export function createRateBook(most: number): RateBook {
 }
 
 /**
- * The same for networks, as `networkOf` writes them: a whole site of IPv6 has a larger limit besides,
- * or its 65,536 networks would be as many limits. What the network's own limit refuses does not
+ * The same for networks, as `networkOf` writes them: a whole site of IPv6 also has a limit, a larger
+ * one, or its 65,536 networks would be as many limits. What the network's own limit refuses does not
  * count for the site, so one network takes one share of it at most.
- * @param siteFactor how many times as much a site may as one of its networks
+ * @param siteFactor a site's limit, in limits of one of its networks
  */
 export function createNetworkBook(most: number, siteFactor = 10): RateBook {
   const networks = createRateBook(most)
@@ -41,8 +41,8 @@ export function createNetworkBook(most: number, siteFactor = 10): RateBook {
       const waitMs = networks.waitMs(network, limit, nowMs)
       const site = siteOf(network)
       if (waitMs > 0 || site === undefined) return waitMs
-      const ofSite = { perSecond: limit.perSecond * siteFactor, burst: limit.burst * siteFactor }
-      return sites.waitMs(site, ofSite, nowMs)
+      const siteLimit = { perSecond: limit.perSecond * siteFactor, burst: limit.burst * siteFactor }
+      return sites.waitMs(site, siteLimit, nowMs)
     },
     forget: networks.forget,
   }

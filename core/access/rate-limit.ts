@@ -1,5 +1,5 @@
 /**
- * So many a second, with a burst: the generic cell rate algorithm (ITU-T I.371), whose whole state
+ * A rate per second, with a burst: the generic cell rate algorithm (ITU-T I.371), whose whole state
  * is one time.
  */
 import { secondMs } from '../time.ts'
@@ -10,14 +10,14 @@ export type RateVerdict =
   | { readonly allowed: true; readonly state: number }
   | { readonly allowed: false; readonly atMs: number }
 
-/** @param state of the former verdict, 0 at first; both in ms of a clock that never goes back */
+/** @param state of the previous verdict, 0 at first; both in ms of a clock that never goes back */
 export function rateVerdict(
   { perSecond, burst }: RateLimit,
   state: number,
   nowMs: number,
   cost = 1,
 ): RateVerdict {
-  // more than all that may be sent at once would never be allowed
+  // a cost above the burst would never be allowed
   const paid = Math.min(cost, burst)
   const intervalMs = secondMs / perSecond
   const theoreticalMs = Math.max(state, nowMs)

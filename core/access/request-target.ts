@@ -1,6 +1,6 @@
 /**
- * Which request targets a server of ours looks at: a path from the root and a query, in the characters
- * that RFC 3986 gives them, so that no URL parser reads another path out of it than the one that was
+ * Which request targets our servers accept: a path from the root and a query, in the characters
+ * that RFC 3986 gives them, so that no URL parser reads another path from it than the one that was
  * routed. Absolute and authority form, `#`, `\\`, empty segments, dots as a segment however they are
  * encoded, and control characters are refused.
  */

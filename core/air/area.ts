@@ -1,15 +1,15 @@
-/** The name under which the statistics of the whole network are kept; no area may have it. */
+/** The name under which the statistics of the whole network are stored; no area may have it. */
 export const wholeNetwork = '_all'
 
 const longestArea = 256
 
 /**
  * Why `area` cannot name an area in both stores, or undefined. Any printable text may, with two
- * exceptions: a backslash, which a line of InfluxDB's protocol cannot carry safely in front of a
- * comma, space or '=', and the name that stands for the whole network.
+ * exceptions: a backslash, which InfluxDB's line protocol cannot carry safely before a comma, space
+ * or '=', and the name of the whole network.
  */
 export function areaFault(area: string): string | undefined {
-  if (area === wholeNetwork) return `area ${wholeNetwork} stands for the whole network`
+  if (area === wholeNetwork) return `area ${wholeNetwork} is the name of the whole network`
   // spelt out for names that are pure ASCII letters, which is nearly all of them
   if (area.length <= longestArea && /^[A-Za-z0-9 _-]+$/.test(area)) return undefined
   if (area === '' || area.length > longestArea) return `area is not 1 to ${longestArea} long`
@@ -20,7 +20,7 @@ export function areaFault(area: string): string | undefined {
 
 /**
  * An area's name as a key: `Ìkẹjà GRA` and `ikeja-gra` are the same area. Lower case, accents
- * folded, all but letters and digits (of any script) one hyphen; '' where nothing else is there.
+ * folded, each run of anything but letters and digits (of any script) one hyphen; '' if none is left.
  */
 export const slugOf = (areaName: string): string =>
   areaName
@@ -31,7 +31,7 @@ export const slugOf = (areaName: string): string =>
     .replace(outerHyphens, '')
     .normalize('NFC')
 
-// the accents of Latin, Greek and Cyrillic; marks of other scripts are letters of theirs
+// the accents of Latin, Greek and Cyrillic; in other scripts, marks belong to the letters
 const accents = /[\u0300-\u036f]/g
 const separators = /[^\p{L}\p{N}\p{M}]+/gu
 const outerHyphens = /^-|-$/g

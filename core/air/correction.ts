@@ -1,13 +1,13 @@
-/** Its name on the wire, beside the value. */
+/** Its name on the wire, next to the value. */
 export const correctionMethod = 'epa_2021_ext'
 
 /**
  * PM2.5 of a Plantower-type sensor (cf_atm) as a regulatory monitor would have it: US EPA's
  * correction of 2021, extended US-wide, in five pieces that blend into each other. Fitted on
- * American aerosol, it reads Harmattan dust badly: an offer beside the raw value, never instead.
+ * American aerosol, it reads Harmattan dust badly: offered next to the raw value, never instead.
  *
  * @param pm25UgM3 raw, 0 or more  @param humidityPercent raw, of the same reading
- * @returns µg/m³, 0 or more; null where either is missing
+ * @returns µg/m³, 0 or more; null if either is missing
  */
 export function pm25Corrected(
   pm25UgM3: number | null,

@@ -1,8 +1,8 @@
 /**
- * Fixed point with two decimals: what a reading holds, from before its first check until its hash.
+ * Fixed point with two decimals: how a reading holds its values, from its first check to its hash.
  */
 
-// Above this, hundredths and their ties need more than the 15 decimal digits a double keeps apart.
+// Above this, hundredths and their ties need more than the 15 decimal digits that a double keeps apart.
 const largest = 1e14
 
 /**
@@ -19,7 +19,7 @@ export function toHundredths(value: number): number | undefined {
   const down = Math.floor(size * 100)
   // The tie above `down` has at most 15 digits, so it is the shortest text of the double nearest to
   // it, and this division is correctly rounded, so it gives that very double. Texts of doubles are
-  // ordered as the doubles are: comparing with it is comparing the texts, without making any.
+  // in the order of the doubles: comparing with it compares the texts, without making any.
   const hundredths = size >= (2 * down + 1) / 200 ? down + 1 : down
   return value < 0 && hundredths !== 0 ? -hundredths : hundredths
 }

@@ -1,24 +1,24 @@
 /**
- * Averages that stand for "now" and "today": EPA's NowCast for PM and the 24-hour mean. Both take
- * clock-hour means in µg/m³, newest first, null where an hour has too few readings, and return
- * µg/m³ as computed: `indexOfConcentration` truncates, and so must whoever prints them.
+ * Averages for "now" and "today": EPA's NowCast for PM and the 24-hour mean. Both take clock-hour
+ * means in µg/m³, newest first, null for an hour with too few readings, and return µg/m³ as
+ * computed: `ofConcentration` of an index truncates them, and so must a caller that prints them.
  */
 
 export const nowcastHours = 12
 export const dailyHours = 24
 
-/** An hour's mean stands for the hour from this part of its expected readings on. */
+/** An hour has a mean from this fraction of its expected readings on. */
 export const neededHourCoverage = 0.75
 
 const neededDailyHours = 18
 const smallestWeight = 0.5
 
 /**
- * Weighs recent hours more the more the air changes: `w = max(½, min/max)`, and hour i of age
- * counts w^i; a missing hour takes its weight with it. (US EPA, NowCast for PM.)
+ * Weighs recent hours more the more the air changes: `w = max(½, min/max)`, and an hour i hours ago
+ * weighs w^i; a missing hour has no weight. (US EPA, NowCast for PM.)
  *
- * @param hours newest first; those after the 12th are not looked at, missing ones are null
- * @returns null unless two of the newest three hours are there
+ * @param hours newest first; those after the 12th are ignored, missing ones are null
+ * @returns null unless two of the newest three hours are present
  */
 export function nowcast(hours: readonly (number | null)[]): number | null {
   if (countPresent(hours.slice(0, 3)) < 2) return null
@@ -39,7 +39,7 @@ export function nowcast(hours: readonly (number | null)[]): number | null {
 }
 
 /**
- * @param hours newest first; those after the 24th are not looked at, missing ones are null
+ * @param hours newest first; those after the 24th are ignored, missing ones are null
  * @returns the mean of the hours present, null unless 18 of the 24 are
  */
 export function dailyMean(hours: readonly (number | null)[]): number | null {

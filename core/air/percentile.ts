@@ -1,6 +1,6 @@
 /**
- * The value at rank floor(n·p/100 + ½), counted from 1 and kept within the list: the nearest rank,
- * as InfluxQL has it, so that both stores answer alike.
+ * The value at rank floor(n·p/100 + ½), counted from 1 and clamped to the list: the nearest rank,
+ * as in InfluxQL, so that both stores give the same result.
  *
  * @param sorted ascending  @param p 0…100  @returns null for an empty list
  */

@@ -1,7 +1,7 @@
 /**
- * What a reading's values are worth. A value no sensor of its kind can measure is dropped; a value
- * that can be true but seldom is stays, with a flag. Flags are derived from the values, so they are
- * stored and served but never hashed.
+ * The quality of a reading's values. A value that no sensor of its kind can measure is dropped; a
+ * value that is possible but rare stays, with a flag. Flags are derived from the values, so they
+ * are stored and served but never hashed.
  */
 import { type QuantityName, quantities, type UsualName } from './quantities.ts'
 import { pm10Of, pm25Of, trimmed, type Values } from './values.ts'
@@ -9,8 +9,8 @@ import { pm10Of, pm25Of, trimmed, type Values } from './values.ts'
 export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
 
 /**
- * Flags that are not of one quantity, and their bits. Those of a quantity are in its row of the
- * table. Stored and sent: append, never renumber. The names are the wire's words, hence the
+ * Flags that do not belong to one quantity, and their bits. Those of a quantity are in its row of
+ * the table. Stored and sent: append, never renumber. The names are those on the wire, hence the
  * underscores.
  */
 const otherFlags = {
@@ -20,7 +20,7 @@ const otherFlags = {
   pm_saturated: 6,
   /** More fine dust than fine and coarse together. */
   pm25_over_pm10: 7,
-  /** `stuckAfter` equal humidities or more; set by the fold, which remembers the former readings. */
+  /** `stuckAfter` equal humidities or more; set by the fold, which knows the previous readings. */
   humidity_stuck: 10,
   /** The sensor sent no time: it is the gate's arrival time. */
   time_assigned: 11,
@@ -42,7 +42,7 @@ export const flags = Object.fromEntries(
 /** The flag as a number with its one bit set, to be or-ed into `Reading.flags`. */
 export const maskOf = (flag: Flag): number => 1 << flags[flag]
 
-// Object.keys is typed string[]; the cast only says which strings
+// Object.keys is typed string[]; the cast only names the strings
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const flagNames = Object.keys(flags) as Flag[]
 
@@ -57,7 +57,7 @@ const highPm = 50_000
 const saturatedPm = 99_990
 
 const droppedMasks = quantities.map(({ droppedFlag }) => 1 << droppedFlag)
-/** Every flag that says that a value was dropped. */
+/** The flags of dropped values. */
 export const droppedMask = droppedMasks.reduce((all, mask) => all | mask, 0)
 
 const bit = {
@@ -75,15 +75,15 @@ const usualHigh = quantities.map(({ usual }) => usual?.high ?? Infinity)
 const unusualMasks = quantities.map(({ usual }) => (usual === undefined ? 0 : 1 << usual.flag))
 
 export type Judged = {
-  /** The believable values; the same list that was judged where none was dropped. */
+  /** The believable values; the very list that was judged if none was dropped. */
   readonly values: Values
   /** All flags but `humidity_stuck`. */
   readonly flags: number
-  /** No value at all is left: the reading is out of range, or was empty from the start. */
+  /** No value is left: the reading is out of range, or was empty from the start. */
   readonly nothingLeft: boolean
 }
 
-/** @param raw normalised already (`hundredths.ts`) */
+/** @param raw already normalised (`hundredths.ts`) */
 export function judgeValues(
   raw: Values,
   { timeAssigned }: { readonly timeAssigned: boolean },

@@ -2,8 +2,8 @@
  * The quantities that a sensor may report: the one place that names them. Schemas, the log, the
  * state, both stores, the API, exports, webhooks, device maps and pages are made from this table.
  *
- * A row's place is its id, and the ids are stored: append, never reorder, never take one out.
- * docs/how-to/add-a-quantity.md says what to do besides.
+ * A row's place is its id, and the ids are stored: append, never reorder, never remove.
+ * docs/how-to/add-a-quantity.md lists the other steps.
  */
 
 /** Both ends belong to the range; hundredths. */
@@ -12,15 +12,15 @@ export type Range = { readonly low: number; readonly high: number }
 type Row = {
   /** Its name on the wire, in the stores and in every file. */
   readonly name: string
-  /** The format level that it is taken from on (`schemas/format-level.ts`). It never falls. */
+  /** The format level from which on it is accepted (`schemas/format-level.ts`). It never falls. */
   readonly level: number
-  /** What it is counted in, as the API prints it. */
+  /** As the API prints it. */
   readonly unit: string
-  /** Outside of it no sensor of its kind can measure: the value is dropped. */
+  /** No sensor of its kind can measure outside of it: the value is dropped. */
   readonly hard: Range
-  /** Outside of it a value can be true but seldom is: it stays, with the flag `<name>_unusual`. */
+  /** Outside of it a value is possible but rare: it stays, with the flag `<name>_unusual`. */
   readonly usual?: Range & { readonly flag: number }
-  /** How many decimals people are shown; two are kept. */
+  /** How many decimals people see; two are stored. */
   readonly decimals: number
   /** The bit of `dropped_<name>` in `Reading.flags` (`quality.ts`). */
   readonly droppedFlag: number
@@ -65,7 +65,7 @@ const table = [
     level: 1,
     unit: '°C',
     hard: { low: -4_000, high: 8_500 },
-    // as it is in Lagos
+    // for Lagos
     usual: { low: 1_000, high: 5_000, flag: 9 },
     decimals: 1,
     droppedFlag: 3,
@@ -117,7 +117,7 @@ const table = [
     name: 'no2',
     level: 2,
     unit: 'µg/m³',
-    // gases: ten to twenty times what alarms of a workplace are set to
+    // gases: ten to twenty times the alarm limits of a workplace
     hard: { low: 0, high: 2_000_000 },
     decimals: 1,
     droppedFlag: 15,
@@ -159,7 +159,7 @@ const table = [
     name: 'voc_index',
     level: 2,
     unit: '',
-    // Sensirion: 1…500, and 0 while it has none
+    // Sensirion: 1…500, and 0 while there is no index yet
     hard: { low: 100, high: 50_000 },
     decimals: 0,
     droppedFlag: 19,
@@ -206,7 +206,7 @@ export type Quantity = Row & { readonly name: QuantityName }
 
 /** In the order of their ids. */
 export const quantities: readonly Quantity[] = table
-/** How many are taken at a format level, from the first on. */
+/** How many are accepted at a format level, from the first on. */
 export const countAtLevel = (level: number): number => countsByLevel[level] ?? quantities.length
 const countsByLevel = Array.from(
   { length: quantities.at(-1)?.level ?? 0 },
@@ -214,11 +214,11 @@ const countsByLevel = Array.from(
 )
 export const quantityNames: readonly QuantityName[] = quantities.map(({ name }) => name)
 
-/** The first five, of format level 1: every answer has them, null where absent; it has others only where present. */
+/** The first five, of format level 1: every response has them, null if absent; the others, only if present. */
 export const basicNames = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
 export type BasicName = (typeof basicNames)[number]
 
-/** One `T` a quantity. */
+/** One `T` per quantity. */
 export type ByQuantity<T> = { readonly [Name in QuantityName]: T }
 
 export const mapQuantities = <T>(valueFor: (quantity: Quantity, id: number) => T): ByQuantity<T> =>
@@ -228,9 +228,9 @@ export const mapQuantities = <T>(valueFor: (quantity: Quantity, id: number) => T
     quantities.map((quantity, id) => [quantity.name, valueFor(quantity, id)]),
   ) as ByQuantity<T>
 
-/** What each quantity is counted in, as the API prints it. */
+/** The unit of each quantity, as the API prints it. */
 export const units: ByQuantity<string> = mapQuantities(({ unit }) => unit)
-/** Where each quantity's value is in `Values`. */
+/** The place of each quantity's value in `Values`. */
 export const quantityIds: ByQuantity<number> = mapQuantities((_, id) => id)
 /** Outside of these a value is dropped. */
 export const hardRanges: ByQuantity<Range> = mapQuantities(({ hard }) => hard)

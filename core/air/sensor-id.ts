@@ -3,7 +3,7 @@ import type { Brand } from '../brand.ts'
 /** A sensor's canonical name: `NGR-LOS-{AREA}-{NUMBER}`, as in subjects, tags and URLs. */
 export type SensorId = Brand<string, 'SensorId'>
 
-/** How many partitions the readings are split into, everywhere and for good. */
+/** How many partitions the readings are split into; it never changes. */
 export const partitionCount = 16
 
 export const defaultIdPrefix = 'NGR-LOS'
@@ -24,7 +24,7 @@ export function sensorIdRules(prefix: string = defaultIdPrefix): SensorIdRules {
   const short = new RegExp(`^${literal}-(\\d{3,})$`)
   return {
     format: `${prefix}-{AREA}-{NUMBER}`,
-    // ids travel as NATS tokens and KV keys, so their length has a bound
+    // ids are used as NATS tokens and KV keys, so their length has a bound
     parse: (text) => (text.length <= 64 && canonical.test(text) ? (text as SensorId) : undefined),
     shortNumber: (text) => (text.length <= 64 ? short.exec(text)?.[1] : undefined),
   }
@@ -35,7 +35,7 @@ export const areaCodeOf = (id: SensorId): string => id.split('-').at(-2) ?? ''
 
 /**
  * The partition of a sensor: FNV-1a 32 of its UTF-8 id, modulo 16. NATS's own
- * `partition(16, …)` subject mapping computes the same, so the server and we agree.
+ * `partition(16, …)` subject mapping computes the same number.
  */
 export function partitionOf(id: string): number {
   let hash = 0x811c9dc5

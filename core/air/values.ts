@@ -1,6 +1,6 @@
 /**
  * The measured values of a reading: a list by the ids of `quantities.ts`, as signed integers of
- * hundredths (18.5 µg/m³ is 1850), `null` where the sensor did not report: missing is never 0.
+ * hundredths (18.5 µg/m³ is 1850), `null` if the sensor did not report it: missing is never 0.
  * The basic five are always there. Of the others, the list ends with the last that is not null, so
  * that equal values are equal lists.
  */
@@ -31,7 +31,7 @@ export const pm25Of = (values: Values): number | null => values[pm25] ?? null
 export const pm10Of = (values: Values): number | null => values[pm10] ?? null
 export const humidityOf = (values: Values): number | null => values[humidity] ?? null
 
-/** Takes the nulls off the end, in place. @param values of at least the basic five */
+/** Removes nulls from the end, in place. @param values of at least the basic five */
 export function trimmed(values: (number | null)[]): Values {
   let length = values.length
   while (length > fewestValues && (values[length - 1] ?? null) === null) length--
@@ -42,14 +42,14 @@ export function trimmed(values: (number | null)[]): Values {
 export const valuesOf = (named: NamedValues): Values =>
   trimmed(quantityNames.map((name) => named[name] ?? null))
 
-/** Equal on normalised values: a repeat, not a conflict. */
+/** @param a normalised, as is `b`; equal values are a repeat, not a conflict */
 export function sameValues(a: Values, b: Values): boolean {
   if (a.length !== b.length) return false
   for (let id = 0; id < a.length; id++) if (a[id] !== b[id]) return false
   return true
 }
 
-/** Values in their units: the basic five, and of the others those that are there. */
+/** Values in their units: the basic five, and those of the others that are present. */
 export type Measurements = { readonly [Name in BasicName]: number | null } & {
   readonly [Name in Exclude<QuantityName, BasicName>]?: number
 }
@@ -63,7 +63,7 @@ export function measurementsOf(values: Values): Measurements {
     const value = values[id] ?? null
     if (value !== null || id < fewestValues) named[name] = inUnit(value)
   }
-  // the basic five were just given theirs
+  // the basic five were just set
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return named as Measurements
 }

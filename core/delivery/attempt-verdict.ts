@@ -1,11 +1,11 @@
-/** What an attempt's end means for its delivery and its webhook. */
+/** What the result of an attempt means for its delivery and its webhook. */
 import { attemptCount, retryDelayMs } from './backoff.ts'
 
 export type AttemptEnd = {
-  /** The status of an answer that came whole, or as far as we read; undefined: none did. */
+  /** The status of a response that arrived completely, or as far as we read; undefined: none did. */
   readonly status: number | undefined
   readonly isTimeout: boolean
-  /** What `Retry-After` asks for, ms from now. */
+  /** What `Retry-After` requests, ms from now. */
   readonly retryAfterMs: number | undefined
 }
 
@@ -14,7 +14,7 @@ export type AttemptVerdict =
   | { readonly outcome: 'retry'; readonly inMs: number }
   /** After the last attempt. */
   | { readonly outcome: 'dead' }
-  /** 410: the receiver is gone for good. */
+  /** 410: the receiver is gone permanently. */
   | { readonly outcome: 'disabled' }
 
 const gone = 410

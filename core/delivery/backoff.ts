@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, secondMs } from '../time.ts'
 
-/** The wait before each attempt but the first: 11 attempts over about three days. */
+/** The wait before each retry: 11 attempts over about three days. */
 export const retryDelaysMs: readonly number[] = [
   5 * secondMs,
   30 * secondMs,
@@ -17,17 +17,17 @@ export const retryDelaysMs: readonly number[] = [
 export const attemptCount = retryDelaysMs.length + 1
 
 const jitterShare = 0.2
-/** A receiver that says it is busy, or did not answer, is left alone for at least this. */
+/** The minimum wait for a receiver that reports that it is busy, or did not respond. */
 const busyMs = minuteMs
-/** What a receiver may ask for with `Retry-After`. */
-const longestAskedMs = 24 * hourMs
+/** The longest wait that a receiver may request with `Retry-After`. */
+const longestRequestedMs = 24 * hourMs
 
 export type Failure = {
   /** Attempts made so far, this one included: 1…11. */
   readonly attempts: number
-  /** 429, 502…504 or a time-out. */
+  /** 429, 502…504 or a timeout. */
   readonly isBusy: boolean
-  /** What the receiver asked for, ms from now; undefined where it asked for nothing. */
+  /** The receiver's `Retry-After`, ms from now; undefined if it sent none. */
   readonly retryAfterMs: number | undefined
 }
 
@@ -40,14 +40,14 @@ export function retryDelayMs(failure: Failure, random: number): number | undefin
   const base = retryDelaysMs[attempts - 1]
   if (base === undefined) return undefined
   const jittered = base * (1 + jitterShare * (2 * random - 1))
-  const asked = Math.min(Math.max(0, retryAfterMs), longestAskedMs)
-  return Math.round(Math.max(jittered, asked, isBusy ? busyMs : 0))
+  const requested = Math.min(Math.max(0, retryAfterMs), longestRequestedMs)
+  return Math.round(Math.max(jittered, requested, isBusy ? busyMs : 0))
 }
 
 /**
  * `Retry-After` (RFC 9110 §10.2.3): seconds, or an HTTP date.
- * @param parseDate ms since the epoch of an HTTP date, NaN where it is none
- * @returns ms from now, never negative; undefined where the header says nothing we understand
+ * @param parseDate ms since the epoch of an HTTP date, NaN for any other text
+ * @returns ms from now, never negative; undefined if the header is missing or cannot be parsed
  */
 export function parseRetryAfter(
   text: string | undefined,

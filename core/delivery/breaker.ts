@@ -1,11 +1,12 @@
 /**
- * An endpoint that fails is left alone for a while, longer each time, then tried with one delivery:
+ * A circuit breaker: an endpoint that fails gets no deliveries for a while, longer each time, and
+ * is then tried with one delivery:
  *
  *     closed ──5 failures in a row──▶ open ──the time is over──▶ half open
  *        ▲                             ▲                            │
  *        └────────── success ──────────┼──── failure, twice as long ┘
  *
- * What waits meanwhile uses up no attempt.
+ * A delivery that waits meanwhile uses up no attempt.
  */
 import { minuteMs, secondMs } from '../time.ts'
 
@@ -29,7 +30,7 @@ export function breakerState({ openUntilMs }: Breaker, nowMs: number): BreakerSt
   return nowMs < openUntilMs ? 'open' : 'half_open'
 }
 
-/** @param random uniform, 0 ≤ random < 1, so that endpoints of one host do not come back at once */
+/** @param random uniform, 0 ≤ random < 1, so that endpoints of one host are not retried at once */
 export function afterFailure({ failures }: Breaker, nowMs: number, random: number): Breaker {
   const count = failures + 1
   if (count < failuresToOpen) return { failures: count, openUntilMs: 0 }

@@ -1,4 +1,4 @@
-/** What a delivery is called: kinds, triggers, and the natural key by which it is the same one. */
+/** The names of a delivery: kinds, triggers, and the natural key that identifies it. */
 import { eventKindRows, sourceRows } from './event-kinds.ts'
 
 import type { WebhookNumber } from './webhook-id.ts'
@@ -14,18 +14,18 @@ const namesOf = <Row extends object>(rows: Row): readonly (keyof Row & string)[]
 export const eventKinds: readonly EventKind[] = namesOf(eventKindRows)
 export const sourceNames: readonly SourceName[] = namesOf(sourceRows)
 
-/** The same of every kind. */
+/** Makes a value for every kind. */
 export const mapKinds = <T>(make: (kind: EventKind) => T): Readonly<Record<EventKind, T>> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all the keys that there are
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key of the type
   Object.fromEntries(eventKinds.map((kind) => [kind, make(kind)])) as Record<EventKind, T>
 
-/** What made the delivery; in the order of their numbers in the ledger. */
+/** What caused the delivery; in the order of their numbers in the ledger. */
 export const triggers = ['event', 'replay', 'recover', 'test'] as const
 export type Trigger = (typeof triggers)[number]
 
 /**
- * Two deliveries with the same key are the same delivery: a receiver sees one id. `sequence` is of
- * the stream that the kind's source counts by. `detail` (0…2047) is the reading's place in its
+ * Two deliveries with the same key are the same delivery: a receiver sees one id. `sequence` is that
+ * of the stream of the kind's source. `detail` (0…2047) is the reading's place in its
  * READINGS message, for `aqi.high` the threshold crossed, else 0.
  */
 export type DeliveryKey = {
@@ -37,17 +37,17 @@ export type DeliveryKey = {
 
 export const largestDetail = 2_047
 
-/** What goes first of what is due. */
+/** Whether deliveries of the kind are sent before others that are due. */
 export const isUrgent = (kind: EventKind): boolean => eventKindRows[kind].isUrgent
 
 export const sourceOf = (kind: EventKind): SourceName => eventKindRows[kind].source
 
-/** How far events have become records, by source; undefined: no webhook wants any of it. */
+/** Up to where events have become records, by source; undefined: no webhook subscribes to it. */
 export type Cursors = Readonly<Record<SourceName, number | undefined>>
 
-/** The same of every source. */
+/** Makes a value for every source. */
 export const mapSources = <T>(make: (source: SourceName) => T): Readonly<Record<SourceName, T>> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all the keys that there are
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every key of the type
   Object.fromEntries(sourceNames.map((source) => [source, make(source)])) as Record<SourceName, T>
 
 export const ledgerNumberOf = (kind: EventKind): number => eventKindRows[kind].number
@@ -59,18 +59,18 @@ const byLedgerNumber = new Map<number, EventKind>(
 export const kindOfLedgerNumber = (number: number): EventKind | undefined =>
   byLedgerNumber.get(number)
 
-/** Below this format level some process of the instance may not know the kind. */
+/** Below this format level, a process of the instance may not know the kind. */
 export const levelOfKind = (kind: EventKind): 1 | 2 => eventKindRows[kind].level
 export const levelOfSource = (source: SourceName): 1 | 2 => sourceRows[source].level
 
-/** The key without its webhook, as other processes name it: `aqi.high-1234-150`. */
+/** The key without its webhook, as other processes write it: `aqi.high-1234-150`. */
 export const keyText = ({ kind, sequence, detail }: Omit<DeliveryKey, 'webhook'>): string =>
   `${kind}-${sequence}-${detail}`
 
-/** @returns undefined where the text is not a key */
+/** @returns undefined if the text is not a key */
 export function parseKeyText(text: string): Omit<DeliveryKey, 'webhook'> | undefined {
   const [, name, sequence, detail] = /^(.+)-([1-9]\d{0,13})-(\d{1,4})$/.exec(text) ?? []
-  const kind = eventKinds.find((one) => one === name)
+  const kind = eventKinds.find((known) => known === name)
   if (kind === undefined || Number(detail) > largestDetail) return undefined
   return { kind, sequence: Number(sequence), detail: Number(detail) }
 }

@@ -1,7 +1,7 @@
 /**
- * When is a slot due? A wheel of 200 ms: a slot stands in the bucket of its tick, linked through
- * the ledger's `timer` column. One further away than the wheel reaches stands in its last bucket
- * and is looked at again. Derived from the ledger, made anew at start.
+ * When is a slot due? A timer wheel with ticks of 200 ms: a slot is in the bucket of its tick, linked
+ * through the ledger's `timer` column. A slot due beyond the wheel's reach is in the last bucket
+ * and is then checked again. Derived from the ledger, rebuilt at start.
  */
 import { clearMark, dueOf, hasMark, type Ledger, setMark, slotMarks } from './ledger.ts'
 
@@ -12,11 +12,11 @@ const buckets = 2 ** 16
 const none = -1
 
 export type DueWheel = {
-  /** The slot must not stand in the wheel. */
+  /** The slot must not be in the wheel. */
   readonly add: (slot: number) => void
-  /** Takes a slot out, wherever it stands; nothing where it does not. Call before its due time changes. */
+  /** Removes a slot from the wheel if it is in it. Call it before the slot's due time changes. */
   readonly remove: (slot: number) => void
-  /** Calls back for every slot due by now, which is then out of the wheel. */
+  /** Calls back for every slot due at `nowMs`, which is then no longer in the wheel. */
   readonly turn: (nowMs: number, onDue: (slot: number) => void) => void
 }
 
@@ -57,7 +57,7 @@ export function createDueWheel(ledger: Ledger, startMs: number): DueWheel {
       if (!hasMark(ledger, slot, slotMarks.inWheel)) return
       clearMark(ledger, slot, slotMarks.inWheel)
       if (unlink(bucketOf(slot), slot)) return
-      // it was beyond the wheel's reach when it was put in
+      // it was beyond the wheel's reach when it was added
       for (let at = 0; at < buckets; at++) if (unlink(at, slot)) return
     },
     turn: (nowMs, onDue) => {

@@ -1,4 +1,4 @@
-/** When is an endpoint given up altogether, and when is its owner told? */
+/** When is an endpoint disabled, and when does its owner get a warning? */
 
 import { dayMs, hourMs } from '../time.ts'
 import type { Health } from './ledger-record.ts'
@@ -7,7 +7,7 @@ export const disableAfterMs = 5 * dayMs
 const leastFailures = 20
 const leastSpanMs = 12 * hourMs
 
-/** How long it has failed when a warning is due; the last one comes with the end. */
+/** How long it has failed when a warning is due; another mail goes out when it is disabled. */
 export const warningsMs = [dayMs, 4 * dayMs] as const
 
 export type HealthVerdict = 'fine' | 'warn' | 'disable'
@@ -20,7 +20,7 @@ export const failedAt = ({ failures, firstFailureMs }: Health, nowMs: number): H
 
 /**
  * Disabled: no success for five days, at least 20 failures, the first and the last of them at
- * least 12 hours apart. A warning falls due once each time a mark is passed between two failures.
+ * least 12 hours apart. A warning is due each time a mark is passed between two failures.
  */
 export function judgeHealth(before: Health, after: Health): HealthVerdict {
   if (after.failures === 0) return 'fine'

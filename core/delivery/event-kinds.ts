@@ -1,13 +1,13 @@
 /**
- * The kinds of events, once. Everything else that lists kinds derives from these rows: the ledger's
- * numbers, what is urgent, which source brings them, the names in schemas, documents and pages.
- * `docs/how-to/add-an-event-kind.md` names what belongs to a new one.
+ * The one table of the kinds of events. Everything that lists kinds derives from these rows: the
+ * ledger's numbers, what is urgent, the source of each, the names in schemas, documents and pages.
+ * `docs/how-to/add-an-event-kind.md` lists the steps for a new one.
  */
 import { criticalAqi, defaultAqiThreshold } from '../air/thresholds.ts'
 
 /**
  * The ledger has three bits for the kind, so there are eight numbers. A ninth kind needs a new
- * version of the ledger's records: their byte 1 has four bits that are not in use.
+ * version of the ledger's records: their byte 1 has four unused bits.
  */
 type LedgerNumber = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 
@@ -15,21 +15,21 @@ type LedgerNumber = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7
 type Level = 1 | 2
 
 type SourceRow = {
-  /** The header of a ledger message that says how far the source is matched. */
+  /** The header of a ledger message that carries the source's cursor: up to where it is matched. */
   readonly header: string
-  /** What a hook record says in byte 1: the webhook is to read the source again from a sequence on. */
+  /** Byte 1 of a hook record: the webhook must read the source again from a sequence on. */
   readonly behindOp: number
   /**
-   * Its sequences are those of READINGS. What waits for it, or is not matched yet, is kept there
-   * (`needed.notifier.*`).
+   * Its sequences are those of READINGS, which must keep the messages of deliveries that wait and
+   * those that are not matched yet (`needed.notifier.*`).
    */
   readonly holdsReadings: boolean
-  /** Followed also while no webhook wants one of its kinds, so its cursor always has a value. */
+  /** Followed even while no webhook subscribes to one of its kinds, so its cursor always has a value. */
   readonly isAlwaysFollowed: boolean
   readonly level: Level
 }
 
-/** Where events come from, in the order in which they are caught up with. Numbers never change. */
+/** The sources of events, in the order in which a webhook catches up with them. Numbers never change. */
 export const sourceRows = {
   /** Copies in EVENTS of what the pipeline decided. */
   events: {
@@ -47,7 +47,7 @@ export const sourceRows = {
     isAlwaysFollowed: false,
     level: 1,
   },
-  /** The log again, up to where the chain holds it for good. */
+  /** The log again, up to the last reading whose batch is final on the chain. */
   anchored: {
     header: 'Dw-Anchored',
     behindOp: 5,
@@ -61,10 +61,10 @@ type EventKindRow = {
   /** In the ledger's records; never changes. */
   readonly number: LedgerNumber
   readonly source: keyof typeof sourceRows
-  /** It overtakes what is not: someone's health, or a sensor that needs attention. */
+  /** Sent before others: people's health, or a sensor that needs attention. */
   readonly isUrgent: boolean
   readonly level: Level
-  /** What it tells, for people who choose. */
+  /** A description for people who choose. */
   readonly words: string
 }
 

@@ -1,15 +1,15 @@
 /**
- * A record of a shard's ledger. Each is complete in itself, so a snapshot is nothing but the
- * records of what is there, and recovery folds the two alike.
+ * A record of a shard's ledger. Each is complete in itself, so a snapshot is simply a list of
+ * records, and recovery folds both in the same way.
  */
 import type { DeliveryKey, SourceName, Trigger } from './delivery.ts'
 import type { WebhookNumber } from './webhook-id.ts'
 
-/** What a record says of a delivery and of the slot it has. */
+/** The state of a delivery and its slot. */
 export type DeliveryRecord = DeliveryKey & {
   /**
-   * new: it is to be made · wait: an attempt failed, or somebody wants it again · done: the slot is
-   * free · dead: given up, kept for whoever asks
+   * new: to be sent · wait: an attempt failed, or a client requested it again · done: the slot is
+   * free · dead: given up, kept for queries and replays
    */
   readonly type: 'new' | 'wait' | 'done' | 'dead'
   readonly slot: number
@@ -23,7 +23,7 @@ export type DeliveryRecord = DeliveryKey & {
 export type HookRecord = {
   readonly type: 'hook'
   readonly webhook: WebhookNumber
-  readonly says: /** The webhook is deleted, and so is everything that waits for it. */
+  readonly change: /** The webhook is deleted, with all its deliveries. */
     | { readonly op: 'dropped' }
     /** Events of the source from this sequence on have no records; 0: none is missing. */
     | { readonly op: 'behind'; readonly source: SourceName; readonly from: number }
@@ -38,7 +38,7 @@ export type Health = {
   readonly lastFailureMs: number
 }
 
-/** An owner's first record: proves that the shard is his, and fences the one before. */
+/** An owner's first record: proves that it owns the shard, and fences the previous owner. */
 export type EpochRecord = { readonly type: 'epoch'; readonly atMs: number }
 
 export type LedgerRecord = DeliveryRecord | HookRecord | EpochRecord

@@ -1,7 +1,7 @@
 /**
  * A shard's ledger in memory: the fold of its records. A delivery that waits has a slot of 27 bytes
- * in typed arrays; what is due when, and in which order, is made from it (`due-wheel.ts`,
- * `slot-queue.ts`) and kept in no record.
+ * in typed arrays; what is due when, and in which order, is derived from it (`due-wheel.ts`,
+ * `slot-queue.ts`) and not recorded.
  */
 import {
   type DeliveryKey,
@@ -21,18 +21,18 @@ export const slotStates = { free: 0, pending: 1, dead: 2 } as const
 const attemptBits = 0x0f
 const stateShift = 4
 const stateBits = 0x30
-/** Where a slot is at the moment; in no record. */
+/** Where a slot is at the moment; not recorded. */
 export const slotMarks = { inWheel: 0x40, active: 0x80 } as const
 const half = 2 ** 32
 const none = -1
-/** What is not used is memory too. */
+/** Small, because unused slots take memory too. */
 const growth = 1.25
 
-/** What is known of a webhook beside its slots. */
+/** The state of a webhook, apart from its slots. */
 export type HookState = {
   pending: number
   dead: number
-  /** Sequence from which on its events are to be read again, by source; none: nothing is. */
+  /** Sequence from which on its events must be read again, by source; no entry: it is up to date. */
   behind: Map<SourceName, number>
   health: Health
 }
@@ -51,7 +51,7 @@ export type Ledger = {
   bits: Uint16Array
   /** Attempts in the low half, then the slot's state (2 bits), then `slotMarks`. */
   status: Uint8Array
-  /** For the queue the slot stands in: ready, free or dead. */
+  /** For the queue that the slot is in: ready, free or dead. */
   next: Int32Array
   /** For the wheel. */
   timer: Int32Array
@@ -101,8 +101,8 @@ function grow(ledger: Ledger, least: number): void {
 }
 
 /**
- * Takes a slot for a record to be written; until that is folded nobody else gets it, and a slot
- * comes back only when its `done` is folded, which is when it is durable.
+ * Takes a slot for a record to be written; no other delivery gets it, and it is free again only when
+ * its `done` is folded, which is when that is durable.
  */
 export function reserveSlot(ledger: Ledger): number {
   const free = ledger.freeHead
@@ -133,14 +133,14 @@ export function clearMark(ledger: Ledger, slot: number, mark: Mark): void {
   ledger.status[slot] = (ledger.status[slot] ?? 0) & ~mark
 }
 
-/** The place of a delivery's small parts in 16 bits. */
+/** A delivery's small fields in 16 bits. */
 export const bitsOf = (kind: EventKind, trigger: Trigger, detail: number): number =>
   ledgerNumberOf(kind) | (triggers.indexOf(trigger) << 3) | (detail << 5)
 
-/** undefined: no kind has the number that stands there. */
+/** undefined: no kind has the number in these bits. */
 export const knownKindOfBits = (bits: number): EventKind | undefined => kindOfLedgerNumber(bits & 7)
 
-/** @throws RangeError where no kind has the number: no record of such a one is folded */
+/** @throws RangeError if no kind has the number: no record of such a kind is folded */
 export function kindOfBits(bits: number): EventKind {
   const kind = knownKindOfBits(bits)
   if (kind === undefined) throw new RangeError(`no kind of event has the number ${bits & 7}`)
@@ -166,11 +166,11 @@ export function deliveryAt(ledger: Ledger, slot: number): DeliveryRecord {
 }
 
 export function hookOf(ledger: Ledger, webhook: WebhookNumber): HookState {
-  const found = ledger.hooks.get(webhook)
-  if (found !== undefined) return found
-  const made = { pending: 0, dead: 0, behind: new Map(), health: healthy }
-  ledger.hooks.set(webhook, made)
-  return made
+  const known = ledger.hooks.get(webhook)
+  if (known !== undefined) return known
+  const fresh = { pending: 0, dead: 0, behind: new Map(), health: healthy }
+  ledger.hooks.set(webhook, fresh)
+  return fresh
 }
 
 /** Folds one record. A record folded twice changes nothing the second time. */
@@ -202,7 +202,7 @@ function fill(ledger: Ledger, record: DeliveryRecord, state: number): void {
   settleSlot(ledger, slot, state, record.attempts)
 }
 
-/** Makes room for a slot and takes what it held out of the counts, before its columns are written. */
+/** Makes room for a slot and subtracts its content from the counts, before its columns are written. */
 export function clearSlot(ledger: Ledger, slot: number): void {
   grow(ledger, slot + 1)
   ledger.top = Math.max(ledger.top, slot + 1)
@@ -237,33 +237,33 @@ function count(ledger: Ledger, slot: number, by: 1 | -1): void {
   }
 }
 
-function applyHook(ledger: Ledger, { webhook, says }: HookRecord): void {
-  switch (says.op) {
+function applyHook(ledger: Ledger, { webhook, change }: HookRecord): void {
+  switch (change.op) {
     case 'dropped':
       for (const slot of slotsOf(ledger, webhook)) release(ledger, slot)
       ledger.hooks.delete(webhook)
       return
     case 'behind': {
       const { behind } = hookOf(ledger, webhook)
-      if (says.from > 0) behind.set(says.source, says.from)
-      else behind.delete(says.source)
+      if (change.from > 0) behind.set(change.source, change.from)
+      else behind.delete(change.source)
       return
     }
     case 'health': {
-      const { failures, firstFailureMs, lastFailureMs } = says
+      const { failures, firstFailureMs, lastFailureMs } = change
       hookOf(ledger, webhook).health = { failures, firstFailureMs, lastFailureMs }
     }
   }
 }
 
-/** Slots of a webhook, pending or dead: looks at every slot, so only where somebody asks. */
+/** Slots of a webhook, pending or dead: scans every slot, so only for requests of clients. */
 export function* slotsOf(ledger: Ledger, webhook: WebhookNumber): Generator<number> {
   for (let slot = 0; slot < ledger.top; slot++) {
     if (ledger.webhook[slot] === webhook && stateOf(ledger, slot) !== slotStates.free) yield slot
   }
 }
 
-/** @returns the slot of a delivery, or undefined where it has none */
+/** @returns the slot of a delivery, or undefined if it has none */
 export function findSlot(ledger: Ledger, key: DeliveryKey): number | undefined {
   for (const slot of slotsOf(ledger, key.webhook)) {
     const bits = ledger.bits[slot] ?? 0
@@ -273,7 +273,7 @@ export function findSlot(ledger: Ledger, key: DeliveryKey): number | undefined {
   return undefined
 }
 
-/** After a recovery: every slot that holds nothing is free, whatever the order it came in. */
+/** After a recovery: every empty slot is free, in whatever order the records came. */
 export function rebuildFreeSlots(ledger: Ledger): void {
   ledger.freeHead = none
   for (let slot = ledger.top - 1; slot >= 0; slot--) {
@@ -283,7 +283,7 @@ export function rebuildFreeSlots(ledger: Ledger): void {
   }
 }
 
-/** The records that make this ledger anew. */
+/** The records that rebuild this ledger. */
 export function* recordsOf(ledger: Ledger): Generator<LedgerRecord> {
   yield* hookRecordsOf(ledger)
   for (let slot = 0; slot < ledger.top; slot++) {
@@ -295,13 +295,14 @@ export function* hookRecordsOf(ledger: Ledger): Generator<HookRecord> {
   for (const [webhook, { behind, health }] of ledger.hooks) {
     for (const source of sourceNames) {
       const from = behind.get(source)
-      if (from !== undefined) yield { type: 'hook', webhook, says: { op: 'behind', source, from } }
+      if (from !== undefined)
+        yield { type: 'hook', webhook, change: { op: 'behind', source, from } }
     }
-    if (health.failures > 0) yield { type: 'hook', webhook, says: { op: 'health', ...health } }
+    if (health.failures > 0) yield { type: 'hook', webhook, change: { op: 'health', ...health } }
   }
 }
 
-/** Forgets webhooks of which nothing is known: they come back with their next delivery. */
+/** Forgets webhooks without any state: they are added again with their next delivery. */
 export function forgetIdleHooks(ledger: Ledger): void {
   for (const [number, { pending, dead, behind, health }] of ledger.hooks) {
     const isIdle = pending === 0 && dead === 0 && health.failures === 0 && behind.size === 0

@@ -6,7 +6,7 @@
  *   `<id>.<timestamp>.<body>`, key = the base 64 part of the secret, decoded.
  */
 
-/** HMAC-SHA256 of the parts in a row; `keyEncoding` says how the key's text becomes bytes. */
+/** HMAC-SHA256 of the concatenated parts; `keyEncoding` is how the key's text becomes bytes. */
 export type Hmac = (input: {
   readonly key: string
   readonly keyEncoding: 'utf8' | 'base64'
@@ -16,7 +16,7 @@ export type Hmac = (input: {
 
 export const secretPrefix = 'whsec_'
 
-/** The header that holds the service's own signature; the brand is the operator's. */
+/** The header with the service's own signature; an operator may configure another brand. */
 export const defaultSignatureHeader = 'X-Service-Signature'
 
 export type SignedParts = {
@@ -26,7 +26,7 @@ export type SignedParts = {
   readonly body: Uint8Array
 }
 
-/** The secrets in force: during a rotation the one to go and the one to come. */
+/** The secrets in force: during a rotation the old and the new one. */
 export type SecretsInForce = { readonly secret: string; readonly next?: string }
 
 /** @param secret as displayed, `whsec_…` */
@@ -56,7 +56,7 @@ export function signatureHeaders(
   return {
     'webhook-id': signed.id,
     'webhook-timestamp': String(signed.timestampSeconds),
-    'webhook-signature': secrets.map((one) => standardSignature(hmac, one, signed)).join(' '),
+    'webhook-signature': secrets.map((each) => standardSignature(hmac, each, signed)).join(' '),
     [header]: serviceSignature(hmac, secret, signed.body),
     ...(next === undefined
       ? {}

@@ -1,4 +1,4 @@
-/** First in, first out, through the ledger's `next` column: a slot stands in one queue at a time. */
+/** First in, first out, through the ledger's `next` column: a slot is in one queue at a time. */
 import type { Ledger } from './ledger.ts'
 
 const none = -1
@@ -16,7 +16,7 @@ export function enqueue(ledger: Ledger, queue: SlotQueue, slot: number): void {
   queue.tail = slot
 }
 
-/** @returns undefined where the queue is empty */
+/** @returns undefined if the queue is empty */
 export function dequeue(ledger: Ledger, queue: SlotQueue): number | undefined {
   const slot = queue.head
   if (slot === none) return undefined

@@ -1,7 +1,7 @@
 /**
  * A webhook's public id is its number in base 32, so that a record of the ledger holds 4 bytes and
- * nobody keeps a table. Numbers are drawn at random by whoever creates the webhook; the bucket's
- * `create` says whether one is taken.
+ * no table of ids is needed. The process that creates a webhook draws its number at random; the
+ * bucket's `create` fails if it is taken.
  */
 import type { Brand } from '../brand.ts'
 
@@ -10,7 +10,7 @@ export type WebhookId = Brand<string, 'WebhookId'>
 /** A whole number below 2^32. */
 export type WebhookNumber = number
 
-/** The deliveries are kept in so many ledgers, each written by one process at a time. */
+/** The number of ledgers of deliveries, each written by one process at a time. */
 export const shardCount = 4
 
 const digits = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -28,7 +28,7 @@ export function webhookIdOf(number: WebhookNumber): WebhookId {
   return `wh_${text}` as WebhookId
 }
 
-/** @returns undefined where the text is no id: every webhook has exactly one spelling */
+/** @returns undefined if the text is not an id: every webhook has exactly one spelling */
 export function webhookNumberOf(id: string): WebhookNumber | undefined {
   if (id.length !== length + 3 || !id.startsWith('wh_')) return undefined
   let number = 0

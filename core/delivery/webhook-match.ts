@@ -1,8 +1,8 @@
 /**
  * Which webhooks does an event concern? The index has a bucket for every sensor and area that a
- * filter names and one for webhooks without either, so an event costs by its candidates and not by
- * the webhooks there are. Within a bucket webhooks stand under what they wait for: a threshold
- * 0…499 of `aqi.high`, or a code of another kind.
+ * filter names and one for webhooks without either, so the cost of an event grows with its
+ * candidates and not with the number of webhooks. A bucket holds webhooks by what they wait for: a
+ * threshold 0…499 of `aqi.high`, or a code of another kind.
  */
 import { slugOf } from '../air/area.ts'
 import { type EventKind, ledgerNumberOf, type SourceName, sourceOf } from './delivery.ts'
@@ -22,21 +22,21 @@ export type Subscription = {
 export type Matched = (webhook: WebhookNumber, kind: EventKind, detail: number) => void
 
 export type WebhookIndex = {
-  /** Adds a webhook, or replaces what it waited for. */
+  /** Adds a webhook, or replaces its subscription. */
   readonly put: (subscription: Subscription) => void
   readonly remove: (webhook: WebhookNumber) => void
   readonly size: () => number
-  /** `aqi.high` at every threshold t with from ≤ t < to, which is the `detail`. */
+  /** `aqi.high` at every threshold t with from ≤ t < to; t is the `detail`. */
   readonly rise: (place: EventPlace, range: Range, on: Matched) => void
   /** Any other kind, with the detail given. */
   readonly match: (kind: CodedKind, place: EventPlace, detail: number, on: Matched) => void
-  /** A webhook waits for a kind of the source: without one nothing of it need be read. */
+  /** A webhook waits for a kind of the source; otherwise the source need not be read. */
   readonly wants: (source: SourceName) => boolean
 }
 
 export type EventPlace = { readonly sensor: string; readonly area: string }
 type Range = { readonly from: number; readonly to: number }
-/** A webhook waits for it under one code, not under a threshold of its own. */
+/** A webhook waits for it under the kind's code, not under a threshold. */
 export type CodedKind = Exclude<EventKind, 'aqi.high'>
 
 const thresholds = 500
@@ -50,18 +50,18 @@ export function createWebhookIndex(): WebhookIndex {
   const bySensor = new Map<string, Bucket>()
   const byArea = new Map<string, Bucket>()
   const known = new Map<WebhookNumber, Subscription>()
-  /** Names of areas repeat; making a slug of one costs more than the rest of a match. */
+  /** A cache: names of areas repeat, and making a slug costs more than the rest of a match. */
   const slugs = new Map<string, string>()
   /** How many webhooks wait for a kind of the source. */
   const wanting = new Map<SourceName, number>()
 
   const slug = (area: string): string => {
-    const found = slugs.get(area)
-    if (found !== undefined) return found
-    const made = slugOf(area)
+    const cached = slugs.get(area)
+    if (cached !== undefined) return cached
+    const computed = slugOf(area)
     if (slugs.size >= 10_000) slugs.clear()
-    slugs.set(area, made)
-    return made
+    slugs.set(area, computed)
+    return computed
   }
 
   const countWanting = ({ events }: Subscription, by: 1 | -1): void => {
@@ -89,13 +89,13 @@ export function createWebhookIndex(): WebhookIndex {
     return area === undefined ? [undefined, ''] : [byArea, slug(area)]
   }
 
-  /** A webhook that names both stands under its sensor; its area is looked at here. */
+  /** A webhook that names both is in the bucket of its sensor; its area is checked here. */
   const isThere = (number: WebhookNumber, area: string): boolean => {
     const wanted = known.get(number)?.area
     return wanted === undefined || slug(wanted) === slug(area)
   }
 
-  const tell = (
+  const report = (
     waiting: ReadonlySet<WebhookNumber> | undefined,
     { area }: EventPlace,
     kind: EventKind,
@@ -128,12 +128,12 @@ export function createWebhookIndex(): WebhookIndex {
       for (const bucket of bucketsOf(place)) {
         if (bucket === undefined) continue
         for (const code of crossedCodes(bucket, range))
-          tell(bucket.get(code), place, 'aqi.high', code, on)
+          report(bucket.get(code), place, 'aqi.high', code, on)
       }
     },
     match: (kind, place, detail, on) => {
       const code = codeOf(kind)
-      for (const bucket of bucketsOf(place)) tell(bucket?.get(code), place, kind, detail, on)
+      for (const bucket of bucketsOf(place)) report(bucket?.get(code), place, kind, detail, on)
     },
     wants: (source) => (wanting.get(source) ?? 0) > 0,
   }
@@ -153,9 +153,9 @@ function codesOf({ events, threshold }: Subscription): number[] {
 }
 
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key)
-  if (found !== undefined) return found
-  const made = make()
-  map.set(key, made)
-  return made
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const added = make()
+  map.set(key, added)
+  return added
 }

@@ -1,6 +1,6 @@
 /**
  * Which addresses may a webhook name? Judged after parsing as browsers do (WHATWG), so that
- * decimal, octal, hexadecimal and short IPv4, full-width digits and IDN are seen for what they are.
+ * decimal, octal, hexadecimal and short IPv4, full-width digits and IDN are recognised.
  * What a name resolves to is judged elsewhere, at creation and again at every connection.
  */
 import { judgeAddress } from '../access/public-address.ts'
@@ -38,7 +38,7 @@ const localEndings = [
 ]
 
 /**
- * @param allowInsecure lets http, any port and loopback addresses through, and nothing else
+ * @param allowInsecure also allows http, any port and loopback addresses
  * @returns the URL as WHATWG writes it, without its fragment
  */
 export function judgeWebhookUrl(text: string, { allowInsecure = false } = {}): UrlVerdict {

@@ -1,6 +1,6 @@
 /**
- * What an accepted reading changes in the state: at once for one newer than its sensor's newest
- * (`hear`), by the late lane for any other (`hearLate`).
+ * What an accepted reading changes in the state: at once if it is newer than its sensor's newest
+ * (`applyNewer`), by the late lane otherwise (`applyLate`).
  */
 
 import { humidityOf, mostValues } from '../air/values.ts'
@@ -12,19 +12,19 @@ import { isFresh, offline, offlineSinceMsOf, online, unheard } from './presence.
 import { noAqi, noValue, numberAt, numbersOf, setTime, timeAt } from './state-columns.ts'
 import { markUptime } from './uptime.ts'
 
-/** What came of hearing a reading; one object is filled again and again. */
-export type Heard = {
+/** The effects of a reading; one object is filled again and again. */
+export type Outcome = {
   /** An alert with threshold t fires where from ≤ t < to. */
   rise: boolean
   from: number
   to: number
   previousAqi: number | null
   cameOnline: boolean
-  /** null: never heard before. Only where `cameOnline`. */
+  /** null: never heard before. Set only with `cameOnline`. */
   offlineSinceMs: number | null
 }
 
-export const createHeard = (): Heard => ({
+export const createOutcome = (): Outcome => ({
   rise: false,
   from: 0,
   to: 0,
@@ -36,9 +36,9 @@ export const createHeard = (): Heard => ({
 const longestRun = 255
 
 /**
- * How many readings in a row would have this humidity, this one included (at most 255); 0 where it
- * has none. Readings without humidity neither lengthen nor break a run: many sensors send it on a
- * timestamp of its own.
+ * How many readings in a row would have this humidity, this one included (at most 255); 0 if it
+ * has none. Readings without humidity neither lengthen nor break a run: many sensors send it with a
+ * separate timestamp.
  */
 export function humidityRun(state: PartitionState, slot: number, humidity: number | null): number {
   if (humidity === null) return 0
@@ -50,28 +50,28 @@ export function humidityRun(state: PartitionState, slot: number, humidity: numbe
 
 /**
  * Folds a reading newer than its sensor's newest. `state.listenedMs` must be that of the message
- * the reading is committed with (`listenAt`). Fills `heard`.
+ * the reading is committed with (`listenAt`). Fills `outcome`.
  */
-export function hear(
+export function applyNewer(
   state: PartitionState,
   slot: number,
   reading: Omit<ArrivedReading, 'seq'>,
   seq: number,
-  heard: Heard,
+  outcome: Outcome,
 ): void {
-  heard.rise = false
-  heard.cameOnline = false
-  heard.offlineSinceMs = null
+  outcome.rise = false
+  outcome.cameOnline = false
+  outcome.offlineSinceMs = null
   markUptime(state, slot, reading.timeMs)
   addToHour(state, slot, reading)
   keepNewest(state, slot, reading, seq)
   if (!isFresh(reading.timeMs, reading.arrivedMs)) return
-  if (reading.aqi !== null) cross(state, slot, reading.aqi, heard)
-  comeOnline(state, slot, reading.arrivedMs, heard)
+  if (reading.aqi !== null) cross(state, slot, reading.aqi, outcome)
+  comeOnline(state, slot, reading.arrivedMs, outcome)
 }
 
 /** Folds an accepted reading that is not newer than its sensor's newest: it repairs statistics. */
-export function hearLate(
+export function applyLate(
   state: PartitionState,
   slot: number,
   reading: Omit<ArrivedReading, 'seq'>,
@@ -107,29 +107,34 @@ function keepNewest(
 }
 
 /** Folds an index into the crossings of every threshold at once (`crossing.ts`). */
-function cross(state: PartitionState, slot: number, aqi: number, heard: Heard): void {
+function cross(state: PartitionState, slot: number, aqi: number, outcome: Outcome): void {
   const { numbers } = state
   const row = numbersOf(slot)
-  const kept = numbers[row + numberAt.previousAqi] ?? noAqi
-  const previousAqi = kept === noAqi ? null : kept
+  const stored = numbers[row + numberAt.previousAqi] ?? noAqi
+  const previousAqi = stored === noAqi ? null : stored
   const from = armedFrom(numbers[row + numberAt.firedBelow] ?? 0, previousAqi, aqi)
-  heard.rise = from < aqi
-  heard.from = from
-  heard.to = aqi
-  heard.previousAqi = previousAqi
+  outcome.rise = from < aqi
+  outcome.from = from
+  outcome.to = aqi
+  outcome.previousAqi = previousAqi
   numbers[row + numberAt.previousAqi] = aqi
   numbers[row + numberAt.firedBelow] = Math.max(from, aqi)
 }
 
-/** Whether the sensor's next rise above this threshold fires, whatever comes below it meanwhile. */
+/** Whether the sensor's next rise above this threshold fires, whatever happens below it meanwhile. */
 export const isArmedAt = (state: PartitionState, slot: number, threshold: number): boolean =>
   (state.numbers[numbersOf(slot) + numberAt.firedBelow] ?? 0) <= Math.floor(threshold)
 
-function comeOnline(state: PartitionState, slot: number, arrivedMs: number, heard: Heard): void {
+function comeOnline(
+  state: PartitionState,
+  slot: number,
+  arrivedMs: number,
+  outcome: Outcome,
+): void {
   const status = state.status[slot]
   if (status !== online) {
-    heard.cameOnline = status === unheard || status === offline
-    heard.offlineSinceMs = offlineSinceMsOf(state, slot)
+    outcome.cameOnline = status === unheard || status === offline
+    outcome.offlineSinceMs = offlineSinceMsOf(state, slot)
     state.status[slot] = online
     setTime(state, slot, timeAt.offlineSinceMs, Number.NaN)
     setTime(state, slot, timeAt.heldAt, Number.NaN)

@@ -3,7 +3,7 @@
  * above t, once, and re-arms when two readings in a row are at or below t − 10.
  *
  * Whatever happens, the thresholds that have fired and not re-armed are all those below some
- * number, because a threshold above another fires later and re-arms sooner. So one integer a
+ * number, because a threshold above another fires later and re-arms sooner. So one integer per
  * sensor, `firedBelow`, is the state of them all.
  */
 
@@ -11,7 +11,7 @@
 export const rearmDistance = 10
 
 export type Crossed = {
-  /** The thresholds t with `from ≤ t < to` fire now; none where `from ≥ to`. */
+  /** The thresholds t with `from ≤ t < to` fire now; none if `from ≥ to`. */
   readonly from: number
   readonly to: number
   /** State for the sensor's next reading. */
@@ -19,11 +19,11 @@ export type Crossed = {
 }
 
 /**
- * Folds one reading; only fresh readings in the order of their times belong here.
+ * Folds one reading; to be called only with fresh readings, in the order of their times.
  *
  * @param firedBelow of the sensor so far, 0 at first
  * @param previousAqi whole, of the reading folded before; null for a sensor's first, which fires
- * every threshold it lies above
+ * every threshold below it
  * @param aqi whole, 0…500
  */
 export function cross(firedBelow: number, previousAqi: number | null, aqi: number): Crossed {

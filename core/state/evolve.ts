@@ -1,25 +1,25 @@
 /**
  * The fold over READINGS. A worker reaches the same state without reading its own message back:
- * `listenAt`, then `hear` or `hearLate` for each reading as it is decided, then `commit`.
+ * `listenAt`, then `applyNewer` or `applyLate` for each reading as it is decided, then `commit`.
  */
-import { createHeard, hear, hearLate } from './apply-reading.ts'
+import { applyLate, applyNewer, createOutcome } from './apply-reading.ts'
 import type { LogMessage } from './log-message.ts'
 import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
 import { held, offline } from './presence.ts'
 import { newestMsOf, setTime, timeAt } from './state-columns.ts'
 import { warm } from './warm.ts'
 
-/** Everything in a message that is no reading: what `commit` needs. */
+/** Everything in a message except its readings: what `commit` needs. */
 export type MessageHeader = Pick<
   LogMessage,
   'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs' | 'events' | 'held'
 >
 
-const ignored = createHeard()
+const ignored = createOutcome()
 
 /**
  * Folds one READINGS message, in the order of the log.
- * @param seq its sequence in READINGS; one folded before changes nothing
+ * @param seq its sequence in READINGS; a message that was already folded changes nothing
  */
 export function evolve(state: PartitionState, message: LogMessage, seq: number): void {
   if (seq <= state.readingsSeq) return
@@ -29,19 +29,19 @@ export function evolve(state: PartitionState, message: LogMessage, seq: number):
     const known = slots[i] ?? -1
     const slot = known === -1 ? slotOf(state, reading.sensor) : known
     if (reading.timeMs > newestMsOf(state, slot)) {
-      hear(state, slot, reading, reading.seq, ignored)
-    } else hearLate(state, slot, reading)
+      applyNewer(state, slot, reading, reading.seq, ignored)
+    } else applyLate(state, slot, reading)
   }
   commit(state, message, seq)
 }
 
-/** Sets the listening clock of the message about to be decided, before its readings are heard. */
+/** Sets the listening clock of the message about to be decided, before its readings are applied. */
 export function listenAt(state: PartitionState, listenedMs: number): void {
   state.listenedMs = listenedMs
 }
 
 /**
- * Closes a message whose readings have been heard: its silences and its counters. The state is
+ * Closes a message whose readings have been applied: its silences and its counters. The state is
  * then that of READINGS at `seq`, and only then may a snapshot of it be taken.
  */
 export function commit(state: PartitionState, message: MessageHeader, seq: number): void {

@@ -1,6 +1,6 @@
 /**
- * Clock-hour sums of PM a sensor, by the time of the reading: what NowCast and the 24-hour index
- * are computed from.
+ * Clock-hour sums of PM per sensor, by the time of the reading: NowCast and the 24-hour index are
+ * computed from them.
  */
 
 import type { Pollutant } from '../air/index/air-index.ts'
@@ -17,12 +17,12 @@ const mostPerHour = 20_000
 const hourNumber = (timeMs: number): number => Math.floor(timeMs / hourMs)
 const placeOf = (slot: number, hour: number): number => 2 * (slot * hourRing + (hour % hourRing))
 
-/** The place of the pm25 of a time's hour in both columns; its pm10 is the next. */
+/** The place of the pm25 of a time's hour in both columns; pm10 is the next one. */
 export const hoursPlace = (slot: number, timeMs: number): number =>
   placeOf(slot, hourNumber(timeMs))
 
 /**
- * Adds an accepted reading to its hour; one too old for the ring changes nothing. Call it before
+ * Adds an accepted reading to its hour; a reading too old for the ring changes nothing. Call it before
  * the reading becomes its sensor's newest: the newest hour is that of `newestMs`.
  */
 export function addToHour(
@@ -52,8 +52,8 @@ function add({ hourSums, hourCounts }: PartitionState, at: number, value: number
 }
 
 /**
- * Means of the newest clock hours (UTC) in µg/m³, the running hour first; null where fewer than
- * 75 % of the expected readings have the pollutant (of the running hour: of those expected so far,
+ * Means of the newest clock hours (UTC) in µg/m³, the running hour first; null if fewer than
+ * 75 % of the expected readings have the pollutant (in the running hour: of those expected so far,
  * at least one).
  * @param hours at most 24  @param expectedPerHour 3600 s over the cadence; may be below 1
  */

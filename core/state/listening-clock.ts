@@ -1,11 +1,11 @@
 /**
- * The listening clock: how long a partition's worker could have heard its sensors. It runs only
- * between two ticks at both of which the worker was listening (connected, and RAW read to its
+ * The listening clock: how long a partition's worker could have received from its sensors. It runs
+ * only between two ticks at both of which the worker was listening (connected, and RAW read to its
  * end), so neither our own downtime nor the server's counts as a sensor's silence.
  */
 import { secondMs } from '../time.ts'
 
-/** The longest step of one tick: a process that was stopped or asleep did not listen meanwhile. */
+/** The longest step of one tick: a process that was suspended did not listen meanwhile. */
 export const longestStepMs = 5 * secondMs
 
 export type ListeningClock = {

@@ -9,7 +9,7 @@ import type { SensorId } from '../air/sensor-id.ts'
 /** A reading with the time the broker stored its raw message, ms since the epoch. */
 export type ArrivedReading = Reading & { readonly arrivedMs: number }
 
-/** Where a raw reading came in: the sequence in its RAW stream and its place in the array. */
+/** The origin of a raw reading: the sequence in its RAW stream and its place in the array. */
 export type RawPlace = { readonly rawSeq: number; readonly item: number }
 
 /** A believable reading that is not newer than its sensor's newest: the late lane judges it. */
@@ -37,14 +37,14 @@ export const refusalReasons = [
 export type RefusalReason = (typeof refusalReasons)[number]
 
 /**
- * Something kept in REJECTED. `partial` is no refusal: the reading was accepted, but a value of it
- * was dropped and the original bytes are kept.
+ * A message stored in REJECTED. `partial` is not a refusal: the reading was accepted, but a value
+ * of it was dropped and the original bytes are stored.
  */
 export type Refused = RawPlace & {
   readonly reason: RefusalReason | 'partial'
-  /** The sensor of the subject, as it stood there; it may be unknown. */
+  /** The sensor as named in the subject; it may be unknown. */
   readonly sensor: string
-  /** What exactly was wrong, in words, bounded; '' where the reason says it all. */
+  /** What exactly was wrong, for people, of bounded length; '' if the reason is enough. */
   readonly why: string
 }
 

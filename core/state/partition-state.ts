@@ -1,11 +1,10 @@
 /**
- * What is known of the sensors of one partition, as a fold over its READINGS messages
- * (`evolve.ts`). The pipeline decides from it, the API shows it; a snapshot of it and the messages
- * after it give the very same state as an uninterrupted fold.
+ * The state of the sensors of one partition, as a fold over its READINGS messages (`evolve.ts`).
+ * The pipeline decides from it, the API shows it; a snapshot of it and the messages after it give
+ * the very same state as an uninterrupted fold.
  *
- * It is changed in place: a reading costs no allocation. A sensor's data stand at its slot in
- * every column; slots are given in the order in which sensors are first accepted and never given
- * back.
+ * It is changed in place: a reading costs no allocation. A sensor's data are at its slot in every
+ * column; slots are assigned in the order in which sensors are first accepted, and never reused.
  */
 import type { Reading } from '../air/reading.ts'
 import type { SensorId } from '../air/sensor-id.ts'
@@ -67,12 +66,12 @@ export function createState(partition: number, capacity: number = firstCapacity)
   }
 }
 
-/** The slot of a sensor known to the state, or −1. Never adds one: for everyone who only reads. */
+/** The slot of a sensor known to the state, or −1. Never adds one: for callers that only read. */
 export const findSlot = (state: PartitionState, sensor: SensorId): number =>
   state.slots.get(sensor) ?? -1
 
 /**
- * The slot of a sensor, given now if it has none. Only for a reading about to be accepted: a first
+ * The slot of a sensor, assigned now if it has none. Only for a reading about to be accepted: a first
  * believable reading always is, so a worker and a replay of its log number the sensors alike.
  */
 export function slotOf(state: PartitionState, sensor: SensorId): number {
@@ -88,7 +87,7 @@ export function slotOf(state: PartitionState, sensor: SensorId): number {
   return slot
 }
 
-/** The place of an area's name in `areas`, given now if it has none. */
+/** The place of an area's name in `areas`, assigned now if it has none. */
 export function areaPlaceOf(state: PartitionState, area: string): number {
   const known = state.areaPlaces.get(area)
   if (known !== undefined) return known
@@ -101,7 +100,7 @@ const orNull = (value: number | undefined): number | null =>
   value === undefined || value === noValue ? null : value
 
 /** The values of the newest reading. */
-function keptValues(state: PartitionState, slot: number): Values {
+function newestValues(state: PartitionState, slot: number): Values {
   const at = numbersOf(slot) + numberAt.values
   const values: (number | null)[] = []
   for (let id = 0; id < mostValues; id++) values.push(orNull(state.numbers[at + id]))
@@ -109,11 +108,11 @@ function keptValues(state: PartitionState, slot: number): Values {
 }
 
 /**
- * Where a reading stands to the newest accepted of its sensor: `newer` is accepted at once,
+ * Compares a reading with the newest accepted one of its sensor: `newer` is accepted at once,
  * `duplicate` and `conflict` (same time, equal or other values) are refused at once, `older` is
  * for the late lane.
  */
-export function standing(
+export function compareToNewest(
   state: PartitionState,
   slot: number,
   reading: Pick<Reading, 'timeMs' | 'values'>,
@@ -121,7 +120,7 @@ export function standing(
   const newestMs = newestMsOf(state, slot)
   if (reading.timeMs > newestMs) return 'newer'
   if (reading.timeMs < newestMs) return 'older'
-  return sameValues(keptValues(state, slot), reading.values) ? 'duplicate' : 'conflict'
+  return sameValues(newestValues(state, slot), reading.values) ? 'duplicate' : 'conflict'
 }
 
 /** The newest accepted reading of a sensor. */
@@ -136,7 +135,7 @@ export function newestOf(state: PartitionState, slot: number): Reading | undefin
     sensor,
     area: state.areas[numbers[row + numberAt.area] ?? 0] ?? '',
     timeMs,
-    values: keptValues(state, slot),
+    values: newestValues(state, slot),
     aqi: aqi === noAqi ? null : aqi,
     flags: numbers[row + numberAt.flags] ?? 0,
     seq: timeOf(state, slot, timeAt.newestSeq),

@@ -1,14 +1,14 @@
 /**
- * Presence: is a sensor talking to us?
+ * Presence: is a sensor sending at present?
  *
- *     unheard ──hear──▶ online ──silent past its grace──▶ offline ──hear──▶ online
- *                         ▲                        └─▶ held ──15 min──▶ offline
- *                         └──────────hear──────────────┘
+ *     unheard ──fresh──▶ online ──silent past its grace──▶ offline ──fresh──▶ online
+ *                          ▲                        └─▶ held ──15 min──▶ offline
+ *                          └──────────fresh─────────────┘
  *
- * Silence is measured on the partition's listening clock, so that time in which nobody could have
- * heard the sensor never counts. Only a fresh reading is hearing: back-fill shows that a sensor
- * measured, not that it talks now. A sensor held back by a storm returns without any event, since
- * its going was never told; so offline and online alternate.
+ * Silence is measured on the partition's listening clock, so that time in which no worker could
+ * have received from the sensor never counts. Only a fresh reading counts as a sign of life:
+ * back-fill shows that a sensor measured, not that it is sending now. A sensor held back by a storm
+ * returns without any event, since its silence was never reported; so offline and online alternate.
  */
 
 import { minuteMs } from '../time.ts'
@@ -33,7 +33,7 @@ export const missedAllowed = 3
 
 export const graceMsOf = (cadenceMs: number): number => missedAllowed * cadenceMs
 
-/** When it fell silent, ms since the epoch; null unless it is offline. */
+/** When the sensor fell silent, ms since the epoch; null unless it is offline. */
 export function offlineSinceMsOf(state: PartitionState, slot: number): number | null {
   const sinceMs = timeOf(state, slot, timeAt.offlineSinceMs)
   return Number.isNaN(sinceMs) ? null : sinceMs
@@ -63,7 +63,7 @@ export function statusCounts(state: PartitionState): Record<Status, number> {
 /**
  * The event for a sensor whose silence has passed its grace, or whose hold has ended.
  * @param listenedMs the listening clock now
- * @returns undefined for a slot never given or never heard
+ * @returns undefined for a slot never assigned or a sensor never heard
  */
 export function wentOffline(
   state: PartitionState,
@@ -84,7 +84,7 @@ export function wentOffline(
   }
 }
 
-/** Held slots whose hold has ended, at most `limit`: each is to be told offline now. */
+/** Held slots whose hold has ended, at most `limit`: each is to be reported offline now. */
 export function dueHeld(state: PartitionState, listenedMs: number, limit: number): number[] {
   const due: number[] = []
   const { status } = state

@@ -1,7 +1,7 @@
 /**
- * A lazy timer wheel: which sensors may have been silent for longer than their grace? Being heard
- * does not touch it. A sensor stands in the bucket of the second at which it is to be looked at;
- * then it is due, or moves to a later bucket. It is derived from the state and made anew at start.
+ * A lazy timer wheel: which sensors may have been silent for longer than their grace? A reading
+ * does not touch it. A sensor is in the bucket of the second at which it is to be checked; then it
+ * is due, or moves to a later bucket. It is derived from the state and rebuilt at start.
  */
 
 import { secondMs } from '../time.ts'
@@ -11,18 +11,18 @@ import { timeAt, timeOf } from './state-columns.ts'
 
 const tickMs = secondMs
 const buckets = 512
-/** Nobody is left alone for longer, so a cadence made shorter counts within this time. */
-const longestLook = 300
+/** Ticks until the next check at the latest, so a shortened cadence takes effect within this time. */
+const longestWaitTicks = 300
 
 const none = -1
 const unwatched = -2
 
 export type SilenceWheel = {
-  /** Watches an online sensor; call it after each fresh reading, a watched one costs a comparison. */
+  /** Watches an online sensor; call it after each fresh reading: a watched one costs a comparison. */
   readonly watch: (slot: number) => void
   /**
-   * Online sensors silent for longer than their grace, at most `limit`; the rest come with the
-   * next call. Each is no longer watched: it is the caller's to tell or to hold.
+   * Online sensors silent for longer than their grace, at most `limit`; the next call returns the
+   * rest. They are no longer watched: the caller reports them or holds them back.
    */
   readonly due: (listenedMs: number, limit: number) => number[]
 }
@@ -40,7 +40,7 @@ export function createSilenceWheel(
   function put(slot: number): void {
     const deadlineMs = timeOf(state, slot, timeAt.heardAt) + graceMs(slot)
     const tick = Math.floor(deadlineMs / tickMs) + 1
-    const at = Math.max(position, Math.min(tick, position + longestLook)) % buckets
+    const at = Math.max(position, Math.min(tick, position + longestWaitTicks)) % buckets
     next[slot] = heads[at] ?? none
     heads[at] = slot
   }
@@ -55,21 +55,21 @@ export function createSilenceWheel(
   }
 
   function due(listenedMs: number, limit: number): number[] {
-    const found: number[] = []
+    const silent: number[] = []
     const now = Math.floor(listenedMs / tickMs)
     for (; position <= now; position++) {
       const at = position % buckets
-      // whoever is not due yet has a later deadline, so is put into a later bucket than this
+      // a sensor that is not due yet has a later deadline, so it goes into a later bucket
       for (let slot = heads[at] ?? none; slot !== none; slot = heads[at] ?? none) {
-        if (found.length >= limit) return found
+        if (silent.length >= limit) return silent
         heads[at] = next[slot] ?? none
         next[slot] = unwatched
         if (state.status[slot] !== online) continue
-        if (listenedMs - timeOf(state, slot, timeAt.heardAt) > graceMs(slot)) found.push(slot)
+        if (listenedMs - timeOf(state, slot, timeAt.heardAt) > graceMs(slot)) silent.push(slot)
         else put(slot)
       }
     }
-    return found
+    return silent
   }
 
   for (let slot = 0; slot < state.ids.length; slot++) watch(slot)

@@ -1,24 +1,24 @@
 /**
- * The columns of a partition's state: typed arrays with one row a sensor, so that 100,000 sensors
- * are some 45 MB and a snapshot is a handful of copies. What a reading touches together lies
+ * The columns of a partition's state: typed arrays with one row per sensor, so that 100,000 sensors
+ * are some 45 MB and a snapshot is a handful of copies. Fields that a reading touches together lie
  * together: the fold waits for memory more than for anything else, and a column for every field
  * would make it wait twice as long.
  */
 import { mostValues } from '../air/values.ts'
 
-/** Stands for `null` in a column of hundredths: no measured value comes near it. */
+/** `null` in a column of hundredths: no measured value comes near it. */
 export const noValue = -(2 ** 31)
-/** Stands for `null` where an index is kept. */
+/** `null` in a column of indices. */
 export const noAqi = -1
 
-/** Places in a row of `times`: ms since the epoch but where it says otherwise; NaN is none. */
+/** Places in a row of `times`: ms since the epoch unless noted otherwise; NaN is none. */
 export const timeAt = {
-  /** Of the newest accepted reading, −Infinity where there is none. */
+  /** Of the newest accepted reading, −Infinity if there is none. */
   newestMs: 0,
   newestArrivedMs: 1,
-  /** No time, but as long a number. */
+  /** Not a time, but a number of the same size. */
   newestSeq: 2,
-  /** The listening clock when the last fresh reading was heard, and the broker's time of that. */
+  /** The listening clock when the last fresh reading arrived, and the broker's time of that. */
   heardAt: 3,
   heardArrivedMs: 4,
   /** NaN unless offline. */
@@ -40,7 +40,7 @@ export const numberAt = {
   previousAqi: 5,
   firedBelow: 6,
   /**
-   * The newest reading's values in hundredths, or `noValue`, to the end of the row: the one part
+   * The newest reading's values in hundredths, or `noValue`, to the end of the row: the only part
    * that grows with the table of quantities.
    */
   values: 7,
@@ -80,7 +80,7 @@ export type Columns = {
   hourCounts: Uint16Array<ArrayBuffer>
 }
 
-// Object.keys is typed string[]; the cast only says which strings
+// Object.keys is typed string[]; the cast only names the strings
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const columnNames = Object.keys(layout) as ColumnName[]
 
@@ -101,8 +101,8 @@ export const emptyColumns = (capacity: number): Columns =>
   )
 
 /**
- * What `columns` hold, with room for `capacity` sensors. Their memory moves: the arrays given are
- * empty afterwards, and nothing is left for the collector.
+ * The content of `columns`, with room for `capacity` sensors. Their memory moves: the arrays passed
+ * in are empty afterwards, and there is no garbage to collect.
  */
 export function grown(columns: Columns, capacity: number): Columns {
   const moved = <Name extends ColumnName>(name: Name): ArrayBuffer => {
@@ -123,7 +123,7 @@ export function grown(columns: Columns, capacity: number): Columns {
   )
 }
 
-/** New memory is zeros: the rows where those mean something are set, from slot `from` on. */
+/** New memory is zeros: sets the rows in which zero has another meaning, from slot `from` on. */
 function filled(columns: Columns, from: number): Columns {
   for (let slot = from; slot < columns.status.length; slot++) {
     columns.times.set(noTimes, slot * times.width)
@@ -139,7 +139,7 @@ export const setTime = (columns: Columns, slot: number, place: number, value: nu
   columns.times[slot * times.width + place] = value
 }
 
-/** Time of the newest accepted reading, −Infinity where there is none. */
+/** Time of the newest accepted reading, −Infinity if there is none. */
 export const newestMsOf = (columns: Columns, slot: number): number =>
   columns.times[slot * times.width + timeAt.newestMs] ?? -Infinity
 

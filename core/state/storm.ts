@@ -1,6 +1,6 @@
 /**
- * A storm: so many sensors fall silent at once that the network or we are to blame rather than
- * each of them. One alarm goes to the operator, and further offline events are held back
+ * A storm: many sensors fall silent at once, so that the network or our server is to blame rather
+ * than each of them. One alarm goes to the operator, and further offline events are held back
  * (`presence.ts` releases them). Process-wide, over all its partitions.
  */
 
@@ -13,13 +13,13 @@ export const fewestInStorm = 20
 export type Storm = {
   /** When the storm under way began, or null. */
   readonly sinceMs: number | null
-  /** Sensors fallen silent, by second, within the window: at most 301 entries. */
+  /** How many sensors fell silent, by second, within the window: at most 301 entries. */
   readonly falls: readonly { readonly atMs: number; readonly count: number }[]
 }
 
 export type StormVerdict = {
-  readonly verdict: 'tell' | 'hold'
-  /** This call began a storm: one alarm. */
+  readonly verdict: 'report' | 'hold'
+  /** A storm began with this call: one alarm. */
   readonly began: boolean
   readonly storm: Storm
 }
@@ -27,18 +27,17 @@ export type StormVerdict = {
 export const calm: Storm = { sinceMs: null, falls: [] }
 
 /**
- * The storm to go on with after a restart: where sensors are still held, the old one goes on,
- * without another alarm.
+ * The storm after a restart: if sensors are still held, the old one continues without another alarm.
  * @param held sensors held in all partitions of the process
  */
 export const stormAfterRestart = (held: number, nowMs: number): Storm =>
   held > 0 ? { sinceMs: nowMs, falls: [] } : calm
 
 /**
- * What to do with sensors just found silent. A storm begins where at least 20, and more than half
- * of those that were online, fell silent within 5 min, and lasts for 15 min.
- * @param newlySilent how many were found now; 0 tells nothing new
- * @param online how many sensors of the process are online, the newly silent still counted
+ * What to do with sensors just found silent. A storm begins if at least 20, and more than half of
+ * those that were online, fell silent within 5 min, and lasts for 15 min.
+ * @param newlySilent how many were found now; 0 adds nothing
+ * @param online how many sensors of the process are online, the newly silent included
  */
 export function judgeSilence(
   storm: Storm,
@@ -55,7 +54,7 @@ export function judgeSilence(
   const fallen = before + newlySilent
   const began = newlySilent > 0 && fallen >= fewestInStorm && fallen * 2 > online + before
   return {
-    verdict: began ? 'hold' : 'tell',
+    verdict: began ? 'hold' : 'report',
     began,
     storm: { sinceMs: began ? nowMs : null, falls },
   }

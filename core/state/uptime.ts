@@ -18,7 +18,7 @@ export const uptimePlace = (slot: number, timeMs: number): number =>
   slot * uptimeWords + ((slotNumber(timeMs) % ringSlots) >>> 5)
 
 /**
- * Marks the five-minute slot of an accepted reading; one too old for the ring changes nothing.
+ * Marks the five-minute slot of an accepted reading; a reading too old for the ring changes nothing.
  * Call it before the reading becomes its sensor's newest: the newest slot is that of `newestMs`.
  */
 export function markUptime(state: PartitionState, slot: number, timeMs: number): void {
@@ -50,11 +50,11 @@ function anyMarked(state: PartitionState, slot: number, first: number, last: num
 
 /**
  * The fraction of slots with a reading, 0…1 with two decimals. A slot is five minutes, or the
- * cadence rounded up to whole five minutes where that is longer. The running five minutes are left
- * out: they are neither kept nor missed yet. Slots are counted back from there, as many as fit in
- * 24 h; none begins before the sensor was commissioned. Before the first slot is complete, 1 if
+ * cadence rounded up to whole five minutes if that is longer. The running five minutes are left
+ * out: they are not yet complete. Slots are counted back from there, as many as fit in 24 h; none
+ * begins before the sensor was commissioned. Before the first slot is complete, the result is 1 if
  * anything was measured since commissioning, else 0.
- * @param slot −1 or one never given: nothing was ever measured, 0
+ * @param slot −1 or one never assigned: nothing was ever measured, 0
  */
 export function uptime24h(
   state: PartitionState,
@@ -73,10 +73,10 @@ export function uptime24h(
     const since = Math.max(running - daySlots, slotNumber(commissionedMs))
     return anyMarked(state, slot, since, running) ? 1 : 0
   }
-  let kept = 0
+  let measured = 0
   for (let k = 1; k <= slots; k++) {
     const first = running - k * length
-    if (anyMarked(state, slot, first, first + length - 1)) kept++
+    if (anyMarked(state, slot, first, first + length - 1)) measured++
   }
-  return Math.round((kept / slots) * 100) / 100
+  return Math.round((measured / slots) * 100) / 100
 }

@@ -4,7 +4,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { hourMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { Anchored } from '../../schemas/anchoring/batch-record.ts'
 import type { BatchIndex } from './batch-index.ts'
 import type { Verdict } from './prove-reading.ts'
@@ -24,7 +24,7 @@ type Options = {
 export type MakeBundle = (reading: Reading, verdict: Verdict) => Promise<string | undefined>
 
 export function createMakeBundle({ index, chainProofOf, keccak, nowMs }: Options): MakeBundle {
-  const keep = createKeep({ forMs: hourMs, most: 64, nowMs })
+  const keep = createCache({ forMs: hourMs, most: 64, nowMs })
   const read = ({ index: batch, blockHash }: Anchored): Promise<ChainProof> =>
     keep({ what: 'chain proof', batch, blockHash }, async () => {
       const chain = await chainProofOf(batch)

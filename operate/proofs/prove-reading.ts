@@ -12,7 +12,7 @@ import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.t
 import { pathIn } from '../../core/proof/path-in.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { hourMs } from '../../core/time.ts'
-import { createKeep } from '../../runtime/keep.ts'
+import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 import type { Anchored, Checked } from '../../schemas/anchoring/batch-record.ts'
@@ -68,7 +68,7 @@ const mostTops = 64
 export function createProveReading(options: Options): ProveReading {
   const { index, blobs, keccak, nowMs, isInLog = async () => true } = options
   const leafOf = leafEncoder(keccak)
-  const tops = createKeep({ forMs: hourMs, most: mostTops, nowMs })
+  const tops = createCache({ forMs: hourMs, most: mostTops, nowMs })
 
   const openTop = (batch: number): Promise<OpenTop> =>
     tops({ what: 'top', batch }, async () => {

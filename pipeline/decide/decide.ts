@@ -8,7 +8,12 @@ import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, humidityOf, sameValues } from '../../core/air/values.ts'
-import { createHeard, hear, hearLate, humidityRun } from '../../core/state/apply-reading.ts'
+import {
+  applyLate,
+  applyNewer,
+  createOutcome,
+  humidityRun,
+} from '../../core/state/apply-reading.ts'
 import { someInside } from '../../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
 import type {
@@ -19,10 +24,10 @@ import type {
   Refused,
 } from '../../core/state/log-message.ts'
 import {
+  compareToNewest,
   findSlot,
   type PartitionState,
   slotOf,
-  standing,
 } from '../../core/state/partition-state.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
@@ -144,7 +149,7 @@ function decideOne(
 ): 0 | 1 {
   const { state } = decider
   const known = findSlot(state, reading.sensor)
-  const place = known === -1 ? 'newer' : standing(state, known, reading)
+  const place = known === -1 ? 'newer' : compareToNewest(state, known, reading)
   draft.bytes += rowBytes(reading)
   const tooMany = from.isAgain ? undefined : boundOf(decider, known, place, reading)
   if (tooMany !== undefined) {
@@ -171,7 +176,7 @@ function decideOne(
 function boundOf(
   { mayBeFresh, mayBeLate }: Decider,
   slot: number,
-  place: ReturnType<typeof standing>,
+  place: ReturnType<typeof compareToNewest>,
   { sensor, timeMs, arrivedMs }: Believed,
 ): 'too_many_fresh' | 'too_many_late' | undefined {
   if (!isFresh(timeMs, arrivedMs)) return undefined
@@ -181,7 +186,7 @@ function boundOf(
   return 'too_many_fresh'
 }
 
-const heard = createHeard()
+const heard = createOutcome()
 
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
@@ -189,7 +194,7 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   const isStuck = humidityRun(state, slot, humidityOf(believed.values)) >= stuckAfter
   const seq = seqOf(state.partition, n)
   const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
-  hear(state, slot, reading, seq, heard)
+  applyNewer(state, slot, reading, seq, heard)
   decider.watch(slot)
   const place = draft.readings.push(reading) - 1
   if (heard.cameOnline) {
@@ -336,7 +341,7 @@ export function decideLate(
     switch (verdict) {
       case 'accepted': {
         const reading = numbered(deferred, seqOf(state.partition, ++n), deferred.flags)
-        hearLate(state, slotOf(state, reading.sensor), reading)
+        applyLate(state, slotOf(state, reading.sensor), reading)
         draft.readings.push(reading)
         keepPartial(draft, deferred)
         break

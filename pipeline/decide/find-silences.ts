@@ -31,7 +31,7 @@ export function findSilences(
   const released = offline(dueHeld(state, listenedMs, eventsPerTick))
   const silent = wheel.due(listenedMs, eventsPerTick - released.length)
   if (silent.length === 0) return { events: released, held: [] }
-  if (storm.judge(state.partition, silent.length, nowMs) === 'tell') {
+  if (storm.judge(state.partition, silent.length, nowMs) === 'report') {
     return { events: [...released, ...offline(silent)], held: [] }
   }
   return { events: released, held: silent.flatMap((slot) => state.ids[slot] ?? []) }

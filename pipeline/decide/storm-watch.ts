@@ -7,7 +7,7 @@ export type StormWatch = {
   readonly report: (partition: number, counts: Readonly<Record<Status, number>>) => void
   readonly forget: (partition: number) => void
   /** What to do with sensors of a partition just found silent; its last report still counted them. */
-  readonly judge: (partition: number, newlySilent: number, nowMs: number) => 'tell' | 'hold'
+  readonly judge: (partition: number, newlySilent: number, nowMs: number) => 'report' | 'hold'
 }
 
 /** @param onBegin told how many sensors fell silent, in all partitions and within the window */

@@ -7,9 +7,9 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { TryAgain } from '../../runtime/exit.ts'
+import { findAfter } from '../../runtime/nats/find-after.ts'
 import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
-import { lookAfter } from '../../runtime/nats/look-after.ts'
 import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
@@ -73,7 +73,7 @@ async function settle(
   expected: number,
 ): Promise<{ readonly own: number } | { readonly expected: number }> {
   const place = { stream: readingsStream, subject: readingsSubject(partition), expected }
-  const after = await lookAfter(log.nc, place, logReader(log.nc)).catch((error: unknown) => {
+  const after = await findAfter(log.nc, place, logReader(log.nc)).catch((error: unknown) => {
     log.onRetry(error)
     return undefined
   })

@@ -1,7 +1,7 @@
 /**
- * An anvil of our own: the chain of a demonstration. It keeps its blocks in memory, so we keep
- * them: a copy of its state every few minutes, and when it stops. After a kill it goes on from the
- * last copy; what was sent since is sent again by whoever sent it.
+ * Our own anvil: the chain of a demonstration. It has its blocks only in memory, so we store a copy
+ * of its state every few minutes, and when it stops. After a kill it continues from the last copy;
+ * the sender sends later transactions again.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,10 +32,10 @@ type StartOptions = {
   readonly keepEveryMs?: number
 }
 
-/** Fixed: with another first block our own chain would look like another one after a restart. */
+/** Fixed: with another first block the chain would look like a different one after a restart. */
 const genesisS = Date.UTC(2026, 0, 1) / secondMs
 const loopback = '127.0.0.1'
-/** A block every 12 s and one for each transaction; final two blocks later. */
+/** A block every 12 s and one per transaction; final two blocks later. */
 const flags =
   `--host ${loopback} --chain-id ${demonstrationChainId} --timestamp ${genesisS} --slots-in-an-epoch 1 --block-time 12 --mixed-mining --quiet`.split(
     ' ',
@@ -43,16 +43,16 @@ const flags =
 const readyWithinMs = 60_000
 const keepStateEveryMs = 5 * minuteMs
 
-/** Resolves when it answers, its clock set to ours. @throws MustAct with its last words */
+/** Resolves when it responds, its clock set to ours. @throws MustAct with its last lines */
 export async function startAnvil(options: StartOptions): Promise<Anvil> {
   const { command, folder, port, env, log, keepEveryMs = keepStateEveryMs } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const pidFile = join(folder, 'anvil.pid')
-  // in the command line for whoever looks for one that a killed supervisor left
+  // in the command line, so that an anvil that a killed supervisor left can be recognised
   const cache = join(folder, 'cache')
-  if (await endOrphan(pidFile, cache)) log?.warn('ended an anvil left from a killed run')
+  if (await endOrphan(pidFile, cache)) log?.warn('ended an anvil left over from a killed run')
   const state = stateIn(folder, log)
-  const lastWords: string[] = []
+  const lastLines: string[] = []
   const child = await startChild({
     command,
     args: [
@@ -66,8 +66,8 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
     env,
     isGuarded: true,
     onLine: (line) => {
-      lastWords.push(line)
-      if (lastWords.length > 5) lastWords.shift()
+      lastLines.push(line)
+      if (lastLines.length > 5) lastLines.shift()
       log?.debug(line)
     },
   })
@@ -78,11 +78,13 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
     await ask(url, 'evm_setTime', [Math.floor(Date.now() / secondMs)])
   } catch (cause) {
     await child.stop()
-    throw new MustAct(`anvil did not start: ${lastWords.join(' | ')}`, { cause })
+    throw new MustAct(`anvil did not start: ${lastLines.join(' | ')}`, { cause })
   }
   const keepState = (): Promise<void> => writeState(url, folder)
   const timer = setInterval(() => {
-    keepState().catch((error: unknown) => log?.warn({ err: error }, 'no copy of the chain'))
+    keepState().catch((error: unknown) =>
+      log?.warn({ err: error }, 'could not store a copy of the chain'),
+    )
   }, keepEveryMs)
   void child.exited.then(() => clearInterval(timer))
   const stop: Child['stop'] = async (how) => {
@@ -96,14 +98,14 @@ export async function startAnvil(options: StartOptions): Promise<Anvil> {
 const stateFile = 'state.json'
 const formerFile = 'state.former.json'
 
-/** The newest copy that is whole; undefined: the chain begins anew. */
+/** The newest complete copy; undefined: the chain starts from its first block. */
 function stateIn(folder: string, log: Logger | undefined): string | undefined {
   for (const name of [stateFile, formerFile]) {
     const file = join(folder, name)
     const text = readText(file)
     if (text === undefined) continue
     if (isWhole(text)) return file
-    log?.error({ file }, 'a copy of the chain is torn: using the one before')
+    log?.error({ file }, 'a copy of the chain is incomplete: using the previous one')
   }
   return undefined
 }
@@ -119,7 +121,7 @@ function isWhole(text: string): boolean {
 
 async function writeState(url: string, folder: string): Promise<void> {
   const dump = await ask(url, 'anvil_dumpState')
-  if (typeof dump !== 'string') throw new TypeError('anvil gave no state')
+  if (typeof dump !== 'string') throw new TypeError('anvil returned no state')
   const aside = join(folder, `${stateFile}.new`)
   const bytes = gunzipSync(Buffer.from(dump.slice(2), 'hex'))
   try {
@@ -152,7 +154,7 @@ async function untilReady(child: Child, url: string): Promise<void> {
   }
 }
 
-/** One JSON-RPC question. @throws Error with the node's words */
+/** One JSON-RPC request. @throws Error with the node's message */
 async function ask(url: string, method: string, params: readonly unknown[] = []): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',

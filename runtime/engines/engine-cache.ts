@@ -5,16 +5,17 @@ import { dirname, join } from 'node:path'
 import { codeOf } from '../exit.ts'
 import type { Environment } from '../settings.ts'
 
-/** The user's folder for engines fetched once a machine. */
+/** The user's folder for engines, which are fetched once per machine. */
 export function cacheFolder(env: Environment): string {
   const base = env['XDG_CACHE_HOME'] ?? join(env['HOME'] ?? homedir(), '.cache')
   return join(base, 'airproof')
 }
 
 /**
- * Makes `folder` by filling another beside it and renaming, so that nobody sees half of one: not
- * after a kill, not where two processes fetch at once (the first one's stays, it is the same).
- * @param fill puts everything into the folder it is given; when it throws nothing is kept
+ * Makes `folder` by filling another next to it and renaming that, so that no process sees an
+ * incomplete one: not after a kill, and not if two processes fetch at once (the first one's stays,
+ * they are equal).
+ * @param fill puts everything into the folder it receives; if it throws, nothing is left
  */
 export async function makeOnce(
   folder: string,

@@ -7,8 +7,8 @@ const waitMs = 500
 
 /**
  * Runs `work` in one process of the machine at a time; the others wait for it. A lock whose
- * holder was killed is taken over; two that take it over in the same instant may both get in, so
- * it spares work and guards nothing.
+ * holder was killed is taken over; two processes that take it over at the same instant may both get
+ * it, so it saves work but does not guarantee exclusion.
  * @param file holds the pid of the process at work
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
@@ -25,7 +25,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
 }
 
 async function take(file: string): Promise<boolean> {
-  // linked into place with the pid in it: a lock that names nobody is never seen
+  // linked into place with the pid in it: no process sees a lock without a holder
   const aside = `${file}.${randomBytes(4).toString('hex')}`
   await writeFile(aside, String(process.pid), { mode: 0o600 })
   try {

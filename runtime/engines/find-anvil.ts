@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { Environment } from '../settings.ts'
 import { runTool } from './tools.ts'
 
-/** npm brings it for one platform; elsewhere the machine's own is used. */
+/** npm installs it for one platform; elsewhere the machine's own is used. */
 const packages = ['@foundry-rs/anvil-linux-amd64']
 
-/** @returns what to call, or undefined where there is no anvil to be had */
+/** @returns the command, or undefined if no anvil is available */
 export async function findAnvil(env: Environment): Promise<string | undefined> {
   const candidates = [...packages.flatMap(programOf), 'anvil']
   for (const command of candidates) {

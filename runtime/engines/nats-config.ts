@@ -1,4 +1,4 @@
-/** Settings of a nats-server of our own. */
+/** Settings of our own nats-server. */
 export type NatsServerConfig = {
   readonly host: string
   readonly port: number
@@ -7,8 +7,8 @@ export type NatsServerConfig = {
   /** Each write is on the disk before it is acknowledged: a power failure loses nothing. */
   readonly syncAlways: boolean
   /**
-   * The file beside this one that says who may do what (`nats-users.ts`), and the port at which
-   * MQTT devices sign in; absent: there is no sign-in, everybody may do everything.
+   * The file with users and their permissions, next to this one (`nats-users.ts`), and the port at
+   * which MQTT devices sign in; absent: there is no sign-in, every client may do everything.
    */
   readonly door?: NatsDoor
 }
@@ -16,28 +16,28 @@ export type NatsServerConfig = {
 export type NatsDoor = {
   readonly usersFile: string
   readonly mqttPort: number
-  /** As the server sees them; absent: no TLS. */
+  /** Paths as the server sees them; absent: no TLS. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
   /** Connections at once, signed in or not. */
   readonly maxConnections?: number
 }
 
-/** A city of 100,000 sensors and ourselves. */
+/** For a city of 100,000 sensors and our own processes. */
 const defaultMaxConnections = 110_000
-/** Of each connection: memory of the server that a signed-in device could take without an end. */
+/** Per connection: otherwise a signed-in device could take the server's memory without a bound. */
 const maxSubscriptions = 1_000
 /**
- * Messages and bytes of one stream that wait for the disk: beyond it a publisher is told to come again
- * (429). What one device sends as fast as it can, until the gate sees it, keeps its neighbours of the
- * partition waiting for as long as that takes.
+ * Messages and bytes of one stream that wait for the disk: above it a publisher receives 429, to try
+ * again later. Until the gate stops a device that floods, the other sensors of its partition wait
+ * for its messages.
  */
 const maxBuffered = { messages: 5_000, bytes: '32MB' }
 
 /**
- * The server's configuration file. The store may grow as far as the streams' own bounds let it:
- * a reservation by disk size would refuse them on a small disk. A sensor's QoS 2 publish is
- * refused, and its QoS 2 subscription becomes one of QoS 1: what is stored is told apart by
- * (sensor, time) anyway. What a QoS 1 subscription leaves on the server goes a day after its device.
+ * The server's configuration file. The store may grow up to the streams' own bounds: a reservation
+ * by disk size would refuse them on a small disk. A sensor's QoS 2 publish is refused, and its QoS 2
+ * subscription becomes one of QoS 1: readings are deduplicated by (sensor, time) anyway. The
+ * consumer of a QoS 1 subscription is deleted a day after its device has left.
  */
 export const natsConfig = (config: NatsServerConfig): string => `\
 server_name: airproof
@@ -55,7 +55,7 @@ jetstream {
 }
 ${config.door ? doorConfig(config.host, config.door) : openMappings}`
 
-/** Readings' subjects get their partition from the server, as in `nats-users.ts`. */
+/** The server adds the partition to the subjects of readings, as in `nats-users.ts`. */
 const openMappings = `\
 mappings {
   "air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"

@@ -1,4 +1,4 @@
-/** What a nats-server of our own needs so that sensors sign in: files beside its configuration. */
+/** Files next to the configuration of our own nats-server, so that sensors can sign in. */
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MustAct } from '../exit.ts'
@@ -8,7 +8,7 @@ import { type UsersFile, usersConf } from './nats-users.ts'
 export type DoorSettings = {
   readonly users: UsersFile
   readonly mqttPort: number
-  /** The operator's files; what the server reads are copies. */
+  /** The operator's files; the server reads copies of them. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly maxConnections?: number
 }
@@ -17,7 +17,7 @@ const usersFile = 'users.conf'
 export const certCopy = 'tls-cert.pem'
 const keyCopy = 'tls-key.pem'
 
-/** @param folder of the server  @param seenAs where the server sees it, as in a container */
+/** @param folder of the server  @param seenAs its path for the server, which may be in a container */
 export function writeDoor(
   { users, mqttPort, tls, maxConnections }: DoorSettings,
   folder: string,
@@ -35,7 +35,7 @@ export function writeDoor(
   }
 }
 
-/** @throws MustAct where one of the files cannot be read */
+/** @throws MustAct if one of the files cannot be read */
 export function copyCertificate(
   { certFile, keyFile }: NonNullable<DoorSettings['tls']>,
   folder: string,

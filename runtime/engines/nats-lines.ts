@@ -1,7 +1,7 @@
 /**
- * What nats-server says in its log, line by line. Much of a line is the choice of whoever connects,
- * signed in or not: user, client id, name, topic, up to 64 KiB of each. The server quotes these, so a
- * line is read from its start and in its order: words within quotes are never the server's own.
+ * Reads nats-server's log, line by line. Clients, signed in or not, choose much of a line: user,
+ * client id, name, topic, up to 64 KiB of each. The server quotes these, so a line is read from its
+ * start and in its order: text within quotes is never the server's own.
  */
 import { minuteMs } from '../../core/time.ts'
 import type { Logger } from '../log.ts'
@@ -18,7 +18,7 @@ export type Denied = {
 type Line = {
   readonly level: string
   /** It is about a client's connection. */
-  readonly isOfClient: boolean
+  readonly isAboutClient: boolean
   readonly text: string
 }
 
@@ -27,39 +27,39 @@ const stamped = /^\[\d+\] \S+ \S+ \[(INF|WRN|ERR|FTL|DBG|TRC)\] (.*)$/s
 const client = /^\S+ - \w+:\d+ - /
 const quoted = '"((?:[^"\\\\]|\\\\.)*)"'
 
-/** `[123] 2026/11/21 08:00:00.000000 [WRN] text`; what has another form is the server's last words. */
+/** `[123] 2026/11/21 08:00:00.000000 [WRN] text`; a line of another form is the last of a dying server. */
 function readLine(line: string): Line {
   const [, level = 'INF', text = line] = stamped.exec(line) ?? []
-  return { level, isOfClient: client.test(text), text }
+  return { level, isAboutClient: client.test(text), text }
 }
 
-/** Its streams take nothing from then on, also when there is space again, until it is restarted. */
-export function saysNoRoom(line: string): boolean {
-  const { level, isOfClient, text } = readLine(line)
-  if (isOfClient || !['WRN', 'ERR', 'FTL'].includes(level)) return false
+/** From then on its streams accept nothing until it is restarted, even when there is space again. */
+export function isOutOfSpace(line: string): boolean {
+  const { level, isAboutClient, text } = readLine(line)
+  if (isAboutClient || !['WRN', 'ERR', 'FTL'].includes(level)) return false
   return /no space left on device$|^JetStream out of \w+ resources/.test(text)
 }
 
-/** After the connection: what the client calls itself, where it says so, and its account and user. */
+/** After the connection: the client's name for itself, if it sends one, and its account and user. */
 const violation = new RegExp(
   `^(?:${quoted} - )?${quoted} - (Publish|Subscription) Violation - Subject ${quoted}`,
 )
 
 /** `[ERR] 127.0.0.1:5 - cid:9 - "v3:nats.js" - "AIR/user:X" - Publish Violation - Subject "y"` */
 export function readDenied(line: string): Denied | undefined {
-  const { level, isOfClient, text } = readLine(line)
-  if (level !== 'ERR' || !isOfClient) return undefined
-  const found = violation.exec(text.replace(client, ''))
-  if (found === null) return undefined
-  const [, , user = '', kind, subject = ''] = found
+  const { level, isAboutClient, text } = readLine(line)
+  if (level !== 'ERR' || !isAboutClient) return undefined
+  const match = violation.exec(text.replace(client, ''))
+  if (match === null) return undefined
+  const [, , user = '', kind, subject = ''] = match
   const who = user.replace(/^[\w-]+\/(?:user:)?/, '')
   return { who, what: kind === 'Publish' ? 'publish' : 'subscribe', subject }
 }
 
 /**
- * What it warns of though nobody has to do anything. Passwords in a file: they are ours, made at
- * random, and the file is 0600. Two lines for each stream after an end without notice: it makes its
- * index again from the messages, which are all there.
+ * Warnings that need no action. Passwords in a file: they are ours, made at random, and the file is
+ * 0600. Two lines per stream after the server was killed: it rebuilds its index from the messages,
+ * which are all there.
  */
 export const isHarmless = (text: string): boolean =>
   text.startsWith('Plaintext passwords detected') ||
@@ -67,17 +67,17 @@ export const isHarmless = (text: string): boolean =>
     text,
   )
 
-/** A sensor, or a stranger, was not let in: the gate says so, with the reason, and counts it. */
+/** A client was refused: the gate logs that with the reason, and counts it. */
 const isDeniedSignIn = (text: string): boolean =>
   /^(?:Auth callout service returned an error: sign-in of a sensor|\S+ - \w+:\d+ - .*(?:authentication error$|authentication error - User "))/s.test(
     text,
   ) && !ownUsers.some((user) => text.endsWith(`authentication error - User "${user}"`))
 
 const longestShown = 400
-/** Whoever connects can have the same said of each connection: so often is enough. */
+/** A client can cause the same line with each connection, so few are shown. */
 const clientLines = { most: 3, withinMs: 10 * minuteMs }
 
-/** Lines at our level of the same weight. What clients bring about is said seldom, and shortened. */
+/** Logs lines at our own level of the same severity. Lines that clients cause are rare and shortened. */
 export function serverLines(
   log: Logger | undefined,
   nowMs: () => number = () => performance.now(),
@@ -85,11 +85,11 @@ export function serverLines(
   const repeats = quietRepeats()
   const clientRepeats = quietRepeats(clientLines)
   return (line) => {
-    const { level, isOfClient, text } = readLine(line)
+    const { level, isAboutClient, text } = readLine(line)
     const shown = text.slice(0, longestShown)
     const weight = weightOf(level, text)
     if (weight === 'debug') return log?.debug(shown)
-    const heldBack = (isOfClient ? clientRepeats : repeats).show(kindOf(shown), nowMs())
+    const heldBack = (isAboutClient ? clientRepeats : repeats).show(kindOf(shown), nowMs())
     if (heldBack === undefined) return log?.debug(shown)
     log?.[weight](heldBack === 0 ? {} : { notShown: heldBack }, shown)
   }
@@ -101,6 +101,6 @@ function weightOf(level: string, text: string): 'debug' | 'warn' | 'error' {
   return level === 'WRN' ? 'warn' : 'error'
 }
 
-/** What a line says, without of whom: quotes may be cut off at the end. */
+/** A line without its quoted texts and numbers; the last quote may be cut off. */
 const kindOf = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*(?:"|\\?$)/g, '"…"').replaceAll(/\S*\d\S*/g, '#')

@@ -1,7 +1,7 @@
 /**
- * What each of our processes may do on a NATS server that airproof's sensors sign in to: what is
- * not here, it may not do. `usersConf` makes the server's configuration of it, and
- * `test/stack/gate-rights.test.ts` holds it against `docs/operations.md` and tries everything else.
+ * What each of our processes may do on a NATS server that airproof's sensors sign in to; everything
+ * else is denied. `usersConf` makes the server's configuration from it, and
+ * `test/stack/gate-rights.test.ts` compares it with `docs/operations.md` and tries everything else.
  */
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
@@ -42,7 +42,7 @@ import {
 import { inboxPrefixOf } from '../nats/own-inbox.ts'
 import { bucketStream } from '../nats/stream-table.ts'
 
-/** Each is alone in an account of its own; only `operator`, the command line's user, is in AIR. */
+/** Each has an account of its own; only `operator`, the user of the command line, is in AIR. */
 export const processUsers = ['pipeline', 'anchor', 'notifier', 'api', 'dashboard', 'gate'] as const
 export type ProcessUser = (typeof processUsers)[number]
 
@@ -51,16 +51,16 @@ export type Rights = {
   readonly writes: readonly string[]
   /** Streams it reads, by messages and by consumers of its own. */
   readonly reads: readonly string[]
-  /** Streams it acknowledges messages of, so that nobody gets them again. */
+  /** Streams whose messages it acknowledges, so that they are not delivered again. */
   readonly acknowledges?: readonly string[]
-  /** Streams it cuts off. */
+  /** Streams it trims. */
   readonly purges?: readonly string[]
-  /** Streams it takes single messages out of. */
+  /** Streams it deletes single messages of. */
   readonly deletes?: readonly string[]
-  /** Subjects at which another process answers. */
-  readonly asks?: readonly string[]
-  /** Subjects at which it answers the other processes and the operator. */
-  readonly answers?: readonly string[]
+  /** Subjects of requests to another process. */
+  readonly requests?: readonly string[]
+  /** Subjects at which it responds to the other processes and the operator. */
+  readonly responds?: readonly string[]
   /** Subjects between processes of its own kind. */
   readonly shares?: readonly string[]
 }
@@ -77,7 +77,7 @@ const bucketStreams = (...names: (keyof typeof buckets)[]): readonly string[] =>
 const keys = (bucket: keyof typeof buckets, ...patterns: string[]): readonly string[] =>
   (patterns.length === 0 ? ['>'] : patterns).map((key) => `$KV.${buckets[bucket]}.${key}`)
 const leases = (...patterns: string[]): readonly string[] => keys('leases', ...patterns)
-/** What a process says of itself: that it is alive, and what it knows. */
+/** Keys of a process about itself: that it is alive, and its format level. */
 const alive = (work: keyof typeof alivePrefixes): string => `${alivePrefixes[work]}*`
 const level = (process: string): string => levelKey(process, '*')
 
@@ -100,7 +100,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       stateStream,
       ...bucketStreams('sensors', 'webhooks', 'system', 'leases'),
     ],
-    // of a sensor the newest of what was refused are kept
+    // only the newest refusals per sensor are kept
     purges: [...raws, rejectedStream],
   },
   anchor: {
@@ -139,7 +139,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'accounts', 'webhooks', 'system', 'leases'),
     ],
     purges: ledgers,
-    answers: [anyShard],
+    responds: [anyShard],
   },
   api: {
     writes: [
@@ -158,11 +158,11 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'accounts', 'keys', 'quota', 'used', 'webhooks'),
       ...bucketStreams('batches', 'proofs', 'anchoring', 'system'),
     ],
-    asks: [anyShard],
+    requests: [anyShard],
   },
   dashboard: {
     writes: [
-      // a refused reading that is sent again
+      // a refused message that is replayed
       'air.again.*.*',
       mailSubject,
       'audit.*',
@@ -176,7 +176,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...keys('used'),
       ...keys('webhooks'),
       ...keys('sensors'),
-      // it removes a sensor's credential and cannot read it
+      // it may remove a sensor's credential, but not read it
       ...keys('credentials', '*'),
       ...leases(level('dashboard')),
     ],
@@ -196,7 +196,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
     acknowledges: [mailStream],
     purges: [auditStream],
     deletes: [rejectedStream],
-    asks: [anyShard],
+    requests: [anyShard],
   },
   gate: {
     writes: [
@@ -209,12 +209,12 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       ...bucketStreams('sensors', 'credentials', 'applications', 'seen', 'system', 'leases'),
     ],
     acknowledges: [topicsStream],
-    answers: [connectionsSubject('*'), deniedSubject('*')],
+    responds: [connectionsSubject('*'), deniedSubject('*')],
     shares: [pauseSubject('*'), spentSubject],
   },
 }
 
-/** Requests of JetStream's interface that reading a stream takes. */
+/** The requests to JetStream that reading a stream needs. */
 const readingStream = (stream: string): readonly string[] => [
   `$JS.API.STREAM.INFO.${stream}`,
   `$JS.API.STREAM.MSG.GET.${stream}`,
@@ -225,11 +225,11 @@ const readingStream = (stream: string): readonly string[] => [
   `$JS.API.CONSUMER.INFO.${stream}.*`,
   `$JS.API.CONSUMER.DELETE.${stream}.*`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
-  // a consumer that is watched slowly asks to be told how far
+  // flow control of a slow push consumer
   `$JS.FC.${stream}.>`,
 ]
 
-/** Subjects of streams, buckets and of JetStream itself that the process may publish to. */
+/** Subjects of streams, of buckets and of JetStream itself that the process may publish to. */
 const publishes = (user: ProcessUser): readonly string[] => {
   const { writes, reads, acknowledges = [], purges = [], deletes = [] } = rightsOf[user]
   return [
@@ -242,20 +242,20 @@ const publishes = (user: ProcessUser): readonly string[] => {
   ]
 }
 
-/** The process that answers at the subject. */
-export function answererOf(subject: string): ProcessUser {
-  const found = processUsers.find((user) => rightsOf[user].answers?.includes(subject))
-  if (found === undefined) throw new Error(`no process answers at ${subject}`)
-  return found
+/** The process that responds at the subject. */
+export function responderOf(subject: string): ProcessUser {
+  const responder = processUsers.find((user) => rightsOf[user].responds?.includes(subject))
+  if (responder === undefined) throw new Error(`no process responds at ${subject}`)
+  return responder
 }
 
-/** All a process may publish and subscribe to; it may also answer what it is asked. */
+/** All subjects a process may publish and subscribe to; it may also respond to requests. */
 export const allowedTo = (
   user: ProcessUser,
 ): { readonly publish: readonly string[]; readonly subscribe: readonly string[] } => {
-  const { asks = [], answers = [], shares = [] } = rightsOf[user]
+  const { requests = [], responds = [], shares = [] } = rightsOf[user]
   return {
-    publish: [...publishes(user), ...asks, ...shares],
-    subscribe: [`${inboxPrefixOf(user)}.>`, ...answers, ...shares],
+    publish: [...publishes(user), ...requests, ...shares],
+    subscribe: [`${inboxPrefixOf(user)}.>`, ...responds, ...shares],
   }
 }

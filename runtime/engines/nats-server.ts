@@ -1,4 +1,4 @@
-/** A nats-server of our own: a child with a port, a folder and a configuration of its own. */
+/** Our own nats-server: a child process with its own port, folder and configuration. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -11,13 +11,13 @@ import type { Environment } from '../settings.ts'
 import type { NatsServerEngine } from './find-nats-server.ts'
 import { natsConfig } from './nats-config.ts'
 import { copyCertificate, type DoorSettings, writeDoor } from './nats-door.ts'
-import { type Denied, readDenied, saysNoRoom, serverLines } from './nats-lines.ts'
+import { type Denied, isOutOfSpace, readDenied, serverLines } from './nats-lines.ts'
 import { endOrphan } from './orphan.ts'
 
 export type NatsServer = Child & {
   readonly url: string
   readonly port: number
-  /** Reads its certificate again; sensors are sent away by that, and sign in again. */
+  /** Reads its certificate again; that disconnects the sensors, which then sign in again. */
   readonly reload: () => void
 }
 
@@ -28,25 +28,25 @@ type StartOptions = {
   readonly port: number
   readonly env: Environment
   readonly syncAlways?: boolean
-  /** The address it listens on; by default this machine alone reaches it. */
+  /** The address it listens on; by default only this machine can reach it. */
   readonly host?: string
-  /** Sensors sign in, over NATS and MQTT; absent: everybody may do everything. */
+  /** Sensors sign in, over NATS and MQTT; absent: every client may do everything. */
   readonly door?: DoorSettings
-  /** The whole configuration file, instead of ours; it must listen on the port. */
+  /** A complete configuration file instead of ours; it must listen on the port. */
   readonly config?: string
-  /** Called for each line that says that a message was not stored for want of space. */
+  /** Called for each line about a message that was not stored for lack of space. */
   readonly onNoRoom?: () => void
-  /** Called for each thing that somebody who is signed in may not do. */
+  /** Called for each action that is denied to a signed-in client. */
   readonly onDenied?: (denied: Denied) => void
   readonly log?: Logger
 }
 
 const loopback = '127.0.0.1'
-const longestLastWords = 400
-/** A big store takes a while to be read again after a kill. */
+const longestLastLine = 400
+/** After a kill, a big store takes a while to be read. */
 const readyWithinMs = 120_000
 
-/** Resolves when the server takes connections. @throws MustAct with its last words */
+/** Resolves when the server accepts connections. @throws MustAct with its last lines */
 export async function startNatsServer(options: StartOptions): Promise<NatsServer> {
   const { engine, folder, port, env, syncAlways = true, door, onNoRoom, onDenied, log } = options
   const { host = loopback } = options
@@ -65,29 +65,29 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
     ...(door && { door: writeDoor(door, folder, seenAs) }),
   }
   writeFileSync(configFile, options.config ?? natsConfig(ours), { mode: 0o600 })
-  const lastWords: string[] = []
-  const tell = serverLines(log)
+  const lastLines: string[] = []
+  const logLine = serverLines(log)
   const child = await startChild({
     ...commandFor(engine, { folder, host, ports: portsOf(options), configFile, pidFile }),
     env,
     isGuarded: true,
     onLine: (line) => {
-      lastWords.push(line.slice(0, longestLastWords))
-      if (lastWords.length > 5) lastWords.shift()
-      const isNoRoom = saysNoRoom(line)
+      lastLines.push(line.slice(0, longestLastLine))
+      if (lastLines.length > 5) lastLines.shift()
+      const isNoRoom = isOutOfSpace(line)
       if (isNoRoom) onNoRoom?.()
-      // Whoever listens says it once; the server says it for every message.
+      // The callbacks log it once; the server logs it for every message.
       const denied = readDenied(line)
       if (denied) onDenied?.(denied)
       if ((isNoRoom && onNoRoom) || (denied && onDenied)) log?.debug(line)
-      else tell(line)
+      else logLine(line)
     },
   })
   try {
     await untilReady(child, { host: reachedAt(host), port })
   } catch (cause) {
     await child.stop()
-    throw new MustAct(`nats-server did not start: ${lastWords.join(' | ')}`, { cause })
+    throw new MustAct(`nats-server did not start: ${lastLines.join(' | ')}`, { cause })
   }
   return {
     ...child,
@@ -100,7 +100,7 @@ export async function startNatsServer(options: StartOptions): Promise<NatsServer
   }
 }
 
-/** How we reach a server that listens there: on every address means on this one too. */
+/** The address to reach a server that listens on `host`: all addresses include the loopback. */
 export const reachedAt = (host: string): string =>
   ['0.0.0.0', '::'].includes(host) ? loopback : host
 
@@ -112,8 +112,9 @@ type LeftServer = Pick<StartOptions, 'engine' | 'folder' | 'log'>
 /** Ends the server that a killed supervisor left on the folder, so that its port is free too. */
 export async function endLeftNatsServer({ engine, folder, log }: LeftServer): Promise<void> {
   const [pidFile, configFile] = [join(folder, 'nats-server.pid'), join(folder, 'nats.conf')]
-  if (await endOrphan(pidFile, configFile)) log?.warn('ended a nats-server left from a killed run')
-  // A container outlives the client that was killed, so the name is the folder's.
+  if (await endOrphan(pidFile, configFile))
+    log?.warn('ended a nats-server left over from a killed run')
+  // A container outlives the killed client, so its name is derived from the folder.
   if (engine.kind === 'docker')
     execFileSync(engine.docker, ['rm', '-f', containerOf(folder)], { stdio: 'ignore' })
 }
@@ -155,7 +156,7 @@ function commandFor(
   }
 }
 
-/** The server greets whoever connects as soon as its streams are read. */
+/** The server greets a client as soon as its streams are read. */
 async function untilReady(child: Child, at: Address): Promise<void> {
   const deadlineMs = performance.now() + readyWithinMs
   while (!(await greets(at))) {

@@ -1,35 +1,35 @@
 /**
- * The part of a NATS server's configuration that says who may do what. Our own processes are users
- * of the server's file; whoever else comes is judged by the gate (auth callout), which lets a
- * sensor publish its own subject and nothing more.
+ * The part of a NATS server's configuration that holds users and their permissions. Our own
+ * processes are users of the server's file; the gate judges every other client (auth callout), and
+ * lets a sensor publish only to its own subject.
  *
- * Permissions alone are not enough. A message names the subject that its answer goes to, the server
- * checks no permission for that, and what answers is JetStream, in the stream's account: from
- * within AIR each process could have acknowledgements, and messages that it wrote or read, put into
- * any stream or bucket. So each process is in an account of its own, which imports
- * AIR's: an import carries the answer back to where the question came from.
+ * Permissions are not enough. A message names the subject of its reply, the server checks no
+ * permission for that, and it is JetStream that replies, in the stream's account: from within AIR
+ * each process could direct acknowledgements, and messages that it wrote or read, into any stream
+ * or bucket. So each process is in an account of its own, which imports AIR's: an import carries
+ * the reply only back to the requester.
  */
 import { inboxPrefixOf } from '../nats/own-inbox.ts'
-import { allowedTo, answererOf, type ProcessUser, processUsers, rightsOf } from './nats-rights.ts'
+import { allowedTo, type ProcessUser, processUsers, responderOf, rightsOf } from './nats-rights.ts'
 
-/** Of the streams and buckets, of the operator, and of sensors that speak MQTT. */
+/** The account of the streams and buckets, the operator, and sensors over MQTT. */
 export const airAccount = 'AIR'
-/** Where sensors are that speak NATS themselves. MQTT needs streams in its account, and knows no reply subject. */
+/** The account of sensors over NATS. MQTT needs streams in its account, and has no reply subjects. */
 export const sensorsAccount = 'SENSORS'
-/** Its name, the issuer and the users of `auth_callout` can only change when the server starts again. */
+/** Its name, the issuer and the users of `auth_callout` can only change when the server restarts. */
 const calloutAccount = 'GATE'
 const systemAccount = 'SYS'
 const accountOf = (user: ProcessUser): string => `AIR_${user.toUpperCase()}`
 
-/** Each process, and `operator`, the command line's, who may do everything. */
+/** Each process, and `operator`, the user of the command line, which may do everything. */
 export const airUsers = [...processUsers, 'operator'] as const
-/** The gate again: where sign-ins are judged, and where connections are listed and closed. */
+/** Two more users of the gate: one judges sign-ins, one lists and closes connections. */
 const gateUsers = ['callout', 'system'] as const
 export const ownUsers = [...airUsers, ...gateUsers] as const
 export type OwnUser = (typeof ownUsers)[number]
 
 export type UsersFile = {
-  /** Public key of the account key that the gate signs its verdicts with. */
+  /** Public part of the account key with which the gate signs its verdicts. */
   readonly issuer: string
   readonly passwords: Readonly<Record<OwnUser, string>>
 }
@@ -38,15 +38,15 @@ const toPartition = '"air.raw.*": "air.raw.{{partition(16,1)}}.{{wildcard(1)}}"'
 const receipts = 'air.ack.*'
 
 /**
- * Of each connection of a sensor: one for its answers and one for its receipts are enough. It is the
- * account's, as the server ignores `subs` in what the gate answers.
+ * Per connection of a sensor: one for its replies and one for its receipts are enough. It is a limit
+ * of the account, as the server ignores `subs` in the gate's response.
  */
 const mostSensorSubscriptions = 50
 
 /** How long a sign-in may take: in a storm of thousands the last ones wait for seconds. */
 const signInSeconds = 10
 
-/** What of AIR the processes' accounts import; which of it a process may use, its permissions say. */
+/** What the processes' accounts import from AIR; its permissions limit what a process may use. */
 const services = [
   '$JS.API.INFO',
   '$JS.API.STREAM.>',
@@ -62,11 +62,11 @@ const services = [
   'mail.*',
   'audit.*',
 ]
-/** Of these one question has several answers. */
-const manyAnswers = ['$JS.API.CONSUMER.MSG.NEXT.>', '$JS.API.DIRECT.GET.>']
+/** A request to one of these has several replies. */
+const manyReplies = ['$JS.API.CONSUMER.MSG.NEXT.>', '$JS.API.DIRECT.GET.>']
 
 const list = (subjects: readonly string[]): string => JSON.stringify(subjects)
-const lines = (found: readonly string[]): string => found.join('\n      ')
+const lines = (entries: readonly string[]): string => entries.join('\n      ')
 const importOf = (kind: 'service' | 'stream', account: string, subject: string): string =>
   `{ ${kind}: { account: ${account}, subject: ${JSON.stringify(subject)} } }`
 
@@ -75,7 +75,7 @@ function airAccountConf(operator: string): string {
   const exports = [
     `{ service: "air.raw.*.*", accounts: [${sensorsAccount}] }`,
     ...services.map((subject) => `{ service: "${subject}", ${accounts} }`),
-    ...manyAnswers.map(
+    ...manyReplies.map(
       (subject) => `{ service: "${subject}", response_type: stream, ${accounts} }`,
     ),
     // what the push consumers of a watched bucket deliver
@@ -84,7 +84,7 @@ function airAccountConf(operator: string): string {
     ),
   ]
   const imports = processUsers.flatMap((user) =>
-    (rightsOf[user].answers ?? []).map((subject) => importOf('service', accountOf(user), subject)),
+    (rightsOf[user].responds ?? []).map((subject) => importOf('service', accountOf(user), subject)),
   )
   return `\
   ${airAccount} {
@@ -106,23 +106,23 @@ function airAccountConf(operator: string): string {
 }
 
 function processAccountConf(user: ProcessUser, login: (permissions: string) => string): string {
-  const { asks = [], answers = [], writes } = rightsOf[user]
+  const { requests = [], responds = [], writes } = rightsOf[user]
   const others = [airAccount, ...processUsers.filter((other) => other !== user).map(accountOf)]
   const exports = [
-    ...answers.map((subject) => `{ service: "${subject}", accounts: [${others.join(', ')}] }`),
+    ...responds.map((subject) => `{ service: "${subject}", accounts: [${others.join(', ')}] }`),
     ...(writes.includes(receipts)
       ? [`{ stream: "${receipts}", accounts: [${sensorsAccount}] }`]
       : []),
   ]
   const imports = [
-    ...[...services, ...manyAnswers].map((subject) => importOf('service', airAccount, subject)),
-    ...asks.map((subject) => importOf('service', accountOf(answererOf(subject)), subject)),
+    ...[...services, ...manyReplies].map((subject) => importOf('service', airAccount, subject)),
+    ...requests.map((subject) => importOf('service', accountOf(responderOf(subject)), subject)),
     importOf('stream', airAccount, `${inboxPrefixOf(user)}.>`),
   ]
   const { publish, subscribe } = allowedTo(user)
   const permissions = `, permissions {
         publish: ${list(publish)}
-        subscribe: ${list(subscribe)}${answers.length > 0 ? '\n        allow_responses: true' : ''}
+        subscribe: ${list(subscribe)}${responds.length > 0 ? '\n        allow_responses: true' : ''}
       }`
   return `\
   ${accountOf(user)} {
@@ -143,8 +143,8 @@ function processAccountConf(user: ProcessUser, login: (permissions: string) => s
 }
 
 /**
- * Readings' subjects get their partition from the server itself, by the same hash as `partitionOf`
- * of `core/air/sensor-id.ts`.
+ * The server itself adds the partition to the subjects of readings, by the same hash as
+ * `partitionOf` in `core/air/sensor-id.ts`.
  */
 export function usersConf({ issuer, passwords }: UsersFile): string {
   const login =
@@ -160,7 +160,7 @@ ${airAccountConf(login('operator')(''))}${processes.join('')}\
     limits { max_subs: ${mostSensorSubscriptions} }
     mappings {
       ${toPartition}
-      # an answer to one sensor that it would have sent to another as a receipt; true ones are imported
+      # a reply that a sensor directs to another as a forged receipt; real receipts are imported
       "${receipts}": "nobody.{{wildcard(1)}}"
     }
     imports [

@@ -30,7 +30,7 @@ export function isProgram(file: string): boolean {
 
 export type ToolRun = { readonly env: Environment; readonly timeoutMs: number }
 
-/** What a program prints. @throws where it fails, or takes longer than it may */
+/** The output of a program. @throws if it fails, or takes too long */
 export async function runTool(
   file: string,
   args: readonly string[],

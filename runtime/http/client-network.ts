@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { networkOf } from '../../core/access/network-of.ts'
 
 /**
- * The network a request comes from, for limits. What is in `X-Forwarded-For` is believed only as far
- * as proxies of ours wrote it: everything further left is the client's own invention.
- * @param proxies how many of ours a request has passed
+ * The network a request comes from, for limits. `X-Forwarded-For` is trusted only as far as our
+ * own proxies wrote it: the client may have invented everything further left.
+ * @param proxies how many of our own proxies a request has passed
  */
 export function clientNetwork(request: IncomingMessage, proxies: number): string {
   const socket = request.socket.remoteAddress ?? ''

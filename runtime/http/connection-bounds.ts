@@ -1,7 +1,8 @@
 /**
  * How many connections one network may hold, so that one host which sends slowly, or nothing, cannot
- * keep all others out. Proxies, other processes of ours and networks inside count as one place with
- * many clients. A site of IPv6 has a bound besides, or its 65,536 networks would hold them all.
+ * keep all others out. An address that is not public (a proxy, another of our processes, an internal
+ * network) may have many clients, so its bound is larger. A site of IPv6 has a bound too, or its
+ * 65,536 networks would hold them all.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -11,28 +12,28 @@ import { judgeAddress } from '../../core/access/public-address.ts'
 /** In all. */
 export const mostConnections = 10_000
 
-/** For each network: of a public address, and of any other. */
+/** Per network: for a public address, and for any other. */
 export type ConnectionBounds = { readonly fromPublic: number; readonly fromInside: number }
 
 export const usualConnections: ConnectionBounds = { fromPublic: 256, fromInside: 5_000 }
 
-/** Closes a connection that is one too many for its network before a byte of it is read. */
+/** Closes a connection above its network's bound before a byte of it is read. */
 export function boundConnections(server: Server, bounds?: ConnectionBounds): void {
   const takePlace = connectionPlaces(bounds)
   server.maxConnections = mostConnections
   server.on('connection', (socket: Socket) => {
-    const giveBack = takePlace(socket.remoteAddress ?? '')
-    if (giveBack === undefined) socket.destroy()
-    else socket.once('close', giveBack)
+    const release = takePlace(socket.remoteAddress ?? '')
+    if (release === undefined) socket.destroy()
+    else socket.once('close', release)
   })
 }
 
-/** @returns takes a place for an address: the way to give it back, or undefined where there is none */
+/** @returns a function that takes a place for an address and returns its release, or undefined if there is none left */
 export function connectionPlaces({
   fromPublic,
   fromInside,
 }: ConnectionBounds = usualConnections): (address: string) => (() => void) | undefined {
-  const ofASite = Math.min(10 * fromPublic, mostConnections / 2)
+  const siteBound = Math.min(10 * fromPublic, mostConnections / 2)
   const open = new Map<string, number>()
   const add = (who: string, more: 1 | -1): void => {
     const count = (open.get(who) ?? 0) + more
@@ -45,7 +46,7 @@ export function connectionPlaces({
     const isPublic = judgeAddress(plain) === 'public'
     const site = isPublic ? siteOf(network) : undefined
     const bounds = new Map([[network, isPublic ? fromPublic : fromInside]])
-    if (site !== undefined) bounds.set(site, ofASite)
+    if (site !== undefined) bounds.set(site, siteBound)
     for (const [who, most] of bounds) if ((open.get(who) ?? 0) >= most) return undefined
     for (const who of bounds.keys()) add(who, 1)
     return () => {

@@ -6,7 +6,7 @@ type Rest = {
   readonly cause?: unknown
 }
 
-/** What a caller hears instead of an answer; what it says is the business of who answers. */
+/** An error response. The server that sends it decides its form. */
 export class HttpError extends Error {
   readonly status: number
   /** A word for programs; `message` is for people. */

@@ -1,4 +1,4 @@
-/** An HTTP server that slow, broken and too many clients cannot hold up. */
+/** An HTTP server that withstands slow, broken and too many clients. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -27,11 +27,11 @@ export type HttpServerOptions = {
   readonly listener: RequestListener
   /** Characters of an address, its query included. */
   readonly longestUrl: number
-  /** The JSON to answer with where bytes never became a request. */
+  /** The JSON of the response to bytes that are not a valid request. */
   readonly brokenBody: (broken: BrokenRequest, requestId: string) => Buffer
   readonly limits?: HttpLimits
   readonly connections?: ConnectionBounds
-  /** HTTPS with these, and with what they hold whenever they change; absent: plain HTTP. */
+  /** HTTPS with these files, which are read again when they change; absent: plain HTTP. */
   readonly tls?: TlsFiles | undefined
 }
 
@@ -40,8 +40,8 @@ export type HttpLimits = {
   /** From the first byte of a request to its last, body included. */
   readonly requestMs: number
   /**
-   * Without a byte in either direction: a client that does not read its answer. A request that is
-   * still being worked on is answered 503 then.
+   * Without a byte in either direction: a client that does not read its response. A request that is
+   * still being worked on receives 503 then.
    */
   readonly idleMs: number
 }
@@ -50,10 +50,10 @@ const usualLimits: HttpLimits = { requestMs: 20 * secondMs, idleMs: 30 * secondM
 
 export type HttpServer = AsyncDisposable & { readonly url: string }
 
-/** How long answers under way may take when the process stops. */
+/** How long responses under way may take when the process stops. */
 const graceMs = 5 * secondMs
 
-/** @throws MustAct where the port is taken */
+/** @throws MustAct if the port is taken */
 export async function startHttpServer({
   host,
   port,
@@ -67,13 +67,13 @@ export async function startHttpServer({
 }: HttpServerOptions): Promise<HttpServer> {
   const server = serverOf(
     {
-      // whoever sends slowly holds a socket, so there is an end to it
+      // a client that sends slowly holds a socket, so its time is limited
       headersTimeout: requestMs / 2,
       requestTimeout: requestMs,
       connectionsCheckingInterval: requestMs / 10,
       keepAliveTimeout: 65 * secondMs,
       maxHeaderSize: 16 * 1024,
-      // Node would answer without a body
+      // Node's own response has no body
       requireHostHeader: false,
     },
     oneAtATime(withHost(listener, brokenBody)),
@@ -81,7 +81,7 @@ export async function startHttpServer({
   )
   boundConnections(server, connections)
   answerBeforeIdle(server, idleMs, brokenBody)
-  // Node would answer 417 by itself, without our headers and body; RFC 9110 lets it be passed over
+  // Node's own response is 417, without our headers and body; RFC 9110 allows to ignore the header
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response)
   })
@@ -96,8 +96,8 @@ export async function startHttpServer({
 }
 
 /**
- * Lets through what names a host, as RFC 9112 wants it of HTTP/1.1, and names it once: of two Node
- * tells the first, and a proxy before us may have believed the second.
+ * Accepts requests with a Host header, as RFC 9112 requires of HTTP/1.1, and only one: of two, Node
+ * reports the first, and a proxy in front may have used the second.
  */
 const withHost =
   (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
@@ -119,7 +119,7 @@ function hostsIn(raw: readonly string[]): number {
   return count
 }
 
-/** Instead of the listener's own answer; the connection is closed after it. */
+/** Instead of the listener's own response; the connection is closed after it. */
 function endWith(
   response: ServerResponse,
   broken: BrokenRequest,
@@ -153,15 +153,15 @@ function serverOf(
     try {
       server.setSecureContext(read())
     } catch {
-      // half a pair, or none: the one before is good until the next change
+      // half a pair, or none: the previous one stays in use until the next change
     }
   })
   return server
 }
 
 /**
- * A socket on which nothing moves is closed: its client reads too slowly, or has nothing to ask. Where
- * it waits for an answer that has not begun, it is given one first.
+ * Closes a socket on which nothing moves: its client reads too slowly, or sends no request. If it
+ * waits for a response that has not begun, it receives an error response first.
  */
 function answerBeforeIdle(
   server: Server,
@@ -187,14 +187,14 @@ function answerBeforeIdle(
 const tookTooLong: BrokenRequest = {
   status: 503,
   code: 'took_too_long',
-  message: 'the answer took too long to make: try again later',
+  message: 'the request took too long to process: try again later',
 }
 
-/** Requests under way are answered; those that take too long are cut off. */
+/** Completes requests under way; those that take too long are cut off. */
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
-  // a connection becomes idle when its answer is out, and would then wait for another request
+  // a connection becomes idle after its response, and would then wait for another request
   const sweeping = setInterval(() => server.closeIdleConnections(), 20)
   const cutOff = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
@@ -202,7 +202,7 @@ async function close(server: Server): Promise<void> {
   clearInterval(sweeping)
 }
 
-/** What never became a request is answered all the same, and its socket closed. */
+/** Bytes that are not a valid request receive a response too; then the socket is closed. */
 function answerBroken(
   error: Error,
   socket: Duplex,
@@ -249,7 +249,7 @@ function brokenAs(error: Error, longestUrl: number): BrokenRequest {
   }
 }
 
-/** Whether the request line alone was too long; Node keeps the packet that broke the limit. */
+/** Whether the request line itself was too long; Node keeps the packet that exceeded the limit. */
 function isLineTooLong(error: Error, longestUrl: number): boolean {
   const packet: unknown = 'rawPacket' in error ? error.rawPacket : undefined
   if (!Buffer.isBuffer(packet)) return false

@@ -11,7 +11,7 @@ type Address = {
   readonly setting: string
 }
 
-/** Starts to listen. @returns the server's URL @throws MustAct where the port is taken */
+/** Starts to listen. @returns the server's URL @throws MustAct if the port is taken */
 export async function listenOn(server: Server, { host, port, setting }: Address): Promise<string> {
   try {
     server.listen(port, host)
@@ -24,14 +24,14 @@ export async function listenOn(server: Server, { host, port, setting }: Address)
   return `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
 }
 
-/** An error of listening in words, where it is one that a person can mend. */
+/** An error of listening, as `MustAct` if a person can fix it. */
 export function portError(cause: unknown, port: number, setting: string): unknown {
   const choose = `choose another with ${setting} (--${flagOf(setting)})`
   switch (codeOf(cause)) {
     case 'EADDRINUSE':
       return new MustAct(`port ${port} is in use: stop what uses it, or ${choose}`, { cause })
     case 'EACCES':
-      return new MustAct(`port ${port} is not for this user to open: ${choose}`, { cause })
+      return new MustAct(`this user may not open port ${port}: ${choose}`, { cause })
     default:
       return cause
   }

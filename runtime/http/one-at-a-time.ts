@@ -1,12 +1,13 @@
 /**
- * A client may send requests before it has read the answers to earlier ones (pipelining). Answers go
- * out in that order, so one that is made early lies in memory until the client has read all before
- * it: for ever after a stream. Here a request waits for its turn before anything is done for it.
+ * A client may send requests before it has read the responses to earlier ones (pipelining).
+ * Responses are sent in that order, so an early one would stay in memory until the client has read
+ * all earlier ones, which after a stream is never. So a request waits for its turn before any work
+ * is done for it.
  */
 import type { RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Requests that a client may send ahead of an answer; its connection is closed at one more. */
+/** Requests that a client may send ahead of a response; one more closes its connection. */
 export const mostAhead = 32
 
 export function oneAtATime(listener: RequestListener): RequestListener {
@@ -35,7 +36,7 @@ export function oneAtATime(listener: RequestListener): RequestListener {
       begin(socket, response, answer)
     } else if (line.length < mostAhead) {
       line.push(() => {
-        // answered for us meanwhile: the connection is about to close
+        // it already has a response: the connection is about to close
         if (response.headersSent) next(socket)
         else begin(socket, response, answer)
       })

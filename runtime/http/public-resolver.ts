@@ -1,6 +1,6 @@
 /**
- * Names to addresses that may be dialled. Asks by c-ares: `dns.lookup` shares four threads, which
- * a few names that never answer would hold for everybody.
+ * Resolves names to addresses that may be dialled. It uses c-ares: `dns.lookup` shares four threads,
+ * which a few names without a response would block for the whole process.
  */
 import { Resolver } from 'node:dns/promises'
 import { judgeAddress } from '../../core/access/public-address.ts'
@@ -11,14 +11,14 @@ export type Resolution =
   | { readonly fault: 'dns' | 'blocked_address'; readonly detail: string }
 
 export type PublicResolver = {
-  /** All addresses of a name, or why it must not be dialled: one bad address spoils all. */
+  /** All addresses of a name, or why it must not be dialled: one bad address is enough. */
   readonly resolve: (hostname: string) => Promise<Resolution>
-  /** Whether a socket may go on that is connected to this address. */
+  /** Whether a socket that is connected to this address may be used. */
   readonly mayDial: (address: string) => boolean
 }
 
 type Options = {
-  /** Lets loopback addresses through, and nothing else. */
+  /** Also allows loopback addresses. */
   readonly allowInsecure: boolean
   /** Instead of the system's; `address:port`. */
   readonly servers?: readonly string[]
@@ -41,8 +41,10 @@ export function publicResolver({ allowInsecure, servers }: Options): PublicResol
     if (judgeAddress(bare) !== 'not_an_address') return [bare]
     if (allowInsecure && /^localhost\.?$/.test(bare)) return ['127.0.0.1']
     const answers = await Promise.allSettled([resolver.resolve4(bare), resolver.resolve6(bare)])
-    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    if (found.length > 0) return found
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value : [],
+    )
+    if (addresses.length > 0) return addresses
     throw answers[0]?.status === 'rejected' ? answers[0].reason : new Error('no address')
   }
 

@@ -1,13 +1,13 @@
-/** The one reader of request bodies. What a fault means to the caller is the business of who answers. */
+/** The one reader of request bodies. The server decides the response to a fault. */
 import type { Context } from 'koa'
 import { koaBody } from 'koa-body'
 import { codeOf } from '../exit.ts'
 
 export type BodyFaultWhy =
-  /** It has a Content-Encoding: what is small when sent may be large when unpacked. */
+  /** It has a Content-Encoding: a small compressed body may be huge when unpacked. */
   | 'encoded'
   | 'too_long'
-  /** It is not what its type says. */
+  /** It does not match its content type. */
   | 'malformed'
   /** The connection ended before the body did. */
   | 'broken_off'
@@ -27,11 +27,11 @@ type Options = {
   readonly json?: readonly string[]
   /** Whether the fields of a form are read. */
   readonly form?: boolean
-  /** Whether `text/*` is read, as it is. */
+  /** Whether `text/*` is read, unparsed. */
   readonly text?: boolean
 }
 
-/** Reads a body of one of the kinds; of any other it gives undefined. Throws BodyFault. */
+/** Reads a body of one of the kinds; undefined for any other. Throws BodyFault. */
 export function bodyReader({
   longestBytes,
   json = [],
@@ -56,7 +56,7 @@ export function bodyReader({
     try {
       await parse(ctx, async () => undefined)
     } catch (thrown) {
-      // what was not read yet would be in front of the next request of the connection
+      // the unread rest would otherwise be parsed as the connection's next request
       ctx.req.resume()
       const why = whyOf(thrown)
       throw why === undefined ? thrown : new BodyFault(why, thrown)

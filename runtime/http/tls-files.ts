@@ -1,4 +1,4 @@
-/** A certificate and its key in files, watched: whoever serves with them reads them again. */
+/** A certificate and its key in files, watched so that a server reads them again when they change. */
 import { unwatchFile, watchFile } from 'node:fs'
 import { WrongUsage } from '../exit.ts'
 import { readSettings, type SettingsSource } from '../settings.ts'
@@ -9,13 +9,13 @@ export type TlsFiles = Disposable & {
   readonly onChange: (listener: () => void) => void
 }
 
-/** Both files change, one after the other: the pair is read when both are still. */
+/** Both files change, one after the other: the pair is read when neither has changed for a while. */
 const lookEveryMs = 2_000
 const settleMs = 1_000
 
 /**
- * AIRPROOF_TLS_CERT_FILE and AIRPROOF_TLS_KEY_FILE; undefined where neither is said.
- * @throws WrongUsage where only one of them is
+ * AIRPROOF_TLS_CERT_FILE and AIRPROOF_TLS_KEY_FILE; undefined if neither is set.
+ * @throws WrongUsage if only one of them is
  */
 export function openTlsFiles(source: SettingsSource): TlsFiles | undefined {
   const settings = readSettings(source)

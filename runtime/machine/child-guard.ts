@@ -1,15 +1,15 @@
 /**
  * Ends a program that we started when we die, however we die: a shell waits for a line on a pipe
- * that only we hold. The system closes it with us, and soon after the shell sends SIGTERM. Windows has no such
- * shell: there the next start ends what was left (`engines/orphan.ts`).
+ * that only we hold. The system closes it with us, and soon after the shell sends SIGTERM. Windows has
+ * no such shell: there the next start ends what was left over (`engines/orphan.ts`).
  */
 import { spawn } from 'node:child_process'
 
-/** Our own processes stop in order meanwhile, for which they need NATS. */
+/** Meanwhile our own processes stop in order, for which they need NATS. */
 const graceSeconds = 3
 const script = `read -r _ || { sleep ${graceSeconds}; kill -TERM "$0"; }`
 
-/** @param ended resolves when the program is gone: its id may then be another's, so the guard goes */
+/** @param ended resolves when the program is gone: its pid may then be reused, so the guard ends too */
 export function guardChild(pid: number, ended: Promise<unknown>): void {
   if (process.platform === 'win32') return
   const guard = spawn('/bin/sh', ['-c', script, String(pid)], {
@@ -17,7 +17,7 @@ export function guardChild(pid: number, ended: Promise<unknown>): void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // without it only a kill -9 of ours leaves something, as long as nothing else starts on the folder
+  // without a guard, only a kill -9 of this process leaves the program running, until the next start
   guard.on('error', () => undefined)
   guard.stdin.on('error', () => undefined)
   guard.unref()

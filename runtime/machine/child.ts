@@ -1,7 +1,7 @@
 /**
- * A child process that is never left behind: it has a process group of its own (a terminal's
- * Ctrl-C reaches only us, so children stop in our order), it is asked to stop and after a grace
- * made to, and when we are killed one of our own sees the channel close and a guard ends the others.
+ * A child process that is never left running: it has its own process group (a terminal's Ctrl-C
+ * reaches only us, so children stop in our order), it receives SIGTERM and after a grace SIGKILL, and
+ * when we are killed, one of our own processes sees the channel close and a guard ends any other.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export type Child = AsyncDisposable & {
   readonly exited: Promise<Exit>
   readonly isAlive: () => boolean
   readonly kill: (signal: NodeJS.Signals) => void
-  /** SIGTERM, and SIGKILL when the grace is over. Resolves when the process is gone. */
+  /** SIGTERM, then SIGKILL after the grace. Resolves when the process is gone. */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<Exit>
 }
 
@@ -28,9 +28,9 @@ export type ChildOptions = {
   readonly args: readonly string[]
   readonly env: Environment
   readonly cwd?: string
-  /** Opens the channel by which a process of ours (`stop-signal.ts`) notices our own death. */
+  /** Opens the channel by which one of our own processes (`stop-signal.ts`) notices our death. */
   readonly hasChannel?: boolean
-  /** Not one of our own, so it cannot notice our death: it is sent SIGTERM then (`child-guard.ts`). */
+  /** Not our own program, so it cannot notice our death: a guard then sends it SIGTERM (`child-guard.ts`). */
   readonly isGuarded?: boolean
   /** Each line that the child writes, without its end. */
   readonly onLine: (line: string, from: 'stdout' | 'stderr') => void
@@ -38,7 +38,7 @@ export type ChildOptions = {
 
 const stopGraceMs = 10_000
 
-/** Resolves when the process runs. @throws MustAct where it cannot be started */
+/** Resolves when the process runs. @throws MustAct if it cannot be started */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { command, args, env, cwd, hasChannel = false, onLine } = options
   const { isGuarded = false } = options
@@ -82,7 +82,7 @@ function handleOf(child: ChildProcess, exited: Promise<Exit>): Child {
   }
 }
 
-/** Waits for the output to end too: what a process says as it dies is read. */
+/** Waits for the end of the output too, so the last lines of a dying process are read. */
 const exitOf = (child: ChildProcess): Promise<Exit> =>
   new Promise((resolve) => {
     child.once('error', () => resolve({ code: null, signal: null }))

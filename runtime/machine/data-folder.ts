@@ -15,21 +15,21 @@ import { writePrivateFile } from '../private-file.ts'
 
 const mebibyte = 2 ** 20
 
-/** With less room the engines would stop half-way. */
+/** With less space the engines would stop half-way. */
 export const leastRoomBytes = 256 * mebibyte
 
 export const mebibytes = (bytes: number): number => Math.floor(bytes / mebibyte)
 
-/** What its file system still takes, for a user that is not root. */
+/** The free space of its file system, for a user other than root. */
 export function roomBytesOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize
 }
 
 /**
- * Takes a data folder for this process alone, until disposed or dead, however it dies: the lock is
- * the operating system's, by way of an SQLite file, so there is no stale one to clear away.
- * @throws MustAct where another process has it, it cannot be used, or the disk has no room
+ * Locks a data folder for this process, until it is disposed or the process dies: the operating
+ * system holds the lock, through an SQLite file, so there is never a stale one.
+ * @throws MustAct if another process has it, it cannot be used, or the disk is full
  */
 export function openDataFolder(folder: string, { needsBytes = leastRoomBytes } = {}): Disposable {
   try {
@@ -52,34 +52,35 @@ export function openDataFolder(folder: string, { needsBytes = leastRoomBytes } =
     }
   } catch (cause) {
     if (cause instanceof MustAct) throw cause
-    throw new MustAct(`${whatIsWrong(folder, cause)}, or choose another folder with --data`, {
+    throw new MustAct(`${faultInWords(folder, cause)}, or choose another folder with --data`, {
       cause,
     })
   }
 }
 
-/** A start that failed leaves no folder that it made. Where anything else is in it, it stays. */
+/** A failed start removes the folder that it made, unless anything else is in it. */
 function removeUnused(folder: string): void {
   if (readdirSync(folder).some((name) => !name.startsWith('up.lock'))) return
   rmSync(folder, { recursive: true, force: true })
 }
 
 /**
- * One folder at a time: asked to make all of them at once, Node never returns where the file
- * system takes no folder and says that the parent is missing, as /proc does.
- * @returns whether it was not there
+ * Makes one folder at a time: with `recursive`, Node never returns if the file system accepts no
+ * folder and reports a missing parent, as /proc does.
+ * @returns whether it made the folder
  */
 function makeFolder(folder: string): boolean {
-  const found = statOf(folder)
-  if (found?.isDirectory()) return false
-  if (found) throw new MustAct(`${folder} is a file: move it away, or choose another with --data`)
+  const existing = statOf(folder)
+  if (existing?.isDirectory()) return false
+  if (existing)
+    throw new MustAct(`${folder} is a file: move it away, or choose another folder with --data`)
   const parent = dirname(folder)
   if (parent !== folder) makeFolder(parent)
   mkdirSync(folder, { mode: 0o700 })
   return true
 }
 
-/** Undefined where nothing is there; what is above it is looked at next. */
+/** Undefined if nothing is there; its parent is checked next. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path)
@@ -112,20 +113,20 @@ const isBusy = (error: unknown): boolean =>
   typeof error.errcode === 'number' &&
   error.errcode % 256 === 5
 
-function whatIsWrong(folder: string, error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error)
+function faultInWords(folder: string, error: unknown): string {
+  const cause = error instanceof Error ? error.message : String(error)
   switch (codeOf(error)) {
     case 'EPERM':
     case 'EACCES':
     case 'EROFS':
     case 'ERR_SQLITE_ERROR':
-      return `not allowed to write into ${folder} (${said}): see that it belongs to you and is neither read-only nor immutable`
+      return `not allowed to write into ${folder} (${cause}): make sure that it belongs to you and is neither read-only nor immutable`
     case 'ENOENT':
-      return `no folder can be made at ${folder}: its file system takes none (${said}): make one elsewhere`
+      return `no folder can be made at ${folder}, as its file system does not accept one (${cause}): make one elsewhere`
     case 'EEXIST':
-      return `${folder} is a link that leads nowhere: remove it`
+      return `${folder} is a link to a missing target: remove it`
     default:
-      return `${folder} cannot be used (${said}): see what is there`
+      return `${folder} cannot be used (${cause}): check what is there`
   }
 }
 

@@ -5,15 +5,15 @@ import { listenOn } from '../http/listen.ts'
 
 const loopback = '127.0.0.1'
 /**
- * Below the ports that systems give to outgoing connections: one of those may be taken by the
- * next connection of anybody, before whoever asked for a free port listens on it.
+ * Below the ports that systems use for outgoing connections: the next connection of any process
+ * could take one of those before the caller listens on it.
  */
 const [from, to] = [20_000, 32_000]
 const mostTries = 100
 
 /**
- * A loopback port that was free a moment ago: `port` itself, or any where it is 0.
- * @param setting the variable that chose it @throws MustAct where it is taken
+ * A loopback port that was free a moment ago: `port` itself, or any if it is 0.
+ * @param setting the variable that chose it @throws MustAct if it is taken
  */
 export async function freePort(port = 0, setting = 'port'): Promise<number> {
   if (port !== 0) return await listenOnce(port, setting)

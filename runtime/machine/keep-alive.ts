@@ -1,58 +1,58 @@
 /**
- * One service under supervision: started, started again whenever it ends or is frozen. One that
- * keeps ending is given up when it is vital; any other is degraded: tried again for ever, at longer
- * and longer times, while the rest goes on. Its end after it was disposed is not a failure.
+ * One service under supervision: started, and restarted whenever it exits or is frozen. A vital
+ * service that keeps exiting is given up; any other is degraded: retried without end, after longer
+ * and longer pauses, while the rest continues. Its exit after it was disposed is not a failure.
  */
 
 import { exitCodes, inWords, MustAct } from '../exit.ts'
 import type { Logger } from '../log.ts'
 import { pause } from '../pause.ts'
 import { type Child, type Exit, exitInWords } from './child.ts'
-import { type Heard, type SilenceBound, silenceBound, watchSilence } from './watch-silence.ts'
+import { type Health, type SilenceBound, silenceBound, watchSilence } from './watch-silence.ts'
 
 export type Service = {
   readonly name: string
   readonly start: () => Promise<Child>
-  /** What it said last, for the person who must act. */
+  /** Its last line of output, for the person who must act. */
   readonly lastWords?: () => string | undefined
-  /** Asks whether it still does anything. */
-  readonly hear?: (withinMs: number) => Promise<Heard>
+  /** Checks whether it still works. */
+  readonly health?: (withinMs: number) => Promise<Health>
 }
 
-export type Kept = AsyncDisposable & {
+export type Supervised = AsyncDisposable & {
   readonly name: string
   readonly pid: () => number
   /** Rejects with MustAct when the service is given up; never resolves. */
   readonly failed: Promise<never>
-  /** Why it keeps ending, in words; undefined: it does not. */
+  /** Why it keeps exiting, for people; undefined: it does not. */
   readonly degraded: () => string | undefined
-  /** Stops it in good order; it is started again, which counts against no bound. */
+  /** Stops it in order and starts it again; this does not count towards the bound. */
   readonly restart: () => Promise<void>
 }
 
 type KeepOptions = {
   readonly log: Logger
-  /** Nothing goes on without it: it is given up when it keeps ending. */
+  /** Nothing works without it: it is given up when it keeps exiting. */
   readonly isVital?: boolean
-  /** It keeps ending: so many ends within that time; not vital, so many with less between two. */
+  /** It keeps exiting: `ends` exits within `withinMs`; if not vital, `ends` in a row with less between two. */
   readonly bound?: { readonly ends: number; readonly withinMs: number }
   readonly firstPauseMs?: number
   readonly silence?: SilenceBound
-  /** Called when it runs again, with another pid, and when it becomes degraded or recovers. */
+  /** Called after a restart, with another pid, and when it becomes degraded or recovers. */
   readonly onRestart?: () => void
 }
 
-/** Between two tries of one that keeps ending. */
+/** Between two starts of a service that keeps exiting. */
 const longestPauseMs = 60_000
 
-/** @throws what the first start throws: only a service that once ran is started again */
-export async function keepAlive(service: Service, options: KeepOptions): Promise<Kept> {
+/** @throws what the first start throws: only a service that once ran is restarted */
+export async function keepAlive(service: Service, options: KeepOptions): Promise<Supervised> {
   const { log, bound = { ends: 5, withinMs: 60_000 }, firstPauseMs = 200, onRestart } = options
   const { silence = silenceBound, isVital = true } = options
   const { name } = service
   const stopping = new AbortController()
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
-  // Whoever does not look at it must not be ended by it.
+  // a caller that does not use it must not exit because of it
   failed.catch(() => undefined)
   let child = await service.start()
   let wanted: Child | undefined
@@ -65,14 +65,14 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
     if (why !== undefined && degraded === undefined)
       log.error(
         { service: name, reason: why },
-        `${name} keeps ending: the rest goes on without it, and it is tried again`,
+        `${name} keeps exiting: the rest continues without it, and it is restarted`,
       )
     if (why === undefined && degraded !== undefined)
       log.info({ service: name }, `${name} runs again`)
     degraded = why
     onRestart?.()
   }
-  /** What has run for that long does not keep ending. */
+  /** A service that has run for that long no longer counts as degraded. */
   const recoverLater = (started: Child): void =>
     void pause(bound.withinMs, stopping.signal).then(() => {
       if (degraded === undefined || child !== started || !child.isAlive()) return
@@ -82,17 +82,17 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
   const afterEnd = async (how: string, isFinal: boolean): Promise<void> => {
     const nowMs = performance.now()
     endsAtMs = [...endsAtMs, nowMs].filter((endMs) => nowMs - endMs < bound.withinMs)
-    const said = service.lastWords?.()
-    const reason = `${how}${said === undefined ? '' : `: ${said}`}`
+    const lastLine = service.lastWords?.()
+    const reason = `${how}${lastLine === undefined ? '' : `: ${lastLine}`}`
     if (isVital && isFinal) throw new MustAct(`${name} cannot run (${reason})`)
     if (isVital && endsAtMs.length >= bound.ends)
       throw new MustAct(
-        `${name} ended ${endsAtMs.length} times within ${bound.withinMs / 1_000} s, last with ${reason}`,
+        `${name} exited ${endsAtMs.length} times within ${bound.withinMs / 1_000} s, last with ${reason}`,
       )
     endsInARow = nowMs - startedAtMs < bound.withinMs ? endsInARow + 1 : 1
     if (!isVital && (isFinal || endsInARow >= bound.ends))
-      setDegraded(`it ended ${endsInARow} times, last with ${reason}`)
-    log.warn({ service: name, ends: endsInARow }, `${name} ended (${reason}): starting again`)
+      setDegraded(`it exited ${endsInARow} times, last with ${reason}`)
+    log.warn({ service: name, ends: endsInARow }, `${name} exited (${reason}): restarting`)
     const pauseMs = firstPauseMs * 2 ** Math.min(endsInARow - 1, 20)
     await pause(Math.min(longestPauseMs, pauseMs), stopping.signal)
   }
@@ -115,16 +115,16 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
       if (!stopping.signal.aborted) await startAgain()
     }
   }
-  const { hear } = service
+  const { health } = service
   const listening =
-    hear &&
+    health &&
     watchSilence({
-      ask: hear,
+      check: health,
       bound: silence,
       stop: stopping.signal,
       onFrozen: () => {
-        log.warn({ service: name, pid: child.pid }, `${name} is frozen: ending it`)
-        // it hears nothing else
+        log.warn({ service: name, pid: child.pid }, `${name} is frozen: killing it`)
+        // a frozen process does not react to any other signal
         child.kill('SIGKILL')
       },
     })
@@ -142,11 +142,11 @@ export async function keepAlive(service: Service, options: KeepOptions): Promise
       stopping.abort()
       await child.stop()
       await watching
-      // A start that was under way when we stopped.
+      // a start that was under way when we stopped
       await child.stop()
     },
   }
 }
 
-/** Called wrongly: the same call again is as wrong. */
+/** Called wrongly: a retry cannot succeed. */
 const isFinal = ({ code }: Exit): boolean => code === exitCodes.wrongUsage

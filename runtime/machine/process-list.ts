@@ -1,7 +1,7 @@
 /**
- * Which processes of ours run on a data folder: a file each in `processes/`, written when its admin
- * port is open and removed when it ends. One that was killed leaves its file; the next process of
- * that name clears it away.
+ * Which of our processes run on a data folder: one file each in `processes/`, written when its admin
+ * port is open and removed when it exits. A killed process leaves its file; the next process of that
+ * name removes it.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ import { writePrivateFile } from '../private-file.ts'
 export type ListedProcess = {
   readonly name: string
   readonly pid: number
-  /** Of its admin port. */
+  /** The URL of its admin port. */
   readonly admin: string
 }
 
 const folderIn = (dataFolder: string): string => join(dataFolder, 'processes')
 
-/** A folder that cannot be written keeps no process from its work: it is then not listed. */
+/** If the folder cannot be written, the process works all the same, but is not listed. */
 export function enterProcess(dataFolder: string, entry: ListedProcess, log: Logger): Disposable {
   const file = join(folderIn(dataFolder), `${entry.name}-${entry.pid}.json`)
   try {
@@ -41,7 +41,7 @@ export function listProcesses(dataFolder: string): readonly ListedProcess[] {
   })
 }
 
-/** Whether a process has this id now; it may be another one than the one that was listed. */
+/** Whether a process has this pid now; it may be another than the one that was listed. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -60,7 +60,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** Undefined where it is gone by now, or not of our making. */
+/** Undefined if it is already gone, or is not one of ours. */
 function readEntry(file: string): ListedProcess | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * `ready.json` in the data folder: written when everything answers, gone when it stops. Scripts
- * wait for it and every command finds the running instance by it.
+ * `ready.json` in the data folder: written when everything is ready, removed when it stops. Scripts
+ * wait for it, and every command finds the running instance through it.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,15 +13,15 @@ export type RunningInstance = {
   readonly api: string
   readonly dashboard?: string
   readonly nats: string
-  /** As whom the command line signs in to a NATS of our own. */
+  /** The user with which the command line signs in to our own NATS. */
   readonly nats_operator?: { readonly user: string; readonly password: string }
-  /** File of its certificate, where it speaks TLS. */
+  /** File of its certificate, if it uses TLS. */
   readonly nats_pin?: string
   /** Where MQTT devices sign in. */
   readonly mqtt?: string
-  /** Where firmware posts to over HTTP. */
+  /** Where firmware posts readings over HTTP. */
   readonly push?: string
-  /** Where readings are kept. */
+  /** Where readings are stored. */
   readonly store?: StorePlace
   /** A node of the chain, and the contract there; absent: nothing is anchored. */
   readonly rpc?: string
@@ -29,20 +29,20 @@ export type RunningInstance = {
   readonly key: string
   readonly account: { readonly email: string; readonly password: string }
   readonly pids: Readonly<Record<string, number>>
-  /** Processes that keep ending, and why, while the rest goes on without them. */
+  /** Processes that keep exiting, and why, while the rest continues without them. */
   readonly degraded?: Readonly<Record<string, string>>
 }
 
 const fileIn = (dataFolder: string): string => join(dataFolder, 'ready.json')
 
-/** What runs on this data folder, or undefined where nothing does. @throws NewerFormat */
+/** What runs on this data folder, or undefined if nothing does. @throws NewerFormat */
 export function readRunningInstance(dataFolder: string): RunningInstance | undefined {
   try {
-    const found = asVersion1('ready', JSON.parse(readFileSync(fileIn(dataFolder), 'utf8')))
-    return isRunningInstance(found) ? found : undefined
+    const written = asVersion1('ready', JSON.parse(readFileSync(fileIn(dataFolder), 'utf8')))
+    return isRunningInstance(written) ? written : undefined
   } catch (error) {
-    // Half a file cannot be: it is written aside and renamed. Anything else that is no JSON
-    // is not ours.
+    // an incomplete file is impossible, as it is written aside and renamed: if it is not JSON,
+    // it is not ours
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
     throw error
   }

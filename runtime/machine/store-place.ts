@@ -1,4 +1,4 @@
-/** A store as it is set, and its place as it is written down: without what opens it. */
+/** A store's settings, and its place as it is recorded: without credentials. */
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -33,7 +33,7 @@ export const placeInWords = (place: StorePlace): string =>
 
 type Fields = { readonly all: readonly string[]; readonly everywhere: readonly string[] }
 
-/** Every field of a place, and those that say the same on any machine: paths and hosts may differ. */
+/** Every field of a place, and those that are equal on any machine: paths and hosts may differ. */
 const fieldsOf: Readonly<Record<StorePlace['kind'], Fields>> = {
   sqlite: { all: ['file'], everywhere: [] },
   influx: { all: ['url', 'org', 'bucket'], everywhere: ['org', 'bucket'] },
@@ -45,10 +45,10 @@ export function isPlace(value: unknown): value is StorePlace {
   return known?.all.every((name) => typeof field(name) === 'string') ?? false
 }
 
-/** Whether two places are one store, as far as two machines can say. */
-export const isSameStore = (one: StorePlace, other: StorePlace): boolean =>
-  one.kind === other.kind &&
-  fieldsOf[one.kind].everywhere.every((name) => Reflect.get(one, name) === Reflect.get(other, name))
+/** Whether two places are the same store, as far as it can be seen from two machines. */
+export const isSameStore = (a: StorePlace, b: StorePlace): boolean =>
+  a.kind === b.kind &&
+  fieldsOf[a.kind].everywhere.every((name) => Reflect.get(a, name) === Reflect.get(b, name))
 
-/** Where one machine keeps its readings unless InfluxDB is named. */
+/** Where a machine stores its readings unless InfluxDB is configured. */
 export const sqliteFileIn = (dataFolder: string): string => join(dataFolder, 'readings.sqlite')

@@ -1,18 +1,18 @@
 /**
- * Notices that a process is alive and does nothing any more: stopped, or caught in a loop. It is
- * asked again and again, and found frozen after several questions in a row that it took and never
- * answered, each with its full time; so neither one long piece of work nor a sleep of the asker counts,
- * nor a process that does not listen yet.
+ * Notices that a process is alive but no longer works: stopped, or caught in a loop. Its health is
+ * checked again and again, and it counts as frozen after several requests in a row that it accepted
+ * and never answered within their full time. So neither one long piece of work, nor a suspended
+ * supervisor, nor a process that is not listening yet counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Heard = 'answered' | 'not listening' | 'silent'
+export type Health = 'answered' | 'not listening' | 'silent'
 
 export type SilenceBound = {
-  /** Between two questions. */
+  /** Between two checks. */
   readonly everyMs: number
   readonly answerWithinMs: number
-  /** So many in a row unanswered, and it is frozen. */
+  /** It is frozen after this many unanswered checks in a row. */
   readonly unanswered: number
 }
 
@@ -20,27 +20,27 @@ export type SilenceBound = {
 export const silenceBound: SilenceBound = { everyMs: 5_000, answerWithinMs: 5_000, unanswered: 6 }
 
 type Options = {
-  readonly ask: (withinMs: number) => Promise<Heard>
+  readonly check: (withinMs: number) => Promise<Health>
   readonly bound: SilenceBound
   readonly onFrozen: () => void
   readonly stop: AbortSignal
 }
 
-/** Resolves when stopped; goes on after it has told, since another process may be there by then. */
-export async function watchSilence({ ask, bound, onFrozen, stop }: Options): Promise<void> {
+/** Resolves when stopped; continues after `onFrozen`, as that is followed by a restart. */
+export async function watchSilence({ check, bound, onFrozen, stop }: Options): Promise<void> {
   let unanswered = 0
   while (!stop.aborted) {
     await sleep(bound.everyMs, undefined, { signal: stop, ref: false }).catch(() => undefined)
     if (stop.aborted) return
-    unanswered = (await ask(bound.answerWithinMs)) === 'silent' ? unanswered + 1 : 0
+    unanswered = (await check(bound.answerWithinMs)) === 'silent' ? unanswered + 1 : 0
     if (unanswered < bound.unanswered || stop.aborted) continue
     unanswered = 0
     onFrozen()
   }
 }
 
-/** Asks `/health` of an admin port on this machine. */
-export async function askHealth(adminPort: number, withinMs: number): Promise<Heard> {
+/** Requests `/health` from an admin port on this machine. */
+export async function checkHealth(adminPort: number, withinMs: number): Promise<Health> {
   const late = AbortSignal.timeout(withinMs)
   try {
     const response = await fetch(`http://127.0.0.1:${adminPort}/health`, {

@@ -1,4 +1,4 @@
-/** What of a stream that is there differs from the table, and what may be done about it. */
+/** How an existing stream differs from the table, and which differences may be changed. */
 import { isDeepStrictEqual } from 'node:util'
 import { PersistMode, type StreamConfig } from '@nats-io/jetstream'
 import type { NamedStream } from './stream-table.ts'
@@ -12,11 +12,11 @@ export type Difference = {
   readonly stays: string | undefined
 }
 
-/** What bounds a stream; −1 and 0: it has no such bound. */
+/** The bounds of a stream; −1 and 0: it has no such bound. */
 const bounds = ['max_bytes', 'max_msgs', 'max_msg_size', 'max_age'] as const
 type Bound = (typeof bounds)[number]
 
-/** These are as the table says. */
+/** These follow the table. */
 const ours = [
   'subjects',
   'description',
@@ -31,56 +31,56 @@ const ours = [
   'deny_purge',
 ] as const
 
-/** These are as they were when the stream was made: the server changes them under no condition. */
+/** These stay as they were when the stream was made: the server never changes them. */
 const fixed = ['storage', 'retention', 'persist_mode'] as const
 
-/** It was made for a single server, where each write would wait for the disk. */
+/** Such a stream was made for a single server, so that a write need not wait for the disk. */
 const notReplicated =
   'the server keeps no copies of a stream whose writes are not synced: it needs a new stream'
 
-/** In the stream's metadata: the bounds that airproof set, so that an operator's own are told apart. */
+/** In the stream's metadata: the bounds that airproof set, to distinguish them from an operator's own. */
 const boundsKey = 'airproof_bounds'
 
-export function differencesOf(found: StreamConfig, config: NamedStream): readonly Difference[] {
+export function differencesOf(current: StreamConfig, config: NamedStream): readonly Difference[] {
   const { name: stream } = config
   const differences: Difference[] = []
   const differ = (field: keyof StreamConfig, stays?: string): void => {
-    differences.push({ stream, field, from: found[field], to: config[field], stays })
+    differences.push({ stream, field, from: current[field], to: config[field], stays })
   }
   for (const field of ours)
-    if (config[field] !== undefined && !isSame(found[field], config[field])) differ(field)
-  const set = boundsSetBy(found)
+    if (config[field] !== undefined && !isSame(current[field], config[field])) differ(field)
+  const set = boundsSetBy(current)
   for (const field of bounds) {
     const wanted = config[field] ?? 0
-    const has = found[field] ?? 0
+    const has = current[field] ?? 0
     if (wanted <= 0 || wanted === has) continue
     const isOurs = has <= 0 || has === set[field]
     differ(field, isOurs ? undefined : 'an operator has chosen it')
   }
   for (const field of fixed)
-    if (config[field] !== undefined && (found[field] ?? config[field]) !== config[field])
+    if (config[field] !== undefined && (current[field] ?? config[field]) !== config[field])
       differ(field, 'the server cannot change it: it needs a new stream')
   const { num_replicas: replicas = 1 } = config
-  if (replicas > found.num_replicas)
-    differ('num_replicas', found.persist_mode === PersistMode.Async ? notReplicated : undefined)
-  if (replicas < found.num_replicas)
-    differ('num_replicas', 'fewer copies are never made by themselves: use `nats stream edit`')
+  if (replicas > current.num_replicas)
+    differ('num_replicas', current.persist_mode === PersistMode.Async ? notReplicated : undefined)
+  if (replicas < current.num_replicas)
+    differ('num_replicas', 'copies are never removed automatically: use `nats stream edit`')
   return differences
 }
 
 /** What to change; undefined: nothing. */
 export function changesOf(
-  found: StreamConfig,
+  current: StreamConfig,
   config: NamedStream,
 ): Partial<StreamConfig> | undefined {
-  const changed = differencesOf(found, config).filter(({ stays }) => stays === undefined)
+  const changed = differencesOf(current, config).filter(({ stays }) => stays === undefined)
   const changes = Object.fromEntries(changed.map(({ field, to }) => [field, to]))
-  const metadata = { ...found.metadata, ...boundsOf(config, { ...found, ...changes }) }
-  const isKnown = found.metadata?.[boundsKey] === metadata[boundsKey]
+  const metadata = { ...current.metadata, ...boundsOf(config, { ...current, ...changes }) }
+  const isKnown = current.metadata?.[boundsKey] === metadata[boundsKey]
   return changed.length === 0 && isKnown ? undefined : { ...changes, metadata }
 }
 
-/** As the stream is made. */
+/** The configuration to make the stream with. */
 export const asMade = (config: NamedStream): NamedStream => ({
   ...config,
   metadata: boundsOf(config, config),
@@ -108,7 +108,7 @@ const isSame = (a: unknown, b: unknown): boolean =>
 export const differenceInWords = ({ stream, field, from, to, stays }: Difference): string =>
   stays === undefined
     ? `${stream}: ${field} ${shown(from)} → ${shown(to)}`
-    : `${stream}: ${field} stays ${shown(from)}, and this version makes it ${shown(to)}: ${stays}`
+    : `${stream}: ${field} stays ${shown(from)}, though this version makes it ${shown(to)}: ${stays}`
 
 const shown = (value: unknown): string =>
   value === undefined ? 'unset' : typeof value === 'string' ? value : JSON.stringify(value)

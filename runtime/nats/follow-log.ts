@@ -10,24 +10,24 @@ import { openPull } from './pull.ts'
 export type LogEntry = {
   /** The message's sequence in READINGS. */
   readonly seq: number
-  /** undefined: a foreign message, counted and reported already; its sequence is passed over. */
+  /** undefined: a foreign message, already counted and reported; its sequence is skipped. */
   readonly message: LogMessage | undefined
-  /** How many messages the server holds behind this one: 0 is the present. */
+  /** How many messages the server holds after this one; 0: this is the newest. */
   readonly pending: number
 }
 
 export type LogFollower = AsyncDisposable & AsyncIterable<LogEntry>
 
 type FollowOptions = {
-  /** The first sequence wanted; what was trimmed before the first one held is skipped. */
+  /** The first sequence to read; if it was trimmed, reading starts at the first one there. */
   readonly fromSeq: number
   /** Only this partition's messages. */
   readonly partition?: number
-  /** Read ahead at most so many messages, each up to 512 KB. */
+  /** How many messages are read ahead at most, each up to 512 KB. */
   readonly maxMessages?: number
 }
 
-/** Between two tries to read the message that an entry follows. */
+/** Between two tries to read the previous message of an entry. */
 const againMs = 250
 
 /** Survives reconnects. Ends when it is disposed. */

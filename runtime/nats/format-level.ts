@@ -1,7 +1,7 @@
 /**
  * The format level of an instance (`schemas/format-level.ts`): KV `system`, key `format`; absent: 1.
  * It only rises. Each process watches it and reports in KV `leases` the newest level that it knows,
- * so that it is raised only when every process that runs can read what is written from then on.
+ * so that it is raised only when every running process can read what is written from then on.
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,32 +14,32 @@ import { MustAct } from '../exit.ts'
 import { ourVersion } from '../version.ts'
 import { leaseRoundMs } from './leases.ts'
 
-/** What a writer needs to know: it asks for each message, as the level may rise at any time. */
+/** For writers, which read it for each message, as the level may rise at any time. */
 export type LevelNow = { readonly current: () => FormatLevel }
 
-/** What a live process reports; its key in KV `leases` names it and ends with it. */
+/** The report of a live process; its key in KV `leases` names the process and is deleted with it. */
 export type LevelReport = {
   /** The newest level that it knows. */
   readonly level: number
   readonly version: string
   readonly host: string
   readonly pid: number
-  /** How often it was renewed: one that does not go on is what a killed process left. */
+  /** How often it was renewed: if it stops rising, the process was killed. */
   readonly renewed: number
 }
 
 type Watching = {
   /** `pipeline`, `api`, … */
   readonly name: string
-  /** No other process has it. */
+  /** Unique among the processes. */
   readonly id: string
-  /** The level was raised above what this process knows: it must end. */
+  /** The level was raised above what this process knows: it must exit. */
   readonly onTooNew: (error: unknown) => void
 }
 
 /**
- * Reports what this process knows, then watches the level.
- * @throws MustAct the level is higher than this version knows
+ * Reports the newest level that this process knows, then watches the instance's level.
+ * @throws MustAct if the level is higher than this version knows
  */
 export async function watchFormatLevel(
   nc: NatsConnection,
@@ -47,7 +47,7 @@ export async function watchFormatLevel(
 ): Promise<LevelNow & AsyncDisposable> {
   const kvm = new Kvm(nc)
   const system = await kvm.open(buckets.system)
-  // before the level is read: whoever raises it after that finds the report
+  // before the level is read: a command that raises it after that finds the report
   const reports = await startReporting(await kvm.open(buckets.leases), levelKey(name, id))
   let level: FormatLevel = 1
   const take = (entry: KvEntry | null): void => {
@@ -94,7 +94,7 @@ async function startReporting(leases: KV, key: string): Promise<AsyncDisposable>
   const renewing = (async () => {
     for (;;) {
       await sleep(leaseRoundMs, undefined, { signal: ending.signal })
-      // while the server is away nobody can raise the level
+      // while the server is unavailable the level cannot be raised
       await put().catch(() => undefined)
     }
   })().catch(() => undefined)
@@ -107,7 +107,7 @@ async function startReporting(leases: KV, key: string): Promise<AsyncDisposable>
   }
 }
 
-/** The level that is written now. @throws MustAct the entry is damaged */
+/** The level that is written now. @throws MustAct if the entry is damaged */
 export function levelOf(entry: KvEntry | null): number {
   if (entry?.operation !== 'PUT') return 1
   const level = parseLevel(entry.string())
@@ -134,11 +134,11 @@ function parseLevel(text: string): number | undefined {
   }
 }
 
-/** @throws MustAct this version does not know the level */
+/** @throws MustAct if this version does not know the level */
 export function knownLevel(written: number): FormatLevel {
   if (isKnown(written)) return written
   throw new MustAct(
-    `this instance writes formats of level ${written}, and airproof ${ourVersion()} knows them up to level ${newestLevel}: use the version that raised the level, or a later one (docs/upgrading.md)`,
+    `this instance writes formats of level ${written}, but airproof ${ourVersion()} knows them only up to level ${newestLevel}: use the version that raised the level, or a later one (docs/upgrading.md)`,
   )
 }
 
@@ -148,15 +148,15 @@ const isKnown = (level: number): level is FormatLevel => level >= 1 && level <= 
 export const levelText = (level: FormatLevel): string => JSON.stringify({ level })
 
 /**
- * Makes it certain which level is written: a new instance begins with the newest. What 0.1 made has
- * no entry, and its level is 1 until it is raised.
- * @param isNew no stream of the instance was there a moment ago
- * @throws MustAct the instance writes newer formats than this version knows
+ * Fixes the level that is written: a new instance starts with the newest. An instance of 0.1 has no
+ * entry, and its level is 1 until it is raised.
+ * @param isNew no stream of the instance existed a moment ago
+ * @throws MustAct if the instance writes newer formats than this version knows
  */
 export async function settleFormatLevel(system: KV, isNew: boolean): Promise<FormatLevel> {
   const entry = await system.get(systemKeys.format)
   if (entry?.operation === 'PUT' || !isNew) return knownLevel(levelOf(entry))
-  // another process may do the same; whichever is first decides
+  // another process may do the same; the first one decides
   await system.create(systemKeys.format, levelText(newestLevel)).catch(() => undefined)
   return knownLevel(levelOf(await system.get(systemKeys.format)))
 }

@@ -1,6 +1,6 @@
 import type { WatchedBucket } from './watched-bucket.ts'
 
-/** The keys of an account's entries, kept current: a list of its own must not cost by everybody's. */
+/** The keys of each account's entries, kept current, so that listing one account's does not scan them all. */
 export function indexByAccount<T extends { readonly account: string }>(
   bucket: Pick<WatchedBucket<T>, 'entries' | 'onChange'>,
 ): (account: string) => ReadonlySet<string> {

@@ -2,10 +2,10 @@ import { jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 
 /**
- * The values of a bucket under several keys, in one question that leaves nothing on the server:
- * `kv.keys()` leaves a consumer there for five minutes, and a stream takes a thousand of them.
+ * The values of several keys of a bucket, by one request that leaves nothing on the server:
+ * `kv.keys()` leaves a consumer there for five minutes, and a stream has at most a thousand of them.
  * A key may have `*` for one of its parts, and `>` for its end.
- * @returns key → text, without what is deleted or was never there
+ * @returns key → text, without deleted and missing entries
  */
 export async function lastValues(
   nc: NatsConnection,
@@ -22,7 +22,7 @@ export async function lastValues(
   }
   await manager.direct.getLastMessagesFor(`KV_${bucket}`, {
     multi_last: keys.map((key) => prefix + key),
-    // when it is iterated instead, the client keeps its subscription for ever
+    // if it is iterated instead, the client never ends its subscription
     callback: (done, message) => {
       if (done === null) take(message)
       else if (done.err === undefined) resolve()

@@ -1,11 +1,11 @@
 /**
- * Who works on what. Each share of the work, and each task of which only one may run, is a key of
- * bucket `leases` that vanishes 10 s after its last renewal. A process says that it is alive in the same
- * bucket, and holds at most its share. The lease spares work; what protects the data is the fence of
- * whoever writes.
+ * Distributes work. Each share of the work, and each task that only one process may run, is a key of
+ * bucket `leases` that expires 10 s after its last renewal. A process reports in the same bucket that
+ * it is alive, and holds at most its share. A lease avoids duplicate work; the data are protected by
+ * the writer's fence.
  *
  *     free ──create──▶ held ──renew every 3 s──▶ held
- *                       ├── renewal refused ──▶ lost      (somebody else has it: stop at once)
+ *                       ├── renewal refused ──▶ lost      (another process holds it: stop at once)
  *                       └── more than our share ──▶ released ──▶ free
  */
 import type { KV, KvEntry } from '@nats-io/kv'
@@ -14,11 +14,11 @@ import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { lastValues } from './last-values.ts'
 
 export type LeaseEvents = {
-  /** The task is ours from now on. */
+  /** This process holds the lease from now on. */
   readonly onHeld: (name: string) => void
-  /** Stop work on it; it is given free when the promise resolves. */
+  /** Stop work on it; the lease is released when the promise resolves. */
   readonly onRelease: (name: string) => Promise<void>
-  /** Somebody else may hold it already: stop at once. After a share was lost, none is taken. */
+  /** Another process may already hold it: stop at once. After a share was lost, none is taken. */
   readonly onLost: (name: string) => void
 }
 
@@ -27,32 +27,32 @@ export type LeaseOptions = LeaseEvents & {
   readonly kv: KV
   /** Stable over restarts: a restarted process takes its own leases back at once. */
   readonly holder: string
-  /** Shared out evenly among the live processes. */
+  /** Distributed evenly among the live processes. */
   readonly shared: readonly string[]
-  /** Each held by whoever comes first. */
+  /** Each held by the first process to take it. */
   readonly single: readonly string[]
   readonly onFailure: (error: unknown) => void
-  /** Keeps apart the processes that share different work. */
+  /** The prefix of the keys of live processes that share the same work. */
   readonly aliveAs?: string
-  /** What it says of itself while it lives; its holder by default. */
-  readonly aliveSays?: string
+  /** The value of this process's key; its holder by default. */
+  readonly aliveValue?: string
 }
 
 export type Leases = {
-  /** One round: say that we live, renew, give up what is too much, take what is free. */
+  /** One round: report that we are alive, renew, release what exceeds our share, take what is free. */
   readonly round: () => Promise<void>
   readonly held: () => readonly string[]
-  /** Gives everything free; work on it must have ended. */
+  /** Releases everything; work on it must have ended. */
   readonly releaseAll: () => Promise<void>
 }
 
 export const leaseRoundMs = 3_000
 
 /**
- * Whether a task is somebody else's by now. Whoever slept since its lease came would build on what
- * the next owner wrote, and put him out: it asks before it writes the first time.
+ * Whether another process holds a task now. A process that was suspended since it got its lease
+ * would build on the next owner's writes and fence it out, so it checks before its first write.
  */
-export const takenBySomeoneElse =
+export const heldByAnother =
   (kv: KV, holder: string) =>
   async (name: string): Promise<boolean> => {
     const entry = await kv.get(name)
@@ -61,9 +61,9 @@ export const takenBySomeoneElse =
 
 export function openLeases(options: LeaseOptions): Leases {
   const { nc, kv, holder, shared, single, onHeld, onRelease, onLost, onFailure } = options
-  const { aliveAs: alivePrefix = alivePrefixes.pipeline, aliveSays = holder } = options
+  const { aliveAs: alivePrefix = alivePrefixes.pipeline, aliveValue = holder } = options
   const revisions = new Map<string, number>()
-  // whoever lost a share was not there for a while: it starts anew, and until then takes nothing
+  // a process that lost a share was suspended for a while: it restarts, and takes nothing until then
   let hasLostShare = false
   const aliveKey = `${alivePrefix}${holder}`
 
@@ -77,13 +77,13 @@ export function openLeases(options: LeaseOptions): Leases {
       revisions.set(name, await kv.update(name, holder, revision))
     } catch (error) {
       const entry = await kv.get(name).catch(() => undefined)
-      // the server did not answer: it may be ours still, and the fence holds if it is not
+      // the server did not respond: the lease may still be ours, and the fence holds if it is not
       if (entry === undefined) return onFailure(error)
       if (isOurs(entry)) {
         revisions.set(name, entry?.revision ?? revision)
         return
       }
-      // vanished while the server or we were away, and nobody took it: go on
+      // it expired while the server or we were unavailable, and no process took it: continue
       if (isFree(entry)) return retake(name)
       revisions.delete(name)
       hasLostShare ||= shared.includes(name)
@@ -91,7 +91,7 @@ export function openLeases(options: LeaseOptions): Leases {
     }
   }
 
-  /** A create that was not answered may have landed: whose it is, the next round will see. */
+  /** A create without a response may have succeeded: the next round finds out. */
   const retake = async (name: string): Promise<void> => {
     try {
       revisions.set(name, await kv.create(name, holder))
@@ -109,7 +109,7 @@ export function openLeases(options: LeaseOptions): Leases {
         : await kv.update(name, holder, entry.revision)
       revisions.set(name, revision)
     } catch {
-      // another process was quicker
+      // another process was first
       return
     }
     onHeld(name)
@@ -119,7 +119,7 @@ export function openLeases(options: LeaseOptions): Leases {
     await onRelease(name)
     const revision = revisions.get(name)
     revisions.delete(name)
-    // only if it is still ours: another's lease must not be deleted
+    // only if it is still ours: another process's lease must not be deleted
     if (revision !== undefined) await kv.delete(name, { previousSeq: revision })
   }
 
@@ -130,20 +130,21 @@ export function openLeases(options: LeaseOptions): Leases {
     return Math.max(1, size)
   }
 
-  const heldOf = (names: readonly string[]): string[] => names.filter((name) => revisions.has(name))
+  const heldAmong = (names: readonly string[]): string[] =>
+    names.filter((name) => revisions.has(name))
 
   return {
     held: () => [...revisions.keys()],
     round: async () => {
       try {
-        await kv.put(aliveKey, aliveSays)
+        await kv.put(aliveKey, aliveValue)
         await Promise.all([...revisions].map(([name, revision]) => renew(name, revision)))
         if (hasLostShare) return
         const share = Math.ceil(shared.length / (await liveHolders()))
-        const ours = heldOf(shared)
+        const ours = heldAmong(shared)
         await Promise.all(ours.slice(share).map(release))
         for (const name of shared) {
-          if (heldOf(shared).length >= share) break
+          if (heldAmong(shared).length >= share) break
           if (!revisions.has(name)) await tryTake(name)
         }
         for (const name of single) if (!revisions.has(name)) await tryTake(name)

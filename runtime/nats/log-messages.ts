@@ -1,18 +1,18 @@
 /**
  * Which messages of READINGS are the log, and which are foreign: written by something else, or
- * broken. Every reader asks here, so that all of them see the same log. A message is one of the log
- * when all of these hold:
+ * broken. Every reader uses this module, so that all of them see the same log. A message belongs to
+ * the log if all of these hold:
  *
  * - its subject is that of one of the sixteen partitions;
  * - headers and body are those of a READINGS message;
- * - it passed the fence: the server keeps the sequence that it was published against;
- * - its readings are numbered on from the message that it says it follows (`Air-Former`, in 0.1 the
- *   message of the fence), as long as the log still holds that one;
- * - between that one and the fence there is no message of the log: what was written before and comes
- *   again through the fence, or forks the log, is foreign.
+ * - it passed the fence: the server records the sequence that it was published against;
+ * - its readings continue the numbers of the message that it names as its former (`Air-Former`, in
+ *   0.1 the message of the fence), if the log still holds that one;
+ * - between that one and the fence there is no message of the log: an older message that passes the
+ *   fence again, or forks the log, is foreign.
  *
- * A foreign message may be a partition's last: the next commit is published against its sequence
- * and names the last message of the log as its former.
+ * A foreign message may be the last of a partition: the next commit is published against its
+ * sequence and names the last message of the log as its former.
  */
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { seqOf } from '../../core/air/reading.ts'
@@ -36,10 +36,10 @@ export type StoredLogMessage = {
   readonly data: Uint8Array
 }
 
-/** undefined: foreign, and reported. Rejects if the server does not answer. @throws NewerFormat */
+/** undefined: foreign, and reported. Rejects if the server does not respond. @throws NewerFormat */
 export type LogReader = (stored: StoredLogMessage) => Promise<LogMessage | undefined>
 
-/** The numbers in a message's headers as they stand there; `readHeader` is for those of the log. */
+/** The numbers in a message's headers, unchecked: `headerFault` judges them. */
 export function readHeader(subject: string, headers: MsgHdrs | undefined): LogHeader {
   const number = (name: string): number => Number(headers?.get(name) || 0)
   return {
@@ -66,12 +66,12 @@ function headerFault(header: LogHeader, headers: MsgHdrs | undefined): string | 
   return undefined
 }
 
-/** The sequence of the partition's message of the log before this one; 0: it is the first. */
+/** The sequence of the partition's previous message of the log; 0: this is the first. */
 const formerOf = (headers: MsgHdrs | undefined): number =>
   Number(headers?.get(logHeaders.former) || fenceOf(headers))
 
-/** Whether it is the next message of the log after that one. */
-function goesOnFrom(
+/** Whether it is the next message of the log after `former`. */
+function continues(
   former: { readonly seq: number; readonly n: number },
   { subject, headers, data }: Stored,
 ): boolean {
@@ -86,11 +86,11 @@ function goesOnFrom(
   }
 }
 
-/** One for each reading of the log from a sequence on: it knows where each partition's log ends. */
+/** Use one per pass over the log: it remembers where each partition's log ends. */
 export function logReader(nc: NatsConnection): LogReader {
   const ends = new Map<number, { readonly seq: number; readonly n: number }>()
 
-  /** The readings up to the message at `former`; a word: it is not of the log, or not there. */
+  /** The number of readings up to the message at `former`, or why it is unknown. */
   const countAt = async (
     former: number,
     partition: number,
@@ -112,23 +112,23 @@ export function logReader(nc: NatsConnection): LogReader {
   ): Promise<string | undefined> => {
     const before = nLast - readings.length
     if (readings.some((reading, place) => reading.seq !== seqOf(partition, before + place + 1)))
-      return 'its readings are not numbered as its header says'
+      return 'the numbers of its readings do not match its header'
     if (events.some((event) => 'place' in event && readings[event.place] === undefined))
-      return 'an event of it names a reading that is not in it'
+      return 'one of its events names a reading that is not in it'
     const former = formerOf(headers)
     if (!isCount(former) || former >= seq) return 'it follows no message'
     const count = await countAt(former, partition)
     if (count === 'foreign') return `it follows message ${former}, which is not of the log`
     if (count !== 'trimmed' && before !== count)
       return `its readings do not follow from the ${count} before them`
-    // nothing is between: the server saw to it
+    // nothing is in between: the server checked that
     if (former === fenceOf(headers)) return undefined
     const after = await firstAfter({ seq: former, n: before }, partition, seq)
     if (after === undefined) return undefined
-    return `it follows message ${former}, and message ${after} does so already`
+    return `it follows message ${former}, but message ${after} already does`
   }
 
-  /** The message of the log that comes after the one given, and before `seq`. */
+  /** The message of the log that follows `former`, before `seq`. */
   const firstAfter = async (
     former: { readonly seq: number; readonly n: number },
     partition: number,
@@ -137,14 +137,14 @@ export function logReader(nc: NatsConnection): LogReader {
     const end = ends.get(partition)
     if (end !== undefined && end.seq < seq) {
       if (end.seq > former.seq) return end.seq
-      // what is between was judged by this reader
+      // this reader has judged the messages in between
       if (end.seq === former.seq) return undefined
     }
     const subject = readingsSubject(partition)
     for (let from = former.seq + 1; ; ) {
       const stored = await nextMessage(nc, readingsStream, subject, from)
       if (stored === undefined || stored.seq >= seq) return undefined
-      if (goesOnFrom(former, stored)) return stored.seq
+      if (continues(former, stored)) return stored.seq
       from = stored.seq + 1
     }
   }

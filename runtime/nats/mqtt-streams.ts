@@ -8,16 +8,16 @@ const mebibyte = 1024 * kibibyte
 const dayNanos = dayMs * 1_000_000
 
 /**
- * The server's own streams for MQTT. It makes them at the first session, without any bound, but takes
- * them as they are; no device has a session before the gate lets one in. A device needs none of it:
- * what is retained or waits in them for a device may be lost. Sessions have no age: the server
- * refuses one whose record went while it was open.
+ * The server's own streams for MQTT. It makes them at the first session, without any bound, but uses
+ * existing ones as they are; no device has a session before the gate accepts one. Devices do not
+ * depend on them: messages retained or queued for a device may be lost. Sessions do not expire: the
+ * server refuses one whose record is deleted while it is open.
  */
 export const mqttStreams: readonly MqttStream[] = [
   {
     name: '$MQTT_rmsgs',
     subjects: ['$MQTT.rmsgs.>'],
-    // the server remembers each topic that was ever kept until it restarts, so new ones must end
+    // until it restarts, the server remembers every topic ever retained, so their number has a bound
     discard: DiscardPolicy.New,
     max_msgs_per_subject: 1,
     max_msgs: 100_000,

@@ -1,20 +1,20 @@
-/** Why a connection to NATS cannot be made, in words that say what to do. */
+/** Why a connection to NATS cannot be made, and what to do about it. */
 import { AuthorizationError, PermissionViolationError, TimeoutError } from '@nats-io/transport-node'
 import { codeOf } from '../exit.ts'
 
 export type NatsTrouble = {
-  /** `refused`: a server answered, so waiting does not help; `silent`: none did. */
+  /** `refused`: a server responded, so waiting does not help; `silent`: none did. */
   readonly kind: 'refused' | 'silent'
   readonly words: string
 }
 
-/** Where to, and as whom: `NatsSettings` without what it calls. */
+/** The server and the user: `NatsSettings` without its callback. */
 export type Attempt = {
-  /** One address or several with commas. */
+  /** One address or several, separated by commas. */
   readonly natsUrl: string | undefined
   readonly natsCreds?: string | undefined
   readonly natsLogin?: NatsLogin | undefined
-  /** File of the server's own certificate; its name need not fit, and no other is trusted. */
+  /** File of the server's own certificate; its name need not match, and no other is trusted. */
   readonly natsPinFile?: string | undefined
 }
 
@@ -23,34 +23,40 @@ export type NatsLogin = { readonly user: string; readonly password: string }
 export function natsTrouble(error: unknown, attempt: Attempt): NatsTrouble {
   const at = `NATS at ${shownUrl(attempt.natsUrl ?? '')}`
   const all = chainOf(error)
-  const code = all.map(codeOf).find((found) => found !== undefined) ?? ''
-  const said = all.map(({ message }) => message).join(': ')
+  const code = all.map(codeOf).find((known) => known !== undefined) ?? ''
+  const messages = all.map(({ message }) => message).join(': ')
   const refused = (words: string): NatsTrouble => ({ kind: 'refused', words: `${at} ${words}` })
   const silent = (words: string): NatsTrouble => ({ kind: 'silent', words: `${at} ${words}` })
 
-  if (all.some((one) => one instanceof AuthorizationError)) return refused(refusalOf(attempt))
+  if (all.some((each) => each instanceof AuthorizationError)) return refused(refusalOf(attempt))
   if (attempt.natsPinFile !== undefined && /^(ENOENT|EACCES|EISDIR)$/.test(code))
-    return refused(`is not asked: NATS_PIN_FILE ${attempt.natsPinFile} cannot be read (${code})`)
+    return refused(
+      `was not contacted: NATS_PIN_FILE ${attempt.natsPinFile} cannot be read (${code})`,
+    )
   if (/CERT|SIGNATURE|ALTNAME/.test(code)) return refused(distrustOf(code, attempt))
-  if (said.includes("does not support 'tls'"))
-    return refused('speaks no TLS, and TLS was asked for: correct NATS_URL or NATS_PIN_FILE')
+  if (messages.includes("does not support 'tls'"))
+    return refused(
+      'does not support TLS, which the settings require: correct NATS_URL or NATS_PIN_FILE',
+    )
   if (/^(EPROTO|ERR_SSL_|ERR_TLS_)/.test(code))
-    return refused(`does not speak TLS as we do (${code})`)
+    return refused(`does not complete the TLS handshake (${code}): check its TLS settings`)
   if (/^(ENOTFOUND|EAI_AGAIN)$/.test(code))
     return silent(`cannot be found: its host name is unknown here (${code}): check NATS_URL`)
-  if (said.includes('connection refused') || code === 'ECONNREFUSED')
+  if (messages.includes('connection refused') || code === 'ECONNREFUSED')
     return silent('does not answer (connection refused): is it running? Check NATS_URL')
-  if (all.some((one) => one instanceof TimeoutError))
-    return silent('does not answer in time: is it running, and is something in the way?')
-  return silent(`does not answer (${said === '' ? 'without a reason' : said}): is it running?`)
+  if (all.some((each) => each instanceof TimeoutError))
+    return silent('does not answer in time: is it running, and does a firewall block it?')
+  return silent(
+    `does not answer (${messages === '' ? 'without a reason' : messages}): is it running?`,
+  )
 }
 
-/** The server said no to who we are. */
+/** The server refused our user. */
 function refusalOf({ natsCreds, natsLogin }: Attempt): string {
   if (natsLogin !== undefined)
     return `refuses the user "${natsLogin.user}": check NATS_USER and NATS_PASSWORD_FILE (or NATS_PASSWORD)`
   if (natsCreds !== undefined) return `refuses the credentials of ${natsCreds}: check NATS_CREDS`
-  return 'lets nobody in without a user: set NATS_USER and NATS_PASSWORD_FILE'
+  return 'requires a user: set NATS_USER and NATS_PASSWORD_FILE'
 }
 
 const distrustOf = (code: string, { natsPinFile }: Attempt): string =>
@@ -58,24 +64,25 @@ const distrustOf = (code: string, { natsPinFile }: Attempt): string =>
     ? `has a certificate that is not trusted here (${code}): set NATS_PIN_FILE to a file of that certificate, or NODE_EXTRA_CA_CERTS to one of its authority`
     : `has a certificate that is not the one in NATS_PIN_FILE ${natsPinFile} (${code})`
 
-/** A denied publish or subscription, in words; undefined for any other error. */
+/** A denied publish or subscription, for people; undefined for any other error. */
 export function denialInWords(error: unknown, user: string | undefined): string | undefined {
-  const denied = chainOf(error).find((one) => one instanceof PermissionViolationError)
+  const denied = chainOf(error).find((each) => each instanceof PermissionViolationError)
   if (!(denied instanceof PermissionViolationError)) return undefined
   const { operation, subject } = denied
   const what = operation === 'publish' ? 'publish to' : 'subscribe to'
-  const who = user === undefined ? 'who signs in without a user' : `the NATS user "${user}"`
+  const who = user === undefined ? 'a client without a NATS user' : `the NATS user "${user}"`
   return `${who} may not ${what} ${subject}`
 }
 
-/** The error and what caused it, outermost first. */
+/** The error and its causes, outermost first. */
 function chainOf(error: unknown): readonly Error[] {
   const chain: Error[] = []
-  for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)
+  for (let each = error; each instanceof Error && chain.length < 5; each = each.cause)
+    chain.push(each)
   return chain
 }
 
-/** What a person does about a denial of one of our commands. */
+/** What a person must do after a denial of one of our commands. */
 export const asOperator =
   'commands are for the user operator: set NATS_USER=operator and NATS_PASSWORD_FILE to the file that `airproof access` made for it'
 

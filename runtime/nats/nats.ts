@@ -15,32 +15,32 @@ import { type Attempt, denialInWords, natsTrouble } from './nats-trouble.ts'
 import { inboxPrefixOf } from './own-inbox.ts'
 
 export type NatsSettings = Attempt & {
-  /** Told why the first connection is not made yet, and undefined when it is (`process-door.ts`). */
+  /** Called with the reason why there is no first connection yet, and with undefined when there is (`process-door.ts`). */
   readonly onTrouble?: ((why: string | undefined) => void) | undefined
 }
 
 type ConnectOptions = {
-  /** Who we are, in the server's lists. */
+  /** Our name in the server's lists. */
   readonly name: string
   readonly log?: Logger
-  /** Ends the wait for a server that does not answer: the call then rejects. */
+  /** Ends the wait for a server that does not respond: the call then rejects. */
   readonly stop?: AbortSignal
-  /** Rejects at once where no server answers, for a command that somebody waits for. */
+  /** Rejects at once if no server responds, for a command that a person waits for. */
   readonly once?: boolean
-  /** Many come back at once after an outage: each waits up to so much longer. */
+  /** Many clients reconnect at once after an outage: each waits a random time up to this one. */
   readonly jitterMs?: number
 }
 
 /** Between two tries to connect; a refusal and an outage may both end at any time. */
 const againMs = 250
-/** The same words are logged once in so long. */
-const sayEveryMs = minuteMs
+/** The same line is logged once in this time. */
+const logEveryMs = minuteMs
 
 /**
- * A connection that waits for the server, at first and whenever it is away: requests meanwhile
- * fail after 1 s, the connection itself is never given up. Why it has to wait is logged at the first
- * failure, then once a minute, and told to `onTrouble`.
- * @throws MustAct where no address is known
+ * A connection that waits for the server, at first and whenever it is unavailable: meanwhile requests
+ * fail after 1 s, but the connection itself is never given up. The reason is logged at the first
+ * failure, then once a minute, and passed to `onTrouble`.
+ * @throws MustAct if no address is known
  */
 export async function connectNats(
   settings: NatsSettings,
@@ -48,9 +48,9 @@ export async function connectNats(
 ): Promise<NatsConnection> {
   const { log, stop, once = false, jitterMs = 0 } = options
   if (settings.natsUrl === undefined)
-    throw new MustAct('no NATS to talk to: start `airproof up`, or set NATS_URL')
+    throw new MustAct('there is no NATS to connect to: start `airproof up`, or set NATS_URL')
   const connection = connectOptions(settings, options)
-  const repeats = quietRepeats({ most: 1, withinMs: sayEveryMs })
+  const repeats = quietRepeats({ most: 1, withinMs: logEveryMs })
   for (;;) {
     stop?.throwIfAborted()
     try {
@@ -84,7 +84,7 @@ function connectOptions(
     timeout: 1_000,
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
-    // A gate that is away looks like a wrong password; the connection must outlive it.
+    // A gate that is unavailable looks like a wrong password; the connection must survive that.
     ignoreAuthErrorAbort: true,
     // Stack traces across awaits cost more than a publish.
     noAsyncTraces: true,
@@ -95,7 +95,7 @@ function connectOptions(
       inboxPrefix: inboxPrefixOf(natsLogin.user),
     }),
     // The client drops the scheme: without this, `tls://` would send the password in the clear to
-    // a server that speaks no TLS.
+    // a server without TLS.
     ...(wantsTls && { tls: natsPinFile === undefined ? {} : pinned(natsPinFile) }),
     ...(natsCreds === undefined
       ? {}
@@ -117,8 +117,8 @@ async function unlessAborted(
 ): Promise<NatsConnection> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const giveUp = (): void => {
-    reject(new Error('stopped before NATS answered'))
-    // One that succeeds after all is not ours any more.
+    reject(new Error('stopped before NATS responded'))
+    // a connection that succeeds after all is no longer wanted
     connecting.then(
       (connection) => connection.close(),
       () => undefined,
@@ -137,23 +137,23 @@ async function logStatus(
   settings: NatsSettings,
   log: Logger,
 ): Promise<void> {
-  const repeats = quietRepeats({ most: 1, withinMs: sayEveryMs })
+  const repeats = quietRepeats({ most: 1, withinMs: logEveryMs })
   for await (const status of connection.status()) {
     switch (status.type) {
       case 'disconnect':
-        log.warn('NATS is away: waiting for it')
+        log.warn('NATS is unavailable: waiting for it')
         break
       case 'reconnect':
-        log.info('NATS is back')
+        log.info('NATS is available again')
         break
       case 'error': {
         const words = refusalInWords(status.error, settings)
-        // tried again four times a second for as long as it lasts
+        // retried four times a second for as long as it lasts
         if (repeats.show(words, performance.now()) !== undefined) log.warn(words)
         break
       }
       case 'slowConsumer':
-        log.warn({ pending: status.pending }, 'NATS messages are piling up here')
+        log.warn({ pending: status.pending }, 'NATS messages arrive faster than they are handled')
         break
       default:
         log.debug({ status: status.type }, 'NATS connection')
@@ -163,5 +163,5 @@ async function logStatus(
 
 const refusalInWords = (error: Error, settings: NatsSettings): string => {
   if (error instanceof AuthorizationError) return natsTrouble(error, settings).words
-  return `NATS refused something: ${denialInWords(error, settings.natsLogin?.user) ?? error.message}`
+  return `NATS denied a request: ${denialInWords(error, settings.natsLogin?.user) ?? error.message}`
 }

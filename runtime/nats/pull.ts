@@ -1,15 +1,15 @@
-/** The one way a stream is read from a sequence on: in order, without gaps, whatever the server does. */
+/** The one way to read a stream from a sequence on: in order, without gaps, whatever the server does. */
 import { type ConsumerMessages, DeliverPolicy, type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../exit.ts'
 import { pause } from '../pause.ts'
-import { audibly, untilSilent } from './until-silent.ts'
+import { heartbeats, untilSilent } from './until-silent.ts'
 
 export type PullOptions = {
   readonly stream: string
-  /** All of the stream's, where none are named. */
+  /** All of the stream's by default. */
   readonly subjects?: readonly string[]
-  /** The first sequence wanted; what was trimmed before the first one held is skipped. */
+  /** The first sequence to read; if it was trimmed, reading starts at the first one there. */
   readonly fromSeq: number
   /** Where it ends; without it, it is live and ends when it is disposed. */
   readonly endSeq?: number
@@ -17,23 +17,23 @@ export type PullOptions = {
   readonly maxMessages?: number
 }
 
-/** @throws TryAgain, while it is iterated, where the server falls silent before `endSeq` */
+/** @throws TryAgain, while it is iterated, if the server falls silent before `endSeq` */
 export type Pull = AsyncDisposable & AsyncIterable<JsMsg>
 
 /** Between two tries to open it again. */
 const againMs = 250
 
 /**
- * The client's ordered consumer resumes where it was after a reconnect, mostly: after some ends of a
- * server it never pulls again and says nothing. So when nothing was heard for a while, and after a
- * message that ends a pull, the next one is opened after what was read last.
+ * The client's ordered consumer usually resumes after a reconnect, but after some exits of a server
+ * it never pulls again, without an error. So when nothing was received for a while, and after a
+ * message that ends a pull, the next pull is opened after the last message read.
  */
 export async function openPull(nc: NatsConnection, options: PullOptions): Promise<Pull> {
   const stop = new AbortController()
   let current = await begin(nc, options, options.fromSeq)
   let reading: Promise<void> | undefined
 
-  /** undefined: stopped meanwhile. Where it is live, a server that is away is waited for. */
+  /** undefined: stopped meanwhile. A live pull waits for a server that is unavailable. */
   const openAgain = async (seq: number): Promise<Opened | undefined> => {
     while (!stop.signal.aborted) {
       try {
@@ -61,7 +61,7 @@ export async function openPull(nc: NatsConnection, options: PullOptions): Promis
             if (isEnd(options, message)) return
           }
           if (options.endSeq !== undefined && nextSeq === fromHere)
-            throw new TryAgain(`${options.stream} was not read to its end`)
+            throw new TryAgain(`stream ${options.stream} could not be read to its end: try again`)
           current.close()
           const next = await openAgain(nextSeq)
           if (next === undefined) return
@@ -75,7 +75,7 @@ export async function openPull(nc: NatsConnection, options: PullOptions): Promis
     },
     [Symbol.asyncDispose]: async () => {
       stop.abort()
-      // the client's promise is settled by the end of an iteration: without one it never is
+      // the client settles its promise at the end of an iteration: without one it never does
       current.close()
       await reading
     },
@@ -85,7 +85,7 @@ export async function openPull(nc: NatsConnection, options: PullOptions): Promis
 type Opened = {
   readonly messages: ConsumerMessages
   readonly pending: number
-  /** Ends it at the server too, which keeps it for minutes otherwise. */
+  /** Also deletes the consumer on the server, which would keep it for minutes otherwise. */
   readonly close: () => void
 }
 
@@ -102,9 +102,9 @@ async function begin(
     opt_start_seq: Math.max(1, seq),
     ...(subjects === undefined ? {} : { filter_subjects: [...subjects] }),
   })
-  // what was at the end may have gone meanwhile: then nothing comes
+  // the last message may have been deleted meanwhile: then none arrives
   const pending = endSeq === undefined ? 1 : (await consumer.info()).num_pending
-  const messages = await consumer.consume({ max_messages: maxMessages, ...audibly })
+  const messages = await consumer.consume({ max_messages: maxMessages, ...heartbeats })
   return {
     messages,
     pending,

@@ -4,10 +4,10 @@ import { asVersion1 } from '../../schemas/formats.ts'
 import { reportBroken } from '../broken.ts'
 
 /**
- * The JSON of an entry; undefined where there is none. What is not as its bucket wants it is
- * reported; the caller decides what it stands for, and never takes it for a permission.
- * @param broken what stands for an entry that is not JSON
- * @throws NewerFormat a later version wrote it: going on without it could lose what it says
+ * The JSON of an entry; undefined if there is none. An entry that violates its bucket's schema is
+ * reported; the caller decides how to treat it, and never takes it as a permission.
+ * @param broken the result for an entry that is not JSON
+ * @throws NewerFormat a later version wrote it: continuing without it could lose data
  */
 export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {
   if (entry?.operation !== 'PUT') return undefined
@@ -24,11 +24,11 @@ export function jsonOf(entry: KvEntry | null, broken?: unknown): unknown {
   return asVersion1('entry', value, `KV ${bucket}, key ${key}`)
 }
 
-/** The same, asked of the bucket. */
+/** Reads the entry, then `jsonOf` it. */
 export const readEntry = async (kv: KV, key: string, broken?: unknown): Promise<unknown> =>
   jsonOf(await kv.get(key), broken)
 
-/** An entry that is as its bucket wants it: what its writers wrote; anything else is left out. */
+/** The value of an entry that matches its bucket's schema; undefined for any other. */
 export function checkedEntry<T>(entry: KvEntry | null): T | undefined {
   const value = jsonOf(entry)
   const isFine =

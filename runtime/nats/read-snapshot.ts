@@ -7,12 +7,12 @@ import { lastMessage, nextMessage, type Stored } from './stored-message.ts'
 
 const tries = 5
 
-/** The partition's last whole snapshot; undefined where there is none, or only a torn one. */
+/** The partition's last complete snapshot; undefined if there is none, or only an incomplete one. */
 export async function readSnapshot(
   nc: NatsConnection,
   partition: number,
 ): Promise<Snapshot | undefined> {
-  // a new one may be put in while we read: its chunks disagree with the former's, so read again
+  // a new one may be written while we read: its chunks do not match the previous one's, so read again
   for (let i = 0; i < tries; i++) {
     const first = await lastChunk(nc, partition, 0)
     const prefix = first && readPrefix(first.data)
@@ -28,8 +28,8 @@ export async function readSnapshot(
 }
 
 /**
- * The last chunk of that number; a foreign message that came after it is passed over, since the
- * stream keeps two messages of each subject.
+ * The last chunk of that number; a foreign message after it is skipped, since the stream keeps two
+ * messages per subject.
  */
 export async function lastChunk(
   nc: NatsConnection,

@@ -1,4 +1,4 @@
-/** Reads what a stream holds up to a sequence, and no further. */
+/** Reads the messages of a stream up to a sequence, and no further. */
 import type { JsMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { openPull } from './pull.ts'
@@ -11,7 +11,7 @@ type Span = {
   readonly maxMessages?: number
 }
 
-/** In order, none left out. @throws TryAgain where the server falls silent before the end */
+/** In order, without gaps. @throws TryAgain if the server falls silent before the end */
 export async function* readUpTo(
   nc: NatsConnection,
   stream: string,

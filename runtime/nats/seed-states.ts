@@ -8,15 +8,15 @@ import { readSnapshot } from './read-snapshot.ts'
 export type Seed = {
   /** By partition; one that never took a snapshot is empty. */
   readonly states: readonly PartitionState[]
-  /** READINGS from here on hold all that the states or the store may lack. */
+  /** READINGS from here on hold everything that the states or the store may lack. */
   readonly fromSeq: number
-  /** The last sequence of READINGS at the time: whoever has folded it is in the present. */
+  /** The last sequence of READINGS at the time: a state that has folded it is up to date. */
   readonly lastSeq: number
 }
 
 /**
  * The state of every partition from its newest snapshot.
- * @param rolledUpTo the position of the statistics job: what came after it is wanted too
+ * @param rolledUpTo the position of the statistics job: what follows it is needed too
  */
 export async function seedStates(nc: NatsConnection, rolledUpTo: number): Promise<Seed> {
   const manager = await jetstreamManager(nc)

@@ -10,8 +10,8 @@ export type Stored = {
 }
 
 /**
- * The last message of a subject, asked of the stream's leader: a replica that lags behind would
- * make a commit of ours look like somebody else's.
+ * The last message of a subject, from the stream's leader: with a replica that lags behind, our own
+ * commit could look like another process's.
  */
 export async function lastMessage(
   nc: NatsConnection,
@@ -22,7 +22,7 @@ export async function lastMessage(
   return read(nc, stream, { last_by_subj: subject }, timeout)
 }
 
-/** The message at a sequence; undefined where it was trimmed or never was. */
+/** The message at a sequence; undefined if it was trimmed or never existed. */
 export async function messageAt(
   nc: NatsConnection,
   stream: string,
@@ -31,20 +31,20 @@ export async function messageAt(
   return read(nc, stream, { seq })
 }
 
-/** What the server writes down of the sequence that a publish expected. */
+/** In this header the server records the sequence that a publish expected. */
 const fenceHeader = 'Nats-Expected-Last-Subject-Sequence'
 
-/** With it the server looks at another subject than that of the message, so nothing was fenced. */
+/** With it the server checks another subject than the message's own, so nothing was fenced. */
 const otherSubjectHeader = 'Nats-Expected-Last-Subject-Sequence-Subject'
 
-/** The message that a publish was made against, 0: the first; undefined: it passed no fence. */
+/** The sequence that a publish was made against, 0 for the first; undefined: it passed no fence. */
 export function fenceOf(headers: MsgHdrs | undefined): number | undefined {
   if (headers?.has(otherSubjectHeader) === true) return undefined
   const text = headers?.get(fenceHeader)
   return text === undefined || text === '' ? undefined : Number(text)
 }
 
-/** The first message of a subject at a sequence or behind it. */
+/** The first message of a subject at a sequence or after it. */
 export async function nextMessage(
   nc: NatsConnection,
   stream: string,
@@ -54,7 +54,7 @@ export async function nextMessage(
   return read(nc, stream, { seq: fromSeq, next_by_subj: subject })
 }
 
-/** The sequence of the first message stored at a time or later; undefined: nothing is so young. */
+/** The sequence of the first message stored at a time or later; undefined: there is none. */
 export async function firstSince(
   nc: NatsConnection,
   stream: string,
@@ -62,8 +62,8 @@ export async function firstSince(
 ): Promise<number | undefined> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
   try {
-    const found = await direct.getMessage(stream, { start_time: new Date(sinceMs) })
-    return found?.seq
+    const message = await direct.getMessage(stream, { start_time: new Date(sinceMs) })
+    return message?.seq
   } catch (error) {
     if (error instanceof JetStreamApiError) return undefined
     throw error
@@ -85,14 +85,14 @@ async function read(
     ...(timeout === undefined ? {} : { timeout }),
   })
   try {
-    const found = await manager.streams.getMessage(stream, query)
-    if (found === null) return undefined
+    const message = await manager.streams.getMessage(stream, query)
+    if (message === null) return undefined
     return {
-      seq: found.seq,
-      subject: found.subject,
-      timeMs: found.time.getTime(),
-      headers: found.header,
-      data: found.data,
+      seq: message.seq,
+      subject: message.subject,
+      timeMs: message.time.getTime(),
+      headers: message.header,
+      data: message.data,
     }
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === noMessageFound) return undefined
@@ -105,7 +105,7 @@ const noMessageFound = 10_037
 const wrongLastSequence = 10_071
 const wrongLastSequenceConstant = 10_164
 
-/** Somebody else was there first; it is how KV says that an entry has changed. */
+/** Another write was first; for KV: the entry has changed. */
 export const isWrongLastSequence = (error: unknown): boolean =>
   error instanceof JetStreamApiError &&
   (error.code === wrongLastSequence || error.code === wrongLastSequenceConstant)

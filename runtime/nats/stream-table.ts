@@ -39,14 +39,14 @@ const toNanos = (ms: number): number => ms * 1_000_000
 export type StreamOptions = {
   /** 1 for a single server, 3 for a cluster that survives the loss of one. */
   readonly replicas?: number
-  /** The bound of each RAW stream; when it is full the sensor is told and keeps its reading. */
+  /** The bound of each RAW stream; if it is full, the sensor receives an error and keeps its reading. */
   readonly rawMaxBytes?: number
 }
 
 /** How long a lease outlives its last renewal. */
 const leaseTtlMs = 10_000
 
-/** Buckets whose entries go by themselves so long after they were written. */
+/** Buckets whose entries expire, and how long after they were written. */
 const bucketTtlMs: Readonly<Record<string, number>> = {
   [buckets.leases]: leaseTtlMs,
   [buckets.sessions]: 30 * dayMs,
@@ -55,8 +55,8 @@ const bucketTtlMs: Readonly<Record<string, number>> = {
 }
 
 /**
- * Bounds of buckets that strangers fill. A link is an entry of some 400 bytes: when
- * some 150,000 wait, the oldest go, and the one that was asked for just now stays.
+ * Bounds of buckets that anonymous clients can fill. A link is an entry of some 400 bytes: if some
+ * 150,000 wait, the oldest are deleted, and the newest stays.
  */
 const bucketBounds: Readonly<Record<string, Partial<StreamConfig>>> = {
   [buckets.tokens]: { max_bytes: 64 * mebibyte, discard: DiscardPolicy.Old },
@@ -70,8 +70,8 @@ const bucketConfig = (name: string): NamedStream => ({
   max_msgs_per_subject: 1,
   discard: DiscardPolicy.New,
   deny_delete: true,
-  // A header of a message can empty the whole stream (`Nats-Rollup: all`), whatever the subjects are
-  // that its sender may write: a process that has some keys of a bucket would take out all others.
+  // A header of a message can empty the whole stream (`Nats-Rollup: all`), whatever subjects its
+  // sender may write: a process with a right to some keys of a bucket could delete all others.
   allow_rollup_hdrs: false,
   allow_direct: true,
   ...(bucketTtlMs[name] === undefined ? {} : { max_age: toNanos(bucketTtlMs[name]) }),
@@ -102,28 +102,28 @@ export function streamTable({
 }
 
 /**
- * Which table this is. **Every change of the table takes the next number** (a unit test holds the
- * two together): by it a process sees whether the streams were made by an older version, and must be
- * brought up to date, or by a later one, and are none of its business.
+ * The number of the table. **Every change of the table takes the next number** (a unit test makes
+ * sure): from it a process sees whether an older version made the streams, which it must then
+ * update, or a later one, whose streams it leaves alone.
  */
 export const tableNumber = 2
 
-/** Of what the table says, without what is a setting. */
+/** A hash of the table without its settings. */
 export const tableHash = (): string =>
   createHash('sha256')
     .update(JSON.stringify(streamTable({ rawMaxBytes: 0 })))
     .digest('hex')
 
 /**
- * Of a stream into which no message's id is sent: the server keeps each id that a process sends in
- * memory for as long, so it is as short as the server allows.
+ * For a stream whose messages have no id: the server keeps every id that a client sends in memory
+ * for this time, so it is as short as the server allows.
  */
 const withoutIds = { duplicate_window: toNanos(100) } as const
 
 /**
- * Each subject has a wildcard: a consumer may be told to deliver to any subject, by whoever reads its
- * stream, and the server does so where somebody has subscribed to that very subject. A stream that
- * has a subject without a wildcard would take what it is sent so.
+ * Each subject has a wildcard: a client that may read a stream may have a consumer deliver to any
+ * subject, and the server does so if there is a subscription to exactly that subject. A stream with
+ * a subject without a wildcard would store what is delivered to it.
  */
 function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStream[] {
   const raws = Array.from({ length: partitionCount }, (_, partition) => ({
@@ -150,7 +150,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       ...withoutIds,
       max_age: toNanos(30 * dayMs),
       max_msgs_per_subject: 5_000,
-      // a sync for each would limit how many deliveries a second there can be; replicas have none
+      // a sync per write would limit the deliveries per second; replicas do not sync
       ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
       allow_direct: true,
     },
@@ -170,7 +170,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
-      // proofs are made from it for ever: what was written once is neither replaced nor taken out
+      // proofs are made from it without end: what was written is neither replaced nor deleted
       name: blobsStream,
       subjects: ['air.blob.>'],
       ...withoutIds,
@@ -190,9 +190,9 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       allow_direct: true,
     },
     {
-      // What waits is never pushed out: a caller that asks for one mail more is told that there is no
-      // room. A mail has less than 6 KiB, so one lane that is full leaves a quarter of the bytes at least.
-      // A mail for the same fact is found out by several processes: it is queued once.
+      // A waiting mail is never evicted: a caller that sends one more receives an error. A mail has
+      // less than 6 KiB, so one full lane leaves at least a quarter of the bytes. Several processes
+      // may send a mail for the same fact: it is queued once.
       name: mailStream,
       subjects: [mailSubject],
       retention: RetentionPolicy.Workqueue,
@@ -216,13 +216,13 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       name: stateStream,
       subjects: ['air.state.>'],
       ...withoutIds,
-      // the one before it, too: a foreign message must not be all that is there at a start
+      // also the previous one: a foreign message must not be the only one at a start
       max_msgs_per_subject: 2,
       allow_atomic: true,
       allow_direct: true,
     },
     {
-      // such firmware keeps nothing itself: the newest matter most when the gate stays away
+      // such firmware stores nothing itself: the newest matter most if the gate is unavailable for long
       name: topicsStream,
       subjects: [...readingTopics],
       ...withoutIds,
@@ -230,7 +230,7 @@ function streamConfigs(rawMaxBytes: number, replicas: number): readonly NamedStr
       max_age: toNanos(dayMs),
       max_bytes: 256 * mebibyte,
       max_msg_size: longestTopicMessage + kibibyte,
-      // what they say is not acknowledged to them, and is durable as a reading a moment later
+      // devices get no acknowledgement of these, and a moment later they are durable as readings
       ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
     },
   ]

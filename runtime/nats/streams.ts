@@ -1,4 +1,4 @@
-/** Makes the streams and buckets that every process meets on, and brings those there are up to date. */
+/** Makes the streams and buckets that all processes share, and updates existing ones. */
 import {
   JetStreamApiError,
   type JetStreamManager,
@@ -28,14 +28,14 @@ const createTimeoutMs = 10_000
 
 /** What was done, or would be. */
 export type StreamWork = {
-  /** Streams that were not there; a bucket is the stream `KV_<bucket>`. */
+  /** Streams that were missing; a bucket is the stream `KV_<bucket>`. */
   readonly made: readonly string[]
   readonly differences: readonly Difference[]
 }
 
 /**
  * Idempotent; safe when several processes start at once.
- * @throws MustAct the data were made with another number of partitions, or by a later version
+ * @throws MustAct if the data were made with another number of partitions, or by a later version
  */
 export async function ensureStreams(
   nc: NatsConnection,
@@ -44,7 +44,7 @@ export async function ensureStreams(
   const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
   const table = streamTable(options)
   const system = await new Kvm(jetstream(nc, { timeout: createTimeoutMs })).open(buckets.system)
-  // first of all: what this version does not know it must not touch
+  // first of all, as this version must not touch what it does not know
   const isNew = (await configOf(manager, readingsStream)) === undefined
   const [first] = table
   const work = first === undefined ? [] : [await ensureStream(manager, first)]
@@ -64,10 +64,10 @@ export async function compareStreams(
   const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
   const work = await Promise.all(
     streamTable(options).map(async (config): Promise<StreamWork> => {
-      const found = await configOf(manager, config.name)
-      return found === undefined
+      const current = await configOf(manager, config.name)
+      return current === undefined
         ? { made: [config.name], differences: [] }
-        : { made: [], differences: differencesOf(found, config) }
+        : { made: [], differences: differencesOf(current, config) }
     }),
   )
   return joined(work)
@@ -79,18 +79,18 @@ const joined = (work: readonly StreamWork[]): StreamWork => ({
 })
 
 async function ensureStream(manager: JetStreamManager, config: NamedStream): Promise<StreamWork> {
-  const found = await configOf(manager, config.name)
-  if (found === undefined) {
+  const current = await configOf(manager, config.name)
+  if (current === undefined) {
     // two processes may start at once: the second `add` with the same settings is a no-op
     await manager.streams.add(asMade(config))
     return { made: [config.name], differences: [] }
   }
-  const changes = changesOf(found, config)
+  const changes = changesOf(current, config)
   if (changes !== undefined) await update(manager, config.name, changes)
-  return { made: [], differences: differencesOf(found, config) }
+  return { made: [], differences: differencesOf(current, config) }
 }
 
-/** @throws MustAct the server does not take the change */
+/** @throws MustAct if the server refuses the change */
 async function update(
   manager: JetStreamManager,
   name: string,
@@ -102,13 +102,13 @@ async function update(
     if (!(cause instanceof JetStreamApiError)) throw cause
     const fields = Object.keys(changes).filter((field) => field !== 'metadata')
     throw new MustAct(
-      `the server does not change ${fields.join(', ')} of stream ${name} (${cause.message}): \`airproof streams --dry-run\` shows from what to what`,
+      `the server refuses to change ${fields.join(', ')} of stream ${name} (${cause.message}): \`airproof streams --dry-run\` shows the old and new values`,
       { cause },
     )
   }
 }
 
-/** undefined: there is no such stream. */
+/** undefined: the stream does not exist. */
 async function configOf(
   manager: JetStreamManager,
   name: string,
@@ -124,7 +124,7 @@ async function configOf(
 const isNotThere = (error: unknown): boolean =>
   error instanceof Error && /stream not found/.test(error.message)
 
-/** KV `system`, key `layout`: the number of the table that the streams were made by, and its hash. */
+/** KV `system`, key `layout`: the number of the table that the streams follow, and its hash. */
 const layoutText = (): string => `${tableNumber} ${tableHash()}`
 
 /** 0.1 wrote no such entry. */
@@ -138,15 +138,15 @@ async function refuseLaterTable(system: KV): Promise<void> {
   const { number } = await readLayout(system)
   if (number > tableNumber)
     throw new MustAct(
-      `the streams were made by a later version of airproof (table ${number}, and this one has ${tableNumber}), so this one does not change them: run \`airproof streams\` of that version`,
+      `the streams were made by a later version of airproof (table ${number}; this one has ${tableNumber}), so this one does not change them: run \`airproof streams\` of that version`,
     )
 }
 
 /**
- * What a process does at its start: streams and buckets are made, and brought up to date, by the
- * operator (`airproof up`, `airproof streams`), on an open server by the first process to come.
- * Those of a later version are used as they are: it only adds to what this one needs.
- * @throws TryAgain they are not there, and this user may not make them
+ * For a process at its start. The operator (`airproof up`, `airproof streams`) makes and updates
+ * streams and buckets; on an open server, the first process does. Those of a later version are used
+ * as they are: it only adds to what this one needs.
+ * @throws TryAgain if they are missing, and this user may not make them
  */
 export async function needStreams(nc: NatsConnection, options: StreamOptions = {}): Promise<void> {
   if (await areMade(nc)) return
@@ -155,7 +155,7 @@ export async function needStreams(nc: NatsConnection, options: StreamOptions = {
   } catch (error) {
     if (!isRefused(error)) throw error
     throw new TryAgain(
-      'the streams of this version are not there yet, and this NATS user may not make them: run `airproof streams` once as the user operator',
+      'the streams of this version do not exist yet, and this NATS user may not make them: run `airproof streams` once as the user operator',
       { cause: error },
     )
   }
@@ -177,8 +177,8 @@ const isRefused = (error: unknown): boolean =>
 
 /**
  * The number of partitions is part of every `seq`, so it can never change under existing data.
- * From level 2 on the entry says more than the number: 0.1, which knows no levels, then refuses to
- * start with the words that it has for another number.
+ * From level 2 on the entry holds more than the number, so that 0.1, which knows no levels, refuses
+ * to start, with its message about another number.
  */
 async function pinPartitions(system: KV, level: FormatLevel): Promise<void> {
   const entry = await system.get(systemKeys.partitions)

@@ -1,4 +1,4 @@
-/** Which messages of a shard's `wal` are its log: records with our headers, through the fence. */
+/** Which messages of a shard's `wal` are its log: records with our headers that passed the fence. */
 import type { MsgHdrs } from '@nats-io/transport-node'
 import { type Cursors, levelOfSource, sourceNames } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
@@ -12,7 +12,7 @@ import { fenceOf, type Stored } from './stored-message.ts'
 
 type WalHead = {
   readonly worker: string
-  /** Which message of its worker's this is. */
+  /** The message's number among those of its worker. */
   readonly write: number
   readonly cursors: Cursors
 }
@@ -66,7 +66,7 @@ export function readWal(
   return undefined
 }
 
-/** NaN where the text is not a sequence or a count. */
+/** NaN if the text is not a sequence or a count. */
 function numberOf(text: string): number {
   const value = text === '' ? Number.NaN : Number(text)
   return Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN

@@ -1,6 +1,6 @@
 /**
- * A KV bucket held in memory and kept current by a watch, so that a decision does no I/O. Writes
- * go to the server; memory changes only when the watch brings them back.
+ * A KV bucket held in memory and kept current by a watch, so that a decision needs no I/O. Writes
+ * go to the server; memory changes only when the watch delivers them.
  */
 import { type KV, Kvm, type KvWatchEntry } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -17,13 +17,13 @@ export type Change<T> = {
 
 export type WatchedBucket<T> = AsyncDisposable & {
   readonly get: (key: string) => T | undefined
-  /** The key has an entry, and it cannot be read: what must not be taken for a deletion asks this. */
+  /** The key has an entry that cannot be read, which a caller may have to distinguish from a deletion. */
   readonly isBroken: (key: string) => boolean
   readonly entries: () => IterableIterator<[string, T]>
   readonly size: () => number
   /** The revision of the last change seen. */
   readonly revision: () => number
-  /** Calls back on every change from now on, after memory holds it. Returns the way to stop. */
+  /** Calls back on every change from now on, after memory holds it. Returns a function that stops it. */
   readonly onChange: (listener: (change: Change<T>) => void) => () => void
   /** Resolves when memory holds everything that was written before the call. */
   readonly barrier: () => Promise<void>
@@ -33,16 +33,16 @@ export type WatchedBucket<T> = AsyncDisposable & {
 
 /**
  * Resolves when the whole bucket is in memory.
- * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. What is
- * not as the bucket's schema says is reported, once.
- * @param isOnlyLooking nothing is decided by what is missing: an entry of a later version is left out
- * @throws NewerFormat there is such an entry; if it comes later, it ends the process
+ * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. An entry
+ * that violates the bucket's schema is reported once.
+ * @param isReadOnly the caller decides nothing from it, so an entry of a later version is left out
+ * @throws NewerFormat if there is such an entry; if it arrives later, it ends the process
  */
 export async function watchBucket<T>(
   nc: NatsConnection,
   bucket: string,
   parse: (value: unknown, key: string) => T | undefined,
-  { isOnlyLooking = false }: { readonly isOnlyLooking?: boolean } = {},
+  { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
 ): Promise<WatchedBucket<T>> {
   const kv = await new Kvm(nc).open(bucket)
   const values = new Map<string, T>()
@@ -56,7 +56,7 @@ export async function watchBucket<T>(
       return parseEntry(entry, parse)
     } catch (error) {
       if (!(error instanceof NewerFormat)) throw error
-      if (!isOnlyLooking) onNewer(error)
+      if (!isReadOnly) onNewer(error)
       return undefined
     }
   }
@@ -87,7 +87,7 @@ export async function watchBucket<T>(
   let isOpen = false
   const onNewer = (error: NewerFormat): void => {
     newer.reject(error)
-    // nothing waits for it any more: as a stray error it ends the process (`stray-error.ts`)
+    // the promise is no longer awaited: as a stray error it ends the process (`stray-error.ts`)
     if (isOpen) void Promise.reject(error)
   }
   const entries = await kv.watch()
@@ -116,7 +116,7 @@ export async function watchBucket<T>(
   }
 }
 
-/** The same of a bucket whose entries are taken as its schema has them; others are left out. */
+/** The same with the bucket's own schema: entries that violate it are left out. */
 export const watchChecked = async <T>(
   nc: NatsConnection,
   bucket: string,

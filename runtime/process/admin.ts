@@ -1,6 +1,6 @@
 /**
- * The door for whoever keeps the process alive: `/health` (the event loop turns), `/ready`
- * (everything it needs answers) and `/metrics` (Prometheus text).
+ * The admin port, for supervisors and monitoring: `/health` (the event loop runs), `/ready`
+ * (everything it depends on responds) and `/metrics` (Prometheus text).
  */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -9,19 +9,19 @@ import { listenOn } from '../http/listen.ts'
 
 export type ReadyCheck = {
   readonly name: string
-  /** Resolves when fine; its error's message is shown to whoever asks. */
+  /** Resolves if fine; otherwise the response shows its error's message. */
   readonly check: () => void | Promise<void>
 }
 
 export type Admin = AsyncDisposable & { readonly url: string }
 
-/** The port of a process from its first moment on. Until it serves, `/ready` says what it waits for. */
+/** The admin port of a process from its start. Until it serves, `/ready` reports what it waits for. */
 export type Door = Admin & {
-  /** Why the start takes so long, or undefined where nothing is in its way. */
+  /** Why the start takes long, or undefined if nothing blocks it. */
   readonly waitsFor: (why: string | undefined) => void
-  /** From now on these checks say whether it is ready; a call ends that again. */
+  /** From now on these checks decide whether it is ready, until the returned function is called. */
   readonly serve: (serving: Serving) => () => void
-  /** The checks that fail now, in words; undefined: it is ready. */
+  /** The checks that fail now, for people; undefined: it is ready. */
   readonly whyNotReady: () => Promise<string | undefined>
 }
 
@@ -35,11 +35,11 @@ type Address = {
 
 type AdminOptions = Address &
   Serving & {
-    /** Open already (`process-door.ts`); else one is opened on the address. */
+    /** Already open (`process-door.ts`); otherwise one is opened on the address. */
     readonly door?: Door | undefined
   }
 
-/** A check that has not answered by then counts as failed. */
+/** A check that takes longer counts as failed. */
 const checkWithinMs = 2_000
 
 export async function openAdmin({
@@ -131,11 +131,11 @@ const verdictsOf = async (checks: readonly ReadyCheck[]): Promise<readonly Verdi
 
 type Verdict = readonly [name: string, state: string]
 
-/** What `/ready` said, as a clause; undefined: all of it is fine. */
+/** The failed checks of `/ready`, as a clause; undefined: all are fine. */
 export function notReadyInWords(verdicts: readonly Verdict[]): string | undefined {
   const wrong = verdicts.filter(([, state]) => state !== 'ok')
-  const said = wrong.map(([name, state]) => (name === 'start' ? state : `${name}: ${state}`))
-  return said.length === 0 ? undefined : said.join('; ')
+  const reasons = wrong.map(([name, state]) => (name === 'start' ? state : `${name}: ${state}`))
+  return reasons.length === 0 ? undefined : reasons.join('; ')
 }
 
 async function verdict(check: ReadyCheck['check']): Promise<string> {

@@ -11,35 +11,35 @@ import { type Environment, readSettings, type SettingsSource } from '../settings
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** What every process and command needs to know, read once. */
+/** The configuration of every process and command, read once. */
 export type SharedConfig = {
-  /** Where this machine's data live, as an absolute path. */
+  /** The folder of this machine's data, as an absolute path. */
   readonly dataFolder: string
-  /** One address or several with commas; undefined where none is set and nothing runs here. */
+  /** One address or several, separated by commas; undefined if none is set and nothing runs here. */
   readonly natsUrl: string | undefined
   /** A NATS credentials file. */
   readonly natsCreds: string | undefined
-  /** As whom to sign in to NATS; undefined: as nobody. */
+  /** The NATS user to sign in as; undefined: without a user. */
   readonly natsLogin?: NatsLogin | undefined
-  /** The NATS server's own certificate: it and no other is trusted. */
+  /** The NATS server's own certificate: no other is trusted. */
   readonly natsPinFile?: string | undefined
-  /** Of each stream and bucket that is made: 1, or 3 in a cluster that survives the loss of a server. */
+  /** Of each new stream and bucket: 1, or 3 in a cluster that survives the loss of a server. */
   readonly replicas: number
   readonly store: StoreSettings
-  /** Readings may be kept in another store than at the last start: history stays in the old one. */
+  /** Readings may be stored in another store than at the last start: history stays in the old one. */
   readonly storeChanged?: boolean
-  /** What every sensor id starts with, `NGR-LOS` for Lagos. */
+  /** The prefix of every sensor id, `NGR-LOS` for Lagos. */
   readonly idPrefix: string
-  /** Readings from before this are refused: ms since the epoch, UTC. */
+  /** Earlier readings are refused: ms since the epoch, UTC. */
   readonly earliestMs: number
   readonly admin: { readonly host: string /** 0: any free one. */; readonly port: number }
   readonly logLevel: LogLevel
 }
 
-/** Where nothing is said, readings from before 2015 are taken for a broken clock. */
+/** By default, readings from before 2015 count as those of a broken clock. */
 const defaultEarliestMs = Date.UTC(2015, 0, 1)
 
-/** The process's environment over what `.env` in the working folder says. */
+/** The variables of `.env` in the working folder, overridden by the process's environment. */
 export function environment(envFile = '.env'): Environment {
   return { ...readEnvFile(envFile), ...process.env }
 }
@@ -65,25 +65,25 @@ export function readSharedConfig(source: SettingsSource): SharedConfig {
   })
 }
 
-/** What is said, or the instance that runs on the folder, which its operator signs in to. */
+/** The settings, or else the instance that runs on the folder, with its operator's login. */
 function readNatsSettings(
   source: SettingsSource,
   dataFolder: string,
 ): Pick<SharedConfig, 'natsUrl' | 'natsLogin' | 'natsPinFile'> {
   const settings = readSettings(source)
   const natsUrl = settings.url('NATS_URL', ['nats:', 'tls:', 'ws:', 'wss:'])
-  const said = readLogin(source, 'NATS')
+  const natsLogin = readLogin(source, 'NATS')
   const natsPinFile = settings.text('NATS_PIN_FILE')
-  if (natsUrl !== undefined) return { natsUrl, natsLogin: said, natsPinFile }
+  if (natsUrl !== undefined) return { natsUrl, natsLogin, natsPinFile }
   const running = readRunningInstance(dataFolder)
   return {
     natsUrl: running?.nats,
-    natsLogin: said ?? running?.nats_operator,
+    natsLogin: natsLogin ?? running?.nats_operator,
     natsPinFile: natsPinFile ?? running?.nats_pin,
   }
 }
 
-/** `<prefix>_USER` and `<prefix>_PASSWORD` or `<prefix>_PASSWORD_FILE`. @throws WrongUsage for half of it */
+/** `<prefix>_USER` and `<prefix>_PASSWORD` or `<prefix>_PASSWORD_FILE`. @throws WrongUsage if only one is set */
 export function readLogin(source: SettingsSource, prefix: string): NatsLogin | undefined {
   const settings = readSettings(source)
   const user = settings.text(`${prefix}_USER`)

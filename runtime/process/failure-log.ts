@@ -2,18 +2,18 @@ import { codeOf } from '../exit.ts'
 import type { Logger } from '../log.ts'
 import { quietRepeats } from '../quiet-repeats.ts'
 
-/** An answer that failed for a reason of ours. */
+/** A request that failed through a fault of ours. */
 export type FailedAnswer = {
-  /** The pattern, not the path: there are only so many. */
+  /** The pattern, not the path: there are few patterns. */
   readonly route: string
   readonly requestId: string
   readonly err: unknown
 }
 
 /**
- * Tells of failed answers in the log. While NATS is away, a lane is full or a line too long, each
- * request of a stranger fails: of the same failure of a route only the first few of a while are
- * told, so nobody fills a disk with them. Metrics count all.
+ * Logs failed requests. While NATS is unavailable, or a queue is full, every client's request fails:
+ * only the first few equal failures of a route are logged per period, so that clients cannot fill
+ * the disk. Metrics count all.
  */
 export function failureLog(
   log: Pick<Logger, 'error'>,

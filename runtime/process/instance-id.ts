@@ -13,9 +13,9 @@ export type Instance = {
 }
 
 /**
- * Who this process is: a restarted one takes its own leases back, and still tells its writes
- * from those of its former self.
- * @param role keeps the processes of one data folder apart, for example `pipeline`
+ * The identity of this process: after a restart it takes its own leases back, but can still
+ * distinguish its writes from those of its previous run.
+ * @param role distinguishes the processes of one data folder, for example `pipeline`
  */
 export function openInstance(dataFolder: string, role: string): Instance {
   const folder = join(dataFolder, 'instances')
@@ -32,7 +32,7 @@ export function openInstance(dataFolder: string, role: string): Instance {
 /** Another start takes milliseconds. */
 const lockWaitMs = 10_000
 
-/** One process at a time; the lock is the system's own and ends with its process, however it dies. */
+/** One process at a time; the operating system holds the lock and frees it when the process dies. */
 function underLock<T>(file: string, work: () => T): T {
   const lock = new DatabaseSync(file, { timeout: lockWaitMs })
   try {
@@ -43,7 +43,7 @@ function underLock<T>(file: string, work: () => T): T {
   }
 }
 
-/** Nothing where the file is missing or not of our making: the caller makes a new id. */
+/** Empty if the file is missing or not one of ours: the caller makes a new id. */
 function readParts(file: string): string[] {
   try {
     return /^([a-z0-9-]+-[0-9a-f]{12}) (\d+)\n$/.exec(readFileSync(file, 'utf8'))?.slice(1) ?? []

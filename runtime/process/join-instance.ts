@@ -10,18 +10,18 @@ import { needStreams } from '../nats/streams.ts'
 type Joining = StreamOptions & {
   /** `pipeline`, `api`, … */
   readonly name: string
-  /** No other process has it; by default one is drawn. */
+  /** Unique among the processes; random by default. */
   readonly id?: string
   /** Ends the process with this error. */
   readonly onFatal?: ((error: unknown) => void) | undefined
 }
 
 /**
- * What a process does first on a NATS server: it makes sure that it knows every format that the
- * instance writes, before it writes anything; finds the streams and buckets, or makes them; and
- * reports what it knows for as long as it runs.
- * @throws MustAct the instance writes newer formats
- * @throws TryAgain the streams are not there, and this user may not make them
+ * A process's first step on a NATS server. Before it writes anything, it makes sure that it knows
+ * every format that the instance writes; it finds the streams and buckets, or makes them; and it
+ * reports its own format level for as long as it runs.
+ * @throws MustAct if the instance writes newer formats
+ * @throws TryAgain if the streams are missing and this user may not make them
  */
 export async function joinInstance(
   nc: NatsConnection,
@@ -33,15 +33,15 @@ export async function joinInstance(
 }
 
 /**
- * Also for a command, which ends before it could say what it knows.
- * @throws MustAct the instance writes newer formats than this version knows
+ * Also for a command, which exits before it could report its level.
+ * @throws MustAct if the instance writes newer formats than this version knows
  */
 export async function assertKnownLevel(nc: NatsConnection): Promise<void> {
   try {
     const system = await new Kvm(nc).open(buckets.system)
     knownLevel(levelOf(await system.get(systemKeys.format)))
   } catch (error) {
-    // nothing was ever written here
+    // the instance is new
     if (error instanceof Error && /stream not found/.test(error.message)) return
     throw error
   }

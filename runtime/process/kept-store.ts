@@ -1,5 +1,5 @@
 /**
- * Where readings are kept: KV `system`, key `store`, without what opens it. The pipeline writes it
+ * Where readings are stored: KV `system`, key `store`, without credentials. The pipeline writes it
  * before it writes readings, so every other process and command finds the store that is in use,
  * and a start with another store is noticed.
  */
@@ -22,7 +22,7 @@ import { readHeader } from '../nats/log-messages.ts'
 import { lastMessage } from '../nats/stored-message.ts'
 import type { SharedConfig } from './config.ts'
 
-/** undefined: no pipeline of a version that writes it down has run. */
+/** undefined: no pipeline of a version that records it has run. */
 export async function readKeptStore(nc: NatsConnection): Promise<StorePlace | undefined> {
   const entry = await (await new Kvm(nc).open(buckets.system)).get(systemKeys.store)
   return entry?.operation === 'PUT' ? parsePlace(entry.string()) : undefined
@@ -39,13 +39,13 @@ function parsePlace(text: string): StorePlace | undefined {
 }
 
 type ClaimOptions = Pick<SharedConfig, 'store' | 'storeChanged' | 'dataFolder'> & {
-  /** Whether a file is there and holds readings. */
+  /** Whether the file exists and holds readings. */
   readonly hasRows: (sqliteFile: string) => boolean
 }
 
 /**
- * Writes down that readings are kept there from now on.
- * @returns in words, where they were kept before, if the change was asked for
+ * Records that readings are stored there from now on.
+ * @returns for people, the previous store, if the change was requested
  * @throws MustAct if history would be out of reach
  */
 export async function claimStore(
@@ -58,7 +58,7 @@ export async function claimStore(
   const isLost = former !== undefined && (await hasHistory(nc))
   if (isLost && !options.storeChanged)
     throw new MustAct(
-      `readings were kept in ${former} until now, and the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
+      `readings were kept in ${former} until now, but the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
     )
   const text = JSON.stringify(place)
   if (text !== JSON.stringify(kept))
@@ -66,18 +66,18 @@ export async function claimStore(
   return isLost ? former : undefined
 }
 
-/** In words, the store that the place would take the place of; undefined: none, or the same one. */
+/** For people, the store that `place` would replace; undefined: none, or the same one. */
 function leftBehind(
   place: StorePlace,
   kept: StorePlace | undefined,
   { dataFolder, hasRows }: ClaimOptions,
 ): string | undefined {
   if (JSON.stringify(kept) === JSON.stringify(place)) return undefined
-  // a folder that was moved, or put back from a copy, brings its rows along
+  // a folder that was moved, or restored from a backup, still has its rows
   const isMoved = place.kind === 'sqlite' && kept?.kind !== 'influx' && hasRows(place.file)
   if (isMoved) return undefined
   if (kept !== undefined) return placeInWords(kept)
-  // a version that did not write it down has run here
+  // a version that did not record its store has run here
   const file = sqliteFileIn(dataFolder)
   if (place.kind === 'sqlite') return 'another store'
   return hasRows(file) ? placeInWords({ kind: 'sqlite', file }) : undefined
@@ -107,6 +107,6 @@ export async function assertKeptStore(
   const isSame = kept === undefined || isSameStore(kept, place)
   if (isSame || storeChanged) return
   throw new MustAct(
-    `readings are kept in ${placeInWords(kept)}, and this process is set to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
+    `readings are kept in ${placeInWords(kept)}, but this process is configured to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
   )
 }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stopped } from './stop-signal.ts'
 
-/** A process has 10 s to stop; connections and files are closed in what is left. */
+/** A process has 10 s to stop; the remaining time is for closing connections and files. */
 const orderlyMs = 7_000
 
 /**
- * How long a process works: until it is asked to stop, or something in it cannot go on.
+ * How long a process works: until it is to stop, or a part of it cannot continue.
  *
- *     working ──asked to stop, or failed──▶ letting go ──done, or 7 s──▶ ended
+ *     working ──stop requested, or failed──▶ releasing ──done, or 7 s──▶ ended
  */
 export class Lifetime {
   readonly #stop: AbortSignal
   readonly #ending = new AbortController()
   readonly #failed = Promise.withResolvers<never>()
-  /** Aborted when it is asked to stop, and at the end in any case. */
+  /** Aborted when a stop is requested, and at the end in any case. */
   readonly stopping: AbortSignal
 
   constructor(stop: AbortSignal) {
@@ -27,7 +27,7 @@ export class Lifetime {
   readonly pause = (ms: number): Promise<void> =>
     sleep(ms, undefined, { signal: this.stopping }).catch(() => undefined)
 
-  /** The process cannot go on, and ends with this error. */
+  /** The process cannot continue, and exits with this error. */
   readonly fail = (error: unknown): void => this.#failed.reject(error)
 
   /** Runs a task again and again, `ms` apart, until the process stops. */
@@ -39,15 +39,15 @@ export class Lifetime {
   }
 
   /**
-   * Waits for the end: asked to stop, or failed.
-   * @param end what is left to end; nothing waits any more
-   * @param letGo before that, unless it failed: commits what is under way and gives the rest free
+   * Waits for the end: a requested stop, or a failure.
+   * @param end ends what is left; nothing is waited for any more
+   * @param release before that, unless it failed: commits what is under way and releases the rest
    * @throws what was given to `fail`
    */
-  async work(end: () => Promise<void>, letGo?: () => Promise<void>): Promise<void> {
+  async work(end: () => Promise<void>, release?: () => Promise<void>): Promise<void> {
     try {
       await Promise.race([stopped(this.#stop), this.#failed.promise])
-      if (letGo) await inTime(letGo())
+      if (release) await inTime(release())
     } finally {
       this.#ending.abort()
       await end()
@@ -55,7 +55,7 @@ export class Lifetime {
   }
 }
 
-/** Waits for an orderly end, but no longer than a process has for it. */
+/** Waits for an orderly end, but no longer than a process may take for it. */
 export async function inTime(work: Promise<void>): Promise<void> {
   await Promise.race([work, sleep(orderlyMs, undefined, { ref: false })])
 }

@@ -9,7 +9,7 @@ import { readSharedConfig, type SharedConfig } from './config.ts'
 import { openProcessDoor } from './process-door.ts'
 import { watchStrayErrors } from './stray-error.ts'
 
-/** The door is open already; `openAdmin` and `connectNats` take what they need from here. */
+/** The door is already open; `openAdmin` and `connectNats` take what they need from here. */
 type ProcessConfig = SharedConfig &
   Pick<NatsSettings, 'onTrouble'> & {
     readonly admin: { readonly door?: Door }
@@ -17,10 +17,10 @@ type ProcessConfig = SharedConfig &
     readonly onFatal?: (error: unknown) => void
   }
 
-/** What a process of ours is given: nothing of it is read or opened by the process itself. */
+/** The input of each of our processes, which reads and opens none of it itself. */
 export type ProcessContext = {
   readonly config: ProcessConfig
-  /** For the process's own `config.ts`, which reads its further settings from the two. */
+  /** For the process's own `config.ts`, which reads its other settings from these two. */
   readonly env: Environment
   readonly flags: Flags
   readonly log: Logger
@@ -34,8 +34,8 @@ export type ProcessContext = {
  */
 export type ProcessMain = (context: ProcessContext) => Promise<void>
 
-/** The same process, ended by `TryAgain` where NATS did not answer. */
-export const tryAgainWhereAway =
+/** The same process, which ends with `TryAgain` if NATS did not respond. */
+export const tryAgainIfAway =
   (main: ProcessMain): ProcessMain =>
   async (context) => {
     try {
@@ -52,7 +52,7 @@ type Run = {
   readonly stop: AbortSignal
 }
 
-/** Runs a process to its end. @returns its exit code; an error is logged in words */
+/** Runs a process to its end. @returns its exit code; an error is logged for people */
 export async function runProcess({ name, main, source, stop }: Run): Promise<number> {
   const config = readSharedConfig(source)
   const log = openLog({ name, level: config.logLevel })

@@ -1,13 +1,14 @@
 /**
- * When to stop: the first SIGINT, SIGTERM or SIGHUP, or the end of what supervises or reads us. A second
- * signal ends the process at once, with the exit code that the shell gives a killed process.
+ * When to stop: at the first SIGINT, SIGTERM or SIGHUP, or when the supervisor or the reader of our
+ * output is gone. A second signal ends the process at once, with the exit code that a shell gives a
+ * killed process.
  */
 import { constants } from 'node:os'
 import { codeOf } from '../exit.ts'
 
 /**
- * Ctrl-C reaches a process from the terminal and once more from whatever passed it on (npm,
- * our own launcher), so repeats within this time are the same wish.
+ * Ctrl-C reaches a process from the terminal and once more from a parent that forwards it (npm, our
+ * own launcher), so repeats within this time count as one.
  */
 const echoMs = 300
 
@@ -16,13 +17,13 @@ const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type StopName = (typeof names)[number] | 'orphaned' | 'unread'
 
 /**
- * Aborted with the reason's name as `reason`. Listens until the process ends.
- * @param outputs when one of them is closed by its reader (`airproof up | head`), that is a reason too
+ * Aborted with the reason's name as `reason`. Listens until the process exits.
+ * @param outputs also a reason when the reader closes one of them (`airproof up | head`)
  */
 export function stopSignal(outputs: readonly NodeJS.WriteStream[] = []): AbortSignal {
   const stop = new AbortController()
   let firstAtMs: number | undefined
-  const heard = (name: StopName): void => {
+  const onReason = (name: StopName): void => {
     const nowMs = performance.now()
     if (firstAtMs === undefined) {
       firstAtMs = nowMs
@@ -31,15 +32,15 @@ export function stopSignal(outputs: readonly NodeJS.WriteStream[] = []): AbortSi
       process.exit(128 + constants.signals[name])
     }
   }
-  for (const name of names) process.on(name, () => heard(name))
+  for (const name of names) process.on(name, () => onReason(name))
   for (const output of outputs)
     output.on('error', (error) => {
       if (codeOf(error) !== 'EPIPE') throw error
-      heard('unread')
+      onReason('unread')
     })
-  // A supervisor that was killed cannot tell us to stop: its end of the channel closes.
+  // a killed supervisor cannot send a signal, but its end of the channel closes
   if (process.channel) {
-    process.once('disconnect', () => heard('orphaned'))
+    process.once('disconnect', () => onReason('orphaned'))
     process.channel.unref()
   }
   return stop.signal

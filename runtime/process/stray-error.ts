@@ -1,13 +1,13 @@
 import { orTryAgain } from '../server-away.ts'
 
 export type StrayErrors = Disposable & {
-  /** Rejects with the first error that nobody handled; NATS not answering is one to try again. */
+  /** Rejects with the first unhandled error; if NATS did not respond, it is a `TryAgain`. */
   readonly first: Promise<never>
 }
 
 /**
- * A promise that nobody waits for may fail while a server is away. Node would end the process as if
- * a person had to act; here it ends in order, and whoever keeps it alive knows what to do.
+ * A promise that is not awaited may fail while a server is unavailable. Node would end the process
+ * as if a person had to act; here it ends in order, with the exit code that its supervisor needs.
  */
 export function watchStrayErrors(): StrayErrors {
   const { promise: first, reject } = Promise.withResolvers<never>()

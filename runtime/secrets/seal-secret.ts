@@ -13,9 +13,9 @@ const tagBytes = 16
 export type SecretBox = {
   /** @param boundTo the webhook's id @returns `v1.<base64url>` */
   readonly seal: (secret: string, boundTo: string) => string
-  /** @throws MustAct where it was sealed with another key, for another id, or was changed */
+  /** @throws MustAct if it was sealed with another key, for another id, or was changed */
   readonly open: (sealed: string, boundTo: string) => string
-  /** Tells one key from another without telling anything about it. */
+  /** Distinguishes keys without revealing anything about them. */
   readonly fingerprint: string
 }
 
@@ -43,7 +43,7 @@ export function secretBox(key: string): SecretBox {
         return decipher.update(rest, undefined, 'utf8') + decipher.final('utf8')
       } catch (cause) {
         throw new MustAct(
-          `the secret of ${boundTo} does not open: AIRPROOF_SECRET_FILE must name the key that sealed it`,
+          `the secret of ${boundTo} cannot be decrypted: AIRPROOF_SECRET_FILE must name the key that sealed it`,
           { cause },
         )
       }

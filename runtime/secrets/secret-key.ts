@@ -9,13 +9,13 @@ import { newSecretKey, type SecretBox, secretBox } from './seal-secret.ts'
 import { readSettings, type SettingsSource } from '../settings.ts'
 
 /**
- * The box that seals webhook secrets: AIRPROOF_SECRET_FILE names its key; where nothing is said it
- * lies in the data folder and is made when first needed. Processes on several machines must be
- * given the same key: its fingerprint is in KV, and another key is refused. Only the operator's user
- * may write it (`airproof up`, `airproof streams`), on an open server the first process to come:
- * a process that could change it would keep the others from starting.
- * @throws MustAct where the data were sealed with another key
- * @throws TryAgain where no fingerprint is there yet, and this user may not write it
+ * The box that seals webhook secrets. AIRPROOF_SECRET_FILE names its key; by default it is in the
+ * data folder, made when first needed. Processes on several machines must have the same key: its
+ * fingerprint is in KV, and another key is refused. Only the operator's user may write it (`airproof
+ * up`, `airproof streams`), on an open server the first process: a process that could change it could
+ * keep the others from starting.
+ * @throws MustAct if the data were sealed with another key
+ * @throws TryAgain if there is no fingerprint yet, and this user may not write it
  */
 export async function openSecretBox(
   nc: NatsConnection,
@@ -27,8 +27,8 @@ export async function openSecretBox(
   return box
 }
 
-/** Writes the fingerprint of the key, where this machine has one. @throws MustAct */
-export async function tellSecretKey(
+/** Writes the fingerprint of the key, if this machine has one. @throws MustAct */
+export async function writeKeyFingerprint(
   nc: NatsConnection,
   source: SettingsSource,
   dataFolder: string,
@@ -40,7 +40,7 @@ export async function tellSecretKey(
 
 const fileIn = (dataFolder: string): string => join(dataFolder, 'secret-key')
 
-/** Two processes may come at once: whoever makes the file first decides. */
+/** Two processes may start at once: the first one to make the file decides. */
 function ownKey(dataFolder: string): string {
   const file = fileIn(dataFolder)
   try {
@@ -57,9 +57,9 @@ async function agreeOn(system: KV, fingerprint: string): Promise<void> {
     const entry = await system.get(systemKeys.secretKey)
     return entry?.operation === 'PUT' ? entry.string() : undefined
   }
-  const found = await read()
-  if (found === text) return
-  if (found === undefined) {
+  const written = await read()
+  if (written === text) return
+  if (written === undefined) {
     const failed = await system.create(systemKeys.secretKey, text).then(
       () => undefined,
       (error: unknown) => error,

@@ -20,20 +20,20 @@ export const applicationSchema = {
   additionalProperties: false,
   required: ['id', 'kind', 'credential', 'fields', 'created_at'],
   properties: {
-    // lower case, so that none is ever taken for a sensor's id
+    // lower case, so that none can be mistaken for a sensor's id
     id: { type: 'string', pattern: '^[a-z][a-z0-9-]{1,39}$' },
     kind: { enum: applicationKinds },
     credential: { type: 'object', required, properties },
     fields: {
       type: 'object',
-      description: 'which key of the decoded payload holds what, in our units',
+      description: 'the key of the decoded payload that holds each quantity, in our units',
       additionalProperties: false,
       minProperties: 1,
       properties: mapQuantities(() => key),
     },
     devices: {
       type: 'array',
-      description: 'what the EUIs of its devices begin with; absent: any device of its kind',
+      description: 'prefixes of the EUIs of its devices; absent: any device of its kind',
       minItems: 1,
       maxItems: 100,
       items: { type: 'string', pattern: '^[0-9A-F]{1,16}$' },
@@ -47,7 +47,7 @@ export type ApplicationKind = (typeof applicationKinds)[number]
 
 const isApplication = checkOf<Application>(applicationSchema)
 
-/** What is wrong with an application's entry, in words, or undefined. */
+/** What is wrong with an application's entry, for people, or undefined. */
 export function applicationFault(value: unknown): string | undefined {
   if (isApplication(value)) return undefined
   const [first] = isApplication.errors ?? []
@@ -56,6 +56,6 @@ export function applicationFault(value: unknown): string | undefined {
   return `${path} ${first?.message ?? 'is not valid'}`
 }
 
-/** @returns undefined where it is none, or names another than its key */
+/** @returns undefined if it is invalid, or its id is not its key */
 export const parseApplication = (value: unknown, id: string): Application | undefined =>
   isApplication(value) && value.id === id ? value : undefined

@@ -4,7 +4,7 @@ import { checkOf } from '../check.ts'
 const hash = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
-  description: 'sha256 of the whole secret, hex; the secret itself is kept nowhere',
+  description: 'sha256 of the whole secret, hex; the secret itself is not stored',
 } as const
 
 /** How a sensor's credential is checked: bucket `credentials`, key = id. */
@@ -19,11 +19,11 @@ export const credentialSchema = {
     created_at: { type: 'string', description: 'ISO 8601, when this secret was made' },
     previous: {
       type: 'object',
-      description: 'the secret before this one, good for a while longer',
+      description: 'the previous secret, valid for a while longer',
       required: ['hash', 'until'],
       properties: { hash, until: { type: 'string', description: 'ISO 8601' } },
     },
-    revoked_at: { type: 'string', description: 'neither secret is good from then on' },
+    revoked_at: { type: 'string', description: 'neither secret is valid from then on' },
   },
 } as const
 
@@ -31,6 +31,6 @@ export type Credential = FromSchema<typeof credentialSchema>
 
 const isCredential = checkOf<Credential>(credentialSchema)
 
-/** @returns undefined where it is none: nobody signs in with such a thing */
+/** @returns undefined if it is invalid: a sign-in with it fails */
 export const parseCredential = (value: unknown): Credential | undefined =>
   isCredential(value) ? value : undefined

@@ -22,15 +22,15 @@ export type RegisteredSensor = {
   /** When it was taken out of the network; absent: it is in use. */
   readonly retiredMs?: number
   readonly device?: Device
-  /** It is told after each commit what is committed; absent: no. */
+  /** It receives a receipt after each commit; absent: no. */
   readonly receipts?: boolean
-  /** Absent: as for every sensor. */
+  /** Absent: the default bounds. */
   readonly flood?: { readonly perSecond: number; readonly burst: number }
 }
 
 const isEntry = checkOf<SensorEntry>(sensorSchema)
 
-/** What is wrong with a registry entry, in words, or undefined. */
+/** What is wrong with a registry entry, for people, or undefined. */
 export function entryFault(value: unknown, rules: SensorIdRules): string | undefined {
   if (!isEntry(value)) {
     const [first] = isEntry.errors ?? []
@@ -45,9 +45,9 @@ export function entryFault(value: unknown, rules: SensorIdRules): string | undef
 }
 
 /**
- * A sensor that is in use: whatever it may do, a retired one may not.
- * @param key of the bucket: an entry that names another sensor is nobody's
- * @returns undefined where the entry is not valid: such a sensor is unknown
+ * A sensor in use; a retired one has none of its rights.
+ * @param key of the bucket: an entry that names another sensor is invalid
+ * @returns undefined if the entry is invalid: such a sensor is unknown
  */
 export function parseSensor(
   value: unknown,
@@ -58,7 +58,7 @@ export function parseSensor(
   return sensor?.retiredMs === undefined ? sensor : undefined
 }
 
-/** The same of a retired sensor too: its readings stay, and go on being its own. */
+/** The same, but also for a retired sensor: its readings stay, under its id. */
 export function parseAnySensor(
   value: unknown,
   rules: SensorIdRules,
@@ -89,10 +89,10 @@ export function parseAnySensor(
 /** A device may have measured while it was being set up, before it was registered. */
 const setUpMs = dayMs
 
-/** No reading that a sensor sends of its own accord is older than this, ms since the epoch. */
+/** A sensor's reading from before this is refused unless an operator replays it; ms since the epoch. */
 export const earliestOf = ({ sites: [first] }: RegisteredSensor): number => first.fromMs - setUpMs
 
-/** A time that cannot be read is of no use, and the sensor retired all the same. */
+/** If the time cannot be read, the sensor counts as retired all the same. */
 function retiredMsOf(text: string): number {
   const verdict = parseIso(text)
   return 'timeMs' in verdict ? verdict.timeMs : 0

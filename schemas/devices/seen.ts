@@ -1,7 +1,7 @@
 import type { FromSchema } from 'json-schema-to-ts'
 import { checkOf } from '../check.ts'
 
-/** What the gate last saw of a sensor: bucket `seen`, key = id. Times are ISO 8601. */
+/** A sensor's last contacts with the gate: bucket `seen`, key = id. Times are ISO 8601. */
 export const seenSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/seen',
@@ -16,18 +16,21 @@ export const seenSchema = {
         at: { type: 'string' },
         protocol: { enum: ['nats', 'mqtt', 'websocket', 'http'] },
         address: { type: 'string' },
-        client: { type: 'string', description: 'library or firmware and version, as it says' },
+        client: {
+          type: 'string',
+          description: 'library or firmware and version, as it reports them',
+        },
       },
     },
     left: {
       type: 'object',
-      description: 'when its last connection ended, and why, in the server’s words',
+      description: 'when its last connection ended, and the server’s reason',
       required: ['at', 'reason'],
       properties: { at: { type: 'string' }, reason: { type: 'string' } },
     },
     refused: {
       type: 'object',
-      description: 'sign-ins refused, ever; the last one of them',
+      description: 'refused sign-ins: how many ever, and the last one',
       required: ['count', 'at', 'reason'],
       properties: {
         count: { type: 'integer' },
@@ -37,11 +40,14 @@ export const seenSchema = {
     },
     denied: {
       type: 'object',
-      description: 'publishes and subscriptions beyond what is its own, ever; the last one of them',
+      description: 'denied publishes and subscriptions: how many ever, and the last one',
       required: ['count', 'at'],
       properties: { count: { type: 'integer' }, at: { type: 'string' } },
     },
-    paused_until: { type: 'string', description: 'it flooded, and is not let in before' },
+    paused_until: {
+      type: 'string',
+      description: 'it flooded: its sign-ins are refused until then',
+    },
   },
 } as const
 

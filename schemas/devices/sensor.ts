@@ -2,7 +2,7 @@ import type { FromSchema } from 'json-schema-to-ts'
 
 const site = {
   type: 'object',
-  description: 'Where the sensor stands from a time on, until the next site begins.',
+  description: 'The place of the sensor from a time on, until the next site begins.',
   additionalProperties: false,
   required: ['from', 'area', 'lat', 'lon', 'address'],
   properties: {
@@ -29,7 +29,7 @@ export const deviceKinds = [
 
 const device = {
   type: 'object',
-  description: 'What the sensor is sold or built as, where it cannot speak our format.',
+  description: 'The kind of device, if its firmware cannot send our format.',
   additionalProperties: false,
   required: ['kind', 'serial'],
   properties: {
@@ -38,11 +38,11 @@ const device = {
       type: 'string',
       // it becomes a token of NATS subjects and a level of MQTT topics
       pattern: '^[A-Za-z0-9_:-]{1,64}$',
-      description: 'by which the device names itself: a serial number, a topic, a device EUI',
+      description: 'the device’s own identifier: a serial number, a topic, a device EUI',
     },
     options: {
       type: 'object',
-      description: 'what this kind of device leaves to its owner, such as a table of fields',
+      description: 'settings of this kind of device, such as a table of fields',
       maxProperties: 32,
       additionalProperties: { type: ['string', 'number', 'boolean'] },
     },
@@ -63,7 +63,7 @@ export const sensorSchema = {
       type: 'integer',
       minimum: 1,
       maximum: 86_400,
-      description: 'how often the sensor measures; three missed are silence',
+      description: 'seconds between measurements; three missed ones are silence',
     },
     sites: {
       type: 'array',
@@ -75,7 +75,7 @@ export const sensorSchema = {
     created_at: { type: 'string' },
     retired_at: {
       type: 'string',
-      description: 'taken out of the network then: its readings stay, and it sends none',
+      description: 'taken out of the network: its readings stay, new ones are refused',
     },
     device,
     receipts: {
@@ -84,7 +84,7 @@ export const sensorSchema = {
     },
     flood: {
       type: 'object',
-      description: 'how much it may send before it is made to pause; an array is one message',
+      description: 'how much it may send before it is paused; an array is one message',
       additionalProperties: false,
       required: ['per_second', 'burst'],
       properties: {

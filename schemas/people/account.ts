@@ -1,6 +1,6 @@
 import type { FromSchema } from 'json-schema-to-ts'
 
-/** Bucket `accounts`, key = id. How its password is checked lies in bucket `passwords`. */
+/** Bucket `accounts`, key = id. How its password is checked is in bucket `passwords`. */
 export const accountSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/account',
@@ -17,14 +17,14 @@ export const accountSchema = {
     created_at: { type: 'string' },
     confirmed_at: {
       type: 'string',
-      description: 'when the address was confirmed; made by the operator, an account needs no such',
+      description: 'when the address was confirmed; not needed if the operator made the account',
     },
   },
 } as const
 
 export type Account = FromSchema<typeof accountSchema>
 
-/** Bucket `keys`, key = sha256 of the API key in hex: the key itself is kept nowhere. */
+/** Bucket `keys`, key = sha256 of the API key in hex: the key itself is not stored. */
 export const keySchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/key',
@@ -41,11 +41,11 @@ export const keySchema = {
     revoked_at: { type: 'string' },
     reminded_days: {
       type: 'integer',
-      description: 'the last mark, in days before the end, that a mail was queued for',
+      description: 'days before the expiry for which the last reminder was queued',
     },
     internal: {
       type: 'boolean',
-      description: 'the dashboard’s own: no quota, and it may ask on behalf of any account',
+      description: 'the dashboard’s own: no quota, and it may act on behalf of any account',
     },
   },
 } as const

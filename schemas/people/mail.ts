@@ -3,9 +3,9 @@ import { checkOf } from '../check.ts'
 import type { MailLane } from '../subjects.ts'
 
 /**
- * A mail that somebody should get: stream MAIL holds it until it was sent. What is said in it is
- * written by the process that sends (`dashboard/mail`), so that whoever asks needs to know no more
- * than the fact. Sealed as a whole where it lies (`runtime/nats/mail-queue.ts`), for it may hold a link.
+ * A mail to be sent: stream MAIL holds it until then. The process that sends it (`dashboard/mail`)
+ * writes the text, so that a process that queues it needs only the fact. It is stored sealed
+ * (`runtime/nats/mail-queue.ts`), because it may hold a link.
  */
 export const mailSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -35,7 +35,7 @@ export const mailSchema = {
       properties: { account: { type: 'string' }, email: { type: 'string' } },
     },
     data: {
-      description: 'what the mail tells of: names, numbers, times as ISO 8601, links',
+      description: 'the facts of the mail: names, numbers, times as ISO 8601, links',
       type: 'object',
       additionalProperties: { type: ['string', 'number'] },
     },

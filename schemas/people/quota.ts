@@ -1,9 +1,9 @@
-/** Buckets `quota` and `used`: what is charged to an account, and when a key was last used. */
+/** Buckets `quota` and `used`: the requests charged to an account, and when a key was last used. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { type Count, noCount } from '../../core/access/quota.ts'
 import { asVersion1 } from '../formats.ts'
 
-/** Bucket `quota`, key = `<UTC day>.<account id>`; gone after 40 days. */
+/** Bucket `quota`, key = `<UTC day>.<account id>`; deleted after 40 days. */
 export const quotaSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/quota',
@@ -25,11 +25,11 @@ export const quotaKey = (day: string, account: string): string => `${day}.${acco
 export const encodeCount = ({ used, minute, inMinute }: Count): string =>
   JSON.stringify({ used, minute, in_minute: inMinute } satisfies StoredCount)
 
-/** What lies under a key: no count where it was deleted. @throws Error if it is not one, NewerFormat */
+/** The count under a key: `noCount` if it was deleted. @throws Error if it is not one, NewerFormat */
 export function decodeCount(text: string): Count {
   if (text === '') return noCount
   const value = asVersion1('entry', JSON.parse(text))
-  if (!isStored(value)) throw new Error(`bucket quota holds what is no count: ${text}`)
+  if (!isStored(value)) throw new Error(`bucket quota holds something that is not a count: ${text}`)
   return { used: value.used, minute: value.minute, inMinute: value.in_minute }
 }
 

@@ -3,7 +3,7 @@ import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
 import { checkOf } from '../check.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
-const ms = { type: ['number', 'null'], description: 'ms; null: it did not come to that' } as const
+const ms = { type: ['number', 'null'], description: 'ms; null: not reached' } as const
 const headers = {
   type: 'array',
   description: 'name and value, in the order of the wire',
@@ -11,7 +11,7 @@ const headers = {
   items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 },
 } as const
 
-/** Why an attempt did not end with a 2xx answer. */
+/** Why an attempt did not end with a 2xx response. */
 export const attemptErrors = [
   'status',
   'dns',
@@ -28,7 +28,7 @@ export const attemptErrors = [
 ] as const
 export type AttemptError = (typeof attemptErrors)[number]
 
-/** What became of the delivery by this attempt. */
+/** The result of the attempt for its delivery. */
 export const attemptOutcomes = ['delivered', 'retry', 'dead', 'disabled', 'cancelled'] as const
 
 /** A message of ATT, subject `att.<webhook>`: for people, not for recovery. */
@@ -56,7 +56,7 @@ export const attemptSchema = {
   ],
   properties: {
     delivery: { type: 'string', description: "`webhook-id`: the delivery's id, over all attempts" },
-    key: { type: 'string', description: 'the natural key, by which the owner is asked for it' },
+    key: { type: 'string', description: 'the natural key, for requests to the owner' },
     webhook: { type: 'string' },
     event: { enum: eventKinds },
     trigger: { enum: triggers },

@@ -1,12 +1,12 @@
 /**
- * Ledger records as 24 bytes, little end first:
+ * Ledger records as 24 bytes, little-endian:
  *
- *     0 type · 1 attempts, or what a hook record says · 2 bits (kind 3, trigger 2, detail 11)
+ *     0 type · 1 attempts, or the op of a hook record · 2 bits (kind 3, trigger 2, detail 11)
  *     4 webhook · 8 slot · 12 sequence (48 bits) · 18 time in ms (48 bits)
  *
- * The numbers of kinds, and what a hook record says of sources, are in
- * `core/delivery/event-kinds.ts`. Each has the format level since when there is one; a message or
- * snapshot that holds one of them says that level (`ledger-version.ts`).
+ * The numbers of kinds, and the ops of hook records for sources, are in
+ * `core/delivery/event-kinds.ts`, each with the format level since when it exists; a message or
+ * snapshot that holds one of them has that level (`ledger-version.ts`).
  */
 import {
   levelOfKind,
@@ -35,7 +35,7 @@ import type { FormatLevel } from '../format-level.ts'
 export const recordBytes = 24
 
 const types = ['', 'new', 'wait', 'done', 'dead', 'hook', 'epoch'] as const
-/** In byte 1 of a hook record, beside those of the sources. */
+/** In byte 1 of a hook record, in addition to those of the sources. */
 const hookOps = { dropped: 1, health: 4 } as const
 const sourceByOp = new Map<number, SourceName>(
   sourceNames.map((source) => [sourceRows[source].behindOp, source]),
@@ -56,7 +56,7 @@ function writeRecord(view: DataView, at: number, record: LedgerRecord): void {
       return write48(view, at + 18, record.atMs)
     case 'hook':
       view.setUint32(at + 4, record.webhook, true)
-      return writeHook(view, at, record.says)
+      return writeHook(view, at, record.change)
     case 'new':
     case 'wait':
     case 'done':
@@ -70,24 +70,24 @@ function writeRecord(view: DataView, at: number, record: LedgerRecord): void {
   }
 }
 
-function writeHook(view: DataView, at: number, says: HookRecord['says']): void {
-  switch (says.op) {
+function writeHook(view: DataView, at: number, change: HookRecord['change']): void {
+  switch (change.op) {
     case 'dropped':
       return view.setUint8(at + 1, hookOps.dropped)
     case 'behind':
-      view.setUint8(at + 1, sourceRows[says.source].behindOp)
-      return write48(view, at + 12, says.from)
+      view.setUint8(at + 1, sourceRows[change.source].behindOp)
+      return write48(view, at + 12, change.from)
     case 'health':
       view.setUint8(at + 1, hookOps.health)
-      view.setUint32(at + 8, says.failures, true)
-      write48(view, at + 12, says.lastFailureMs)
-      write48(view, at + 18, says.firstFailureMs)
+      view.setUint32(at + 8, change.failures, true)
+      write48(view, at + 12, change.lastFailureMs)
+      write48(view, at + 18, change.firstFailureMs)
   }
 }
 
 /**
- * Trusts its input: only a shard's owner writes to its stream, and the fence keeps it whole.
- * @throws RangeError where the bytes are not whole records, or a number in them is not one of ours
+ * Trusts its input: only a shard's owner writes to its stream, through the fence.
+ * @throws RangeError if the bytes are not whole records, or a number in them is unknown
  */
 export function decodeRecords(bytes: Uint8Array, prefixBytes = 0): LedgerRecord[] {
   const length = bytes.length - prefixBytes
@@ -106,7 +106,7 @@ function readRecord(view: DataView, at: number): LedgerRecord {
     case 'epoch':
       return { type, atMs: read48(view, at + 18) }
     case 'hook':
-      return { type, webhook, says: readHook(view, at) }
+      return { type, webhook, change: readHook(view, at) }
     case 'new':
     case 'wait':
     case 'done':
@@ -129,7 +129,7 @@ function readRecord(view: DataView, at: number): LedgerRecord {
   }
 }
 
-function readHook(view: DataView, at: number): HookRecord['says'] {
+function readHook(view: DataView, at: number): HookRecord['change'] {
   const op = view.getUint8(at + 1)
   const source = sourceByOp.get(op)
   if (source !== undefined) return { op: 'behind', source, from: read48(view, at + 12) }
@@ -144,7 +144,7 @@ function readHook(view: DataView, at: number): HookRecord['says'] {
         firstFailureMs: read48(view, at + 18),
       }
     default:
-      throw new RangeError(`a hook record says the unknown ${op}`)
+      throw new RangeError(`a hook record has the unknown op ${op}`)
   }
 }
 
@@ -156,7 +156,7 @@ function write48(view: DataView, at: number, value: number): void {
 const read48 = (view: DataView, at: number): number =>
   view.getUint16(at + 4, true) * half + view.getUint32(at, true)
 
-/** Every record is of a kind and says what we know. Asked before a whole message is folded. */
+/** Whether every record has a known type, op and kind. Checked before a whole message is folded. */
 export function areRecords(bytes: Uint8Array): boolean {
   if (bytes.length % recordBytes !== 0) return false
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -173,16 +173,16 @@ export function areRecords(bytes: Uint8Array): boolean {
 const hasSlot = (type: (typeof types)[number]): boolean =>
   type === 'new' || type === 'wait' || type === 'done' || type === 'dead'
 
-/** The format level since when there is what a record says. */
+/** The format level since when the record's content exists. */
 export function levelOfRecord(record: LedgerRecord): FormatLevel {
   if ('kind' in record) return levelOfKind(record.kind)
-  const isBehind = record.type === 'hook' && record.says.op === 'behind'
-  return isBehind ? levelOfSource(record.says.source) : 1
+  const isBehind = record.type === 'hook' && record.change.op === 'behind'
+  return isBehind ? levelOfSource(record.change.source) : 1
 }
 
 /**
  * Folds the records into the ledger, as reading and applying each of them would, without making a
- * million objects on the way.
+ * million objects.
  */
 export function foldRecords(ledger: Ledger, bytes: Uint8Array): void {
   if (bytes.length % recordBytes !== 0)

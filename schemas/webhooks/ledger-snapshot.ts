@@ -1,6 +1,6 @@
 /**
  * A shard's ledger at a message of its log, in chunks of whole records, and the manifest that names
- * them. A snapshot is records, so reading it is folding it.
+ * them. A snapshot consists of records, so it is read by folding it.
  */
 
 import { type Cursors, levelOfKind, type SourceName } from '../../core/delivery/delivery.ts'
@@ -29,16 +29,16 @@ const manifestOf = <const Version extends number, const Extra>(version: Version,
     required: ['v', 'walSeq', 'chunks', 'records', 'events', 'readings'],
     properties: {
       v: { const: version },
-      walSeq: { ...integer, description: 'message of the log that everything up to is in here' },
+      walSeq: { ...integer, description: 'last message of the log that is in the snapshot' },
       chunks: integer,
       records: integer,
       events: { ...integer, description: 'cursor of source events' },
-      readings: { ...integer, description: 'cursor of source readings, 0: not wanted' },
+      readings: { ...integer, description: 'cursor of source readings, 0: not followed' },
       ...extra,
     },
   }) as const
 
-/** The message of `manifestSubject`: the snapshot that counts. By version (`ledger-version.ts`). */
+/** The message of `manifestSubject`: the current snapshot. By version (`ledger-version.ts`). */
 const manifestSchemas = {
   1: manifestOf(1, {}),
   2: manifestOf(2, { anchored: { ...integer, description: 'cursor of source anchored' } }),
@@ -92,11 +92,11 @@ const recordsAChunk = 20_000
 export type LedgerSnapshot = {
   readonly chunks: readonly Uint8Array[]
   readonly records: number
-  /** The lowest that has all kinds and sources in it. */
+  /** The lowest level that has all its kinds and sources. */
   readonly level: FormatLevel
 }
 
-/** Takes the ledger as it is now; what comes later is not in it. */
+/** Encodes the ledger as it is now; later changes are not in it. */
 export function encodeLedger(ledger: Ledger): LedgerSnapshot {
   const hooks = [...hookRecordsOf(ledger)]
   const chunks: Uint8Array[] = []

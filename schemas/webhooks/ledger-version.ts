@@ -1,11 +1,11 @@
 /**
  * The version of a message of a shard's ledger, and of a snapshot: the lowest format level that has
- * all that is in it. One that names no version is of 0.1.
+ * everything in it. One without a version is of 0.1.
  *
- * | version | since | what it brings |
+ * | version | since | adds |
  * |---|---|---|
  * | 1 | 0.1 | sources `events` and `readings` |
- * | 2 | 0.2 | source `anchored`, and a version that is named |
+ * | 2 | 0.2 | source `anchored`, and an explicit version |
  */
 import {
   type Cursors,
@@ -16,7 +16,7 @@ import {
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import type { FormatLevel } from '../format-level.ts'
 
-/** Which version cursors and records take, each of the level given. */
+/** The version that cursors and records need. @param ofRecords the highest level among the records */
 export const versionOf = (cursors: Cursors, ofRecords: FormatLevel): FormatLevel =>
   sourceNames.some((source) => cursors[source] !== undefined && levelOfSource(source) > ofRecords)
     ? 2
@@ -24,7 +24,7 @@ export const versionOf = (cursors: Cursors, ofRecords: FormatLevel): FormatLevel
 
 /**
  * Cursors by the names under which they are written. Version 1 has 0 for a source that no webhook
- * wants; one that is wanted and has nothing yet is 0 too, and begins again.
+ * subscribes to; a source that is followed but has nothing yet is 0 too, and starts again.
  */
 export const writtenCursors = (
   cursors: Cursors,
@@ -34,9 +34,9 @@ export const writtenCursors = (
     .filter((source) => cursors[source] !== undefined || levelOfSource(source) === 1)
     .map((source) => [nameOf(source), cursors[source] ?? 0])
 
-/** @param read what is written under a source's name; undefined: nothing is */
+/** @param read the value under a source's name; undefined: there is none */
 export const readCursors = (read: (source: keyof Cursors) => number | undefined): Cursors =>
   mapSources((source) => read(source) || (sourceRows[source].isAlwaysFollowed ? 0 : undefined))
 
-/** Of a ledger that has none. */
+/** For a new ledger. */
 export const noCursors: Cursors = readCursors(() => undefined)

@@ -1,4 +1,4 @@
-/** What is sent to `/v1/webhooks…`, and which fields of it are wrong. */
+/** The request bodies of `/v1/webhooks…`, and which of their fields are wrong. */
 import { Ajv, type ErrorObject } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
@@ -7,7 +7,7 @@ import { checkOf } from '../check.ts'
 import { webhookEventsSchema, webhookFiltersSchema } from './webhook.ts'
 
 const url = { type: 'string', minLength: 1, maxLength: 2048 } as const
-/** Emails and lists show it beside others' texts; those of 0.1 may hold anything. */
+/** Mails and lists show it next to other texts; descriptions from 0.1 may hold anything. */
 const description = { type: 'string', maxLength: 200, format: 'plain-text' } as const
 const { sensor_id, area, aqi_threshold } = webhookFiltersSchema.properties
 
@@ -21,7 +21,7 @@ export const webhookBodySchemas = {
     required: ['url', 'events'],
     properties: { url, description, events: webhookEventsSchema, filters: webhookFiltersSchema },
   },
-  /** As RFC 7396 merges: null takes away. */
+  /** Merged as in RFC 7396: null removes a field. */
   patch: {
     type: 'object',
     additionalProperties: false,
@@ -73,11 +73,12 @@ export type WebhookBodies = {
 
 const kinds = eventKinds.join(', ')
 
-/** By field, what would be right; the whole body is `body`. */
+/** What each field must be; the whole body is `body`. */
 const expectations: Readonly<Record<string, string>> = {
   body: 'a JSON object',
   url: 'the https address to deliver to, at most 2048 characters',
-  description: 'a text of at most 200 characters on one line that turns no writing around',
+  description:
+    'a text of at most 200 characters on one line, without characters that change the writing direction',
   events: `a list of one or more of ${kinds}, each once`,
   filters: 'an object with sensor_id, area or aqi_threshold',
   'filters.sensor_id': 'the id of a sensor',
@@ -90,7 +91,7 @@ const expectations: Readonly<Record<string, string>> = {
 }
 
 export type WrongField = {
-  /** Dots between its names; `body` for all of it. */
+  /** Its names, separated by dots; `body` for all of it. */
   readonly field: string
   /** As JSON, cut short; null: it is missing. */
   readonly given: string | null
@@ -124,12 +125,12 @@ const checks = {
   nothing: checkOf<WebhookBodies['nothing']>(webhookBodySchemas.nothing, ajv),
 }
 
-/** A request of these kinds without a body asks for nothing, and is a slip. */
+/** A request of these kinds without a body is a mistake. */
 const needsBody = new Set<keyof WebhookBodies>(['create', 'patch', 'recover'])
 
 export type CheckedBody<T> = { readonly body: T } | { readonly wrong: readonly WrongField[] }
 
-/** @param sent undefined: there is no body @returns it, or every field that is wrong, each once */
+/** @param sent undefined: there is no body @returns the body, or every wrong field, each once */
 export function checkWebhookBody<Kind extends keyof WebhookBodies>(
   kind: Kind,
   sent: unknown,
@@ -140,8 +141,8 @@ export function checkWebhookBody<Kind extends keyof WebhookBodies>(
   if (check(sent ?? {})) return { body: (sent ?? {}) as unknown as WebhookBodies[Kind] }
   const wrong = new Map<string, WrongField>()
   for (const error of check.errors ?? []) {
-    const found = wrongFieldOf(error)
-    if (!wrong.has(found.field)) wrong.set(found.field, found)
+    const field = wrongFieldOf(error)
+    if (!wrong.has(field.field)) wrong.set(field.field, field)
   }
   return { wrong: [...wrong.values()] }
 }
@@ -156,7 +157,7 @@ function wrongFieldOf({ instancePath, keyword, params, data }: ErrorObject): Wro
     const value: unknown = Object(data)[name]
     return wrongField([...names, name].join('.'), value, 'left out: there is no such field')
   }
-  // an entry of a list is told as the list
+  // a wrong entry of a list is reported as the list
   const field = names.filter((name) => !/^\d+$/.test(name)).join('.')
   return wrongField(field === '' ? 'body' : field, data)
 }

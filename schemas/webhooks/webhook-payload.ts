@@ -1,4 +1,4 @@
-/** The bodies that webhooks get, one schema an event kind; published for receivers. */
+/** The bodies of deliveries, one schema per event kind; published for receivers. */
 import type { FromSchema } from 'json-schema-to-ts'
 import { usBands } from '../../core/air/index/us-bands.ts'
 import { type EventKind, mapKinds } from '../../core/delivery/delivery.ts'
@@ -111,7 +111,7 @@ const anchored = {
   },
 } as const
 
-/** What `data` is, by kind. */
+/** The schema of `data`, by kind. */
 export const dataSchemas = {
   'aqi.high': rise,
   'aqi.critical': rise,
@@ -146,5 +146,5 @@ export type PayloadOf<Kind extends EventKind> = {
   readonly data: DataByKind[Kind]
 }
 
-/** The body of any: `event` says which data it has. */
+/** The body of any kind: `event` determines its data. */
 export type WebhookPayload = { readonly [Kind in EventKind]: PayloadOf<Kind> }[EventKind]

@@ -1,7 +1,7 @@
 /**
- * What other processes ask the owner of a shard, by request and reply on `askSubject(shard)`. What
- * changes anything is answered after its commit. No responder: nobody owns the shard right now, so
- * the same question may be answered seconds later.
+ * Requests of other processes to the owner of a shard, on `askSubject(shard)`. The reply to a change
+ * is sent after its commit. No responder: no process owns the shard right now, so a retry may succeed
+ * seconds later.
  */
 
 import type { FromSchema } from 'json-schema-to-ts'
@@ -12,17 +12,18 @@ import type { Attempt } from './attempt.ts'
 const webhook = { type: 'string', pattern: '^wh_[0-9a-hjkmnp-tv-z]{7}$' } as const
 const limit = { type: 'integer', minimum: 1, maximum: 1_000 } as const
 
-/** A `test` takes as long as an attempt may; anything else answers within a commit. */
+/** A `test` takes as long as an attempt may; anything else takes a commit at most. */
 export const askTimeoutMs = { test: 20_000, other: 5_000 } as const
 
 export const webhookRequestSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'airproof/webhook-request',
-  title: 'Question to the owner of a shard',
+  title: 'Request to the owner of a shard',
   oneOf: [
     {
       type: 'object',
-      description: 'what waits for an attempt, soonest first; with `state` dead what is given up',
+      description:
+        'deliveries that wait for an attempt, soonest first; with `state` dead those given up',
       additionalProperties: false,
       required: ['op', 'webhook', 'state', 'limit'],
       properties: {
@@ -34,7 +35,7 @@ export const webhookRequestSchema = {
     },
     {
       type: 'object',
-      description: 'send one again, with the same id and bytes: pending, dead or delivered',
+      description: 'send a delivery again, with the same id and bytes: pending, dead or delivered',
       additionalProperties: false,
       required: ['op', 'webhook', 'key'],
       properties: {
@@ -45,7 +46,7 @@ export const webhookRequestSchema = {
     },
     {
       type: 'object',
-      description: 'send everything that happened since again, with the same ids',
+      description: 'send everything again that happened since then, with the same ids',
       additionalProperties: false,
       required: ['op', 'webhook', 'since'],
       properties: {
@@ -56,14 +57,14 @@ export const webhookRequestSchema = {
     },
     {
       type: 'object',
-      description: 'one attempt now with an example, in no ledger; answered with the attempt',
+      description: 'one attempt now with an example, not in the ledger; the reply is the attempt',
       additionalProperties: false,
       required: ['op', 'webhook', 'event'],
       properties: { op: { const: 'test' }, webhook, event: { enum: eventKinds } },
     },
     {
       type: 'object',
-      description: 'how the shard stands as a whole',
+      description: 'the state of the whole shard',
       additionalProperties: false,
       required: ['op'],
       properties: { op: { const: 'status' } },
@@ -72,7 +73,7 @@ export const webhookRequestSchema = {
 } as const
 
 export type ShardRequest = FromSchema<typeof webhookRequestSchema>
-/** What is asked about one webhook. */
+/** A request about one webhook. */
 export type WebhookRequest = Extract<ShardRequest, { webhook: string }>
 
 export const isShardRequest = checkOf<ShardRequest>(webhookRequestSchema)
@@ -91,12 +92,12 @@ export type WaitingDelivery = {
 }
 
 export type ShardStatus = {
-  /** Deliveries that wait for an attempt, and such as were given up and are kept for a replay. */
+  /** Deliveries that wait for an attempt, and those that were given up and are kept for a replay. */
   readonly pending: number
   readonly dead: number
-  /** Endpoints left alone after failures. */
+  /** Endpoints whose breaker is open. */
   readonly in_breaker: number
-  /** How long the oldest delivery that could be sent has been due; 0: none is. */
+  /** How long the oldest sendable delivery has been due; 0: there is none. */
   readonly oldest_due_seconds: number
 }
 
@@ -106,7 +107,7 @@ export type WebhookReply =
       readonly op: 'list'
       readonly total: number
       readonly deliveries: readonly WaitingDelivery[]
-      /** More than 20,000 wait: the rest is read again from the streams. */
+      /** More than 20,000 wait: the rest will be read from the streams again. */
       readonly is_behind: boolean
     }
   | { readonly ok: true; readonly op: 'replay'; readonly delivery: string }
@@ -116,15 +117,15 @@ export type WebhookReply =
   | { readonly ok: false; readonly code: AskRefusal; readonly message: string }
 
 export const askRefusals = [
-  /** The request is not one. */
+  /** The request is invalid. */
   'bad_request',
-  /** No such webhook, or it is of another shard. */
+  /** No such webhook, or it belongs to another shard. */
   'unknown_webhook',
-  /** What the key names is in no stream any more, or never was. */
+  /** The key's event is no longer in a stream, or never was. */
   'unknown_delivery',
   /** The webhook is disabled: enable it first. */
   'disabled',
-  /** The shard is being taken over, or is waiting for NATS: ask again. */
+  /** The shard is being taken over, or is waiting for NATS: try again. */
   'busy',
 ] as const
 export type AskRefusal = (typeof askRefusals)[number]

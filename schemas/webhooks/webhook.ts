@@ -8,7 +8,7 @@ const sealed = {
   description: 'sealed by `runtime/secrets/seal-secret.ts`',
 } as const
 
-/** What a webhook wants; the API's requests use the same parts. */
+/** What a webhook subscribes to; the API's requests use the same parts. */
 export const webhookEventsSchema = {
   type: 'array',
   minItems: 1,
@@ -57,9 +57,9 @@ export const webhookSchema = {
     filters: webhookFiltersSchema,
     active: {
       type: 'boolean',
-      description: 'false: events pass it by; what waits, waits on. `disabled` says why',
+      description: 'false: events are skipped, and waiting deliveries keep waiting; see `disabled`',
     },
-    paused: { type: 'boolean', description: 'true: events are kept for it, nothing is sent' },
+    paused: { type: 'boolean', description: 'true: events are queued, but nothing is sent' },
     disabled: {
       type: 'object',
       required: ['reason', 'at'],
@@ -76,7 +76,7 @@ export const webhookSchema = {
         current: sealed,
         previous: {
           type: 'object',
-          description: 'during a rotation: the one that receivers still know',
+          description: 'during a rotation: the one that receivers still use',
           required: ['sealed', 'until'],
           properties: { sealed, until: time },
         },
@@ -92,6 +92,6 @@ export type WebhookFilters = FromSchema<typeof webhookFiltersSchema>
 
 const isWebhook = checkOf<Webhook>(webhookSchema)
 
-/** @returns undefined where the record is not one: it gets nothing */
+/** @returns undefined if the record is invalid: it gets no deliveries */
 export const parseWebhook = (value: unknown): Webhook | undefined =>
   isWebhook(value) ? value : undefined

@@ -31,7 +31,7 @@ async function open() {
   return { nc, kvm, met, put, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-test('a watch leaves out what is broken, names it once, and has it when it is right again', async () => {
+test('a watch leaves out a broken entry, reports it once, and has it when it is right again', async () => {
   await using city = await open()
   const { nc, met, put } = city
   await put(buckets.credentials, 'one', '{"hash":')

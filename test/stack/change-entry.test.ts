@@ -26,7 +26,7 @@ test('of changes at the same time each is made exactly once, also after the entr
   expect(await add(kv)).toBe(1)
 })
 
-test('what needs no change, or cannot be right, is not written; a change that never comes first is an error', async () => {
+test('an entry that needs no change, or cannot be right, is not written; a change that is never first is an error', async () => {
   await using resources = new AsyncDisposableStack()
   const kv = await openBucket(resources)
   await add(kv)

@@ -1,6 +1,6 @@
 /**
- * A message without body and headers ends a pull: the server takes it for the end of an answer from
- * another account. Sensors may send them, so nobody who pulls may wait for more.
+ * A message without body and headers ends a pull: the server takes it for the end of a reply from
+ * another account. Sensors may send them, so a reader that pulls must not wait for more.
  */
 import { jetstream } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
@@ -26,11 +26,11 @@ import { guardedNats } from '../support/gate.ts'
 import { mqttClient } from '../support/mqtt-client.ts'
 
 const sensor = 'NGR-LOS-IKJ-017' as SensorId
-/** Of those that each cost a wait of 2 s or more. */
+/** Empty messages, each of which cost a wait of 2 s or more. */
 const many = 20
 const mostMs = 10_000
 
-test('what a sensor sends empty does not hold up the others of its partition', async () => {
+test('a sensor’s empty messages do not delay the others of its partition', async () => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   const device = await nats.sensor(sensor, await nats.addSensor(sensor))
@@ -50,12 +50,12 @@ test('what a sensor sends empty does not hold up the others of its partition', a
   }
   expect(seen).toEqual(Array.from({ length: 2 * many }, (_, i) => i + 1))
   expect(performance.now() - startMs).toBeLessThan(mostMs)
-  // one that was given up does not stay until it is idle
+  // an abandoned consumer does not stay until it is idle
   const { streams } = await jetstream(nats.nc).jetstreamManager()
   expect((await streams.info(rawStream(partition))).state.consumer_count).toBeLessThan(5)
 })
 
-test('the readers of foreign messages that are empty go on after each', async () => {
+test('the readers of foreign messages continue after each empty one', async () => {
   await using nats = await guardedNats()
   const js = jetstream(nats.nc)
   const startMs = performance.now()
@@ -88,7 +88,7 @@ test('the readers of foreign messages that are empty go on after each', async ()
   expect((await (await js.jetstreamManager()).streams.info(eventsStream)).state.messages).toBe(many)
 })
 
-test.each([0, 1] as const)('over MQTT an empty message has headers, of QoS %s', async (qos) => {
+test.each([0, 1] as const)('over MQTT an empty message of QoS %s has headers', async (qos) => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   const client = await mqttClient(nats.mqttUrl, {

@@ -18,7 +18,7 @@ test('the log is followed in order and without a gap through kills and long slee
     for await (const { seq } of log) read.push(seq)
   })()
   const round = async (): Promise<void> => {
-    // one whose answer was lost may be there twice: what counts is what the log holds
+    // one whose response was lost may be there twice: what the log holds counts
     const seq = await eventually('the log takes a message', () =>
       publishReading(nc, written.length + 1).catch(() => undefined),
     )
@@ -33,7 +33,7 @@ test('the log is followed in order and without a gap through kills and long slee
     } else {
       const sinceMs = performance.now()
       nats.freeze()
-      await eventually('it is silent for longer than is suffered', () => {
+      await eventually('it is silent for longer than allowed', () => {
         return performance.now() - sinceMs > 6_500
       })
       nats.thaw()

@@ -1,4 +1,4 @@
-/** Foreign and broken messages, written by something else: every reader passes over them. */
+/** Foreign and broken messages, written by something else: every reader skips them. */
 import { dirname } from 'node:path'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -64,7 +64,7 @@ const kinds: readonly Kind[] = [
   'a lie of the right number',
 ]
 
-/** Decodes, with headers as a worker writes them; its readings are numbered up to `nLast`. */
+/** It decodes, with headers like a worker's; its readings are numbered up to `nLast`. */
 function lie(nLast: number) {
   const head = headers()
   head.set(logHeaders.worker, 'pipeline-0123456789ab-1')
@@ -189,7 +189,7 @@ test.each(kinds)(
   120_000,
 )
 
-test('every reader that begins anywhere sees the same log', async () => {
+test('every reader sees the same log, wherever it starts', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)
@@ -212,7 +212,7 @@ test('every reader that begins anywhere sees the same log', async () => {
   await nc.close()
 })
 
-test('a message beside the partitions is passed over by who reads the log', async () => {
+test('readers of the log skip a message outside the partitions', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   // two processes start at once
@@ -223,7 +223,7 @@ test('a message beside the partitions is passed over by who reads the log', asyn
   await nc.close()
 })
 
-test('the API answers and follows on after foreign messages, and begins with one at the end of the log', async () => {
+test('the API responds and keeps following after foreign messages, and starts with one at the end of the log', async () => {
   await using api = await testApi()
   await api.register({ id: sensor })
   const newest = async () => {
@@ -241,7 +241,7 @@ test('the API answers and follows on after foreign messages, and begins with one
   expect(await newest()).toBe(12)
 })
 
-test('the notifier delivers what comes after foreign messages of both of its streams', async () => {
+test('the notifier delivers what follows foreign messages in both of its streams', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using receiver = await startReceiver()
@@ -260,12 +260,12 @@ test('the notifier delivers what comes after foreign messages of both of its str
     await eventually('the first', () => arrived().length === 1)
     await breakBoth()
     await publishEvent(nc, rise(100, 180))
-    await eventually('what came after', () => arrived().length === 2)
+    await eventually('what followed', () => arrived().length === 2)
   }
   await breakBoth()
   await using _ = await startNotifier(nats.url, folder.path)
   await publishEvent(nc, rise(100, 180))
-  await eventually('what came after the restart', () => arrived().length === 3)
+  await eventually('what followed the restart', () => arrived().length === 3)
   expect(arrived()).toEqual(['aqi.high', 'aqi.high', 'reading.new'])
   await nc.close()
 })
@@ -276,18 +276,18 @@ test('an event is copied once to a subject of EVENTS that ends with a foreign me
   await pipeline.register(entryOf(sensor))
   await pipeline.publish(sensor, reading(5))
   const copies = async () => {
-    const found: string[] = []
+    const copied: string[] = []
     for (let seq = 1; ; ) {
       const stored = await nextMessage(nc, eventsStream, presenceSubject(sensor), seq)
-      if (stored === undefined) return found
-      found.push(new TextDecoder().decode(stored.data))
+      if (stored === undefined) return copied
+      copied.push(new TextDecoder().decode(stored.data))
       seq = stored.seq + 1
     }
   }
   await pipeline.judged()
   await eventually('it is copied', async () => (await copies()).length === 1)
   await jetstream(nc).publish(presenceSubject(sensor), 'foreign')
-  // copies of the last message are made again at a start
+  // copies of the last message are repeated at a start
   await pipeline.stop()
   await pipeline.start()
   await pipeline.publish(sensor, reading(4))
@@ -374,7 +374,7 @@ test('a webhook whose entry is broken sends nothing, and loses nothing that wait
   await nc.close()
 }, 120_000)
 
-test('a foreign message over a snapshot costs no start: the one before it is there', async () => {
+test('a foreign message over a snapshot does not prevent a start: the previous one is there', async () => {
   await using pipeline = await testPipeline()
   const { nc } = pipeline
   await pipeline.register(entryOf(sensor))
@@ -382,7 +382,7 @@ test('a foreign message over a snapshot costs no start: the one before it is the
   await pipeline.judged()
   await pipeline.stop()
   await jetstream(nc).publish(stateSubject(partition, 0), 'foreign')
-  // trimmed, the log alone does not say what was before
+  // the log was trimmed, so it does not hold what was before
   const manager = await jetstreamManager(nc)
   await pipeline.start()
   await pipeline.publish(sensor, reading(20))

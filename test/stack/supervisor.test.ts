@@ -9,7 +9,7 @@ import { openLog } from '../../runtime/log.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
 import { keepAlive } from '../../runtime/machine/keep-alive.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
-import { type Heard, watchSilence } from '../../runtime/machine/watch-silence.ts'
+import { type Health, watchSilence } from '../../runtime/machine/watch-silence.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { eventually } from '../support/eventually.ts'
 import { standIn } from '../support/stand-ins/spec.ts'
@@ -94,7 +94,7 @@ test.each(['nats-server', 'first'])('a killed %s is started again', async (name)
   expect(up.child.isAlive()).toBe(true)
 })
 
-test('after kill -9 of the supervisor nothing of it is left, and the next start goes on', async () => {
+test('after kill -9 of the supervisor nothing of it is left, and the next start continues', async () => {
   using folder = temporaryFolder()
   await using killed = await startUp(folder.path, ['first'])
   const { pids: before } = await untilReady(killed)
@@ -156,55 +156,55 @@ test('a folder in use by another one is one clear line and exit code 1', async (
   expect(readRunningInstance(first.data)?.pids['up']).toBe(pids['up'])
 })
 
-test('a process that keeps ending is given up with its last words', async () => {
+test('a vital process that keeps exiting is given up, and its last line is in the error', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const service = processService({ ...standIn('tired', journal, 75), env, log, output: { write } })
   const keeping = { log, bound: { ends: 3, withinMs: 60_000 }, firstPauseMs: 1 }
   await using kept = await keepAlive(service, keeping)
   await expect(kept.failed).rejects.toThrow(
-    'tired ended 3 times within 60 s, last with exit code 75: tired has no reason to live',
+    'tired exited 3 times within 60 s, last with exit code 75: tired has no reason to live',
   )
   expect(readLines(journal)).toHaveLength(3)
 })
 
-test('one that is not vital is tried again for ever, at longer times, and told of until it runs', async () => {
+test('a service that is not vital is restarted without end, after longer and longer pauses, and is degraded until it runs', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const tired = processService({ ...standIn('tired', journal, 75), env, log, output: { write } })
   const rested = processService({ ...standIn('tired', journal), env, log, output: { write } })
   let current = tired
   const service = { name: 'tired', start: () => current.start() }
-  const told: (string | undefined)[] = []
+  const reported: (string | undefined)[] = []
   const keeping = {
     log,
     isVital: false,
     bound: { ends: 3, withinMs: 2_000 },
     firstPauseMs: 1,
-    onRestart: () => told.push(kept.degraded()),
+    onRestart: () => reported.push(kept.degraded()),
   }
   await using kept = await keepAlive(service, keeping)
-  await eventually('it ended more often than a vital one may', () => {
+  await eventually('it exited more often than a vital one may', () => {
     return readLines(journal).length >= 6
   })
-  expect(kept.degraded()).toMatch(/^it ended \d+ times, last with exit code 75/)
+  expect(kept.degraded()).toMatch(/^it exited \d+ times, last with exit code 75/)
   current = rested
   await eventually('it runs', () => kept.degraded() === undefined)
-  expect(told.at(-1)).toBeUndefined()
+  expect(reported.at(-1)).toBeUndefined()
   expect(readLines(journal).at(-1)).toMatch(/^start tired/)
 })
 
-test('a side process that cannot run keeps nothing else from starting, and is told of', async () => {
+test('a side process that cannot run does not stop the others from starting, and is reported', async () => {
   using folder = temporaryFolder()
   await using up = await startUp(folder.path, ['tired', 'pipeline'])
   const instance = await untilReady(up)
   expect(Object.keys(instance.degraded ?? {})).toEqual(['tired'])
   expect(instance.pids).toHaveProperty('pipeline')
   expect(up.child.isAlive()).toBe(true)
-  expect(up.said.join('\n')).toContain('tired keeps ending: the rest goes on without it')
+  expect(up.said.join('\n')).toContain('tired keeps exiting: the rest continues without it')
 })
 
-test('a process that is frozen is ended and started again; one that is busy for a while is not', async () => {
+test('a frozen process is killed and restarted; one that is busy for a while is not', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const service = processService({ ...standIn('frozen', journal), env, log, output: { write } })
@@ -214,9 +214,9 @@ test('a process that is frozen is ended and started again; one that is busy for 
   const first = kept.pid()
   // two or three of eight
   process.kill(first, 'SIGSTOP')
-  expect(await service.hear?.(600)).toBe('silent')
+  expect(await service.health?.(600)).toBe('silent')
   process.kill(first, 'SIGCONT')
-  await eventually('it answers', async () => (await service.hear?.(5_000)) === 'answered')
+  await eventually('it answers', async () => (await service.health?.(5_000)) === 'answered')
   expect(kept.pid()).toBe(first)
   process.kill(first, 'SIGSTOP')
   await eventually('another one runs', () => kept.pid() !== first)
@@ -224,8 +224,8 @@ test('a process that is frozen is ended and started again; one that is busy for 
   expect(isRunning(first)).toBe(false)
 })
 
-test('only what takes a question and never answers is frozen, and only several times in a row', async () => {
-  const told: Heard[] = [
+test('a process is frozen only after several requests in a row that it accepts and never answers', async () => {
+  const answers: Health[] = [
     'silent',
     'answered',
     'silent',
@@ -236,22 +236,22 @@ test('only what takes a question and never answers is frozen, and only several t
   ]
   const stop = new AbortController()
   const frozenAfter: number[] = []
-  let asked = 0
+  let checks = 0
   await watchSilence({
-    ask: async () => {
-      if (asked === told.length) stop.abort()
-      return told[asked++] ?? 'answered'
+    check: async () => {
+      if (checks === answers.length) stop.abort()
+      return answers[checks++] ?? 'answered'
     },
     bound: { everyMs: 1, answerWithinMs: 1, unanswered: 2 },
-    onFrozen: () => frozenAfter.push(asked),
+    onFrozen: () => frozenAfter.push(checks),
     stop: stop.signal,
   })
   expect(frozenAfter).toEqual([6])
 })
 
-test('of what a process says again and again a few lines come through, and all else', async () => {
-  const told: string[] = []
-  const to = { write: (line: string) => void told.push(line) }
+test('a few of the lines that a process repeats are shown, and all others', async () => {
+  const lines: string[] = []
+  const to = { write: (line: string) => void lines.push(line) }
   const script = `for (let i = 0; i < 50; i++) {
     console.log('{"level":"warn","msg":"NATS is away"}')
     console.log('plainly the same')
@@ -266,11 +266,11 @@ test('of what a process says again and again a few lines come through, and all e
     output: to,
   })
   await (await service.start()).exited
-  const count = (text: string) => told.filter((line) => line.includes(text)).length
+  const count = (text: string) => lines.filter((line) => line.includes(text)).length
   expect([count('NATS is away'), count('plainly the same'), count('told')]).toEqual([3, 3, 50])
 })
 
-test('a process that says it was called wrongly is not started again', async () => {
+test('a process that exits with the code of wrong usage is not restarted', async () => {
   using folder = temporaryFolder()
   const journal = join(folder.path, 'journal')
   const service = processService({ ...standIn('wrong', journal, 2), env, log, output: { write } })
@@ -279,18 +279,18 @@ test('a process that says it was called wrongly is not started again', async () 
   expect(readLines(journal)).toHaveLength(1)
 })
 
-test('a process that does not hear SIGTERM is killed when its grace is over', async () => {
-  const heard = Promise.withResolvers<void>()
+test('a process that ignores SIGTERM is killed after its grace', async () => {
+  const started = Promise.withResolvers<void>()
   const child = await startChild({
     command: process.execPath,
     args: ['-e', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); console.log('up')"],
     env,
-    onLine: () => heard.resolve(),
+    onLine: () => started.resolve(),
   })
-  await heard.promise
+  await started.promise
   expect(await child.stop({ graceMs: 100 })).toEqual({ code: null, signal: 'SIGKILL' })
 })
 
 function write(): void {
-  // What the stand-ins log is of no interest here.
+  // the stand-ins' log is of no interest here
 }

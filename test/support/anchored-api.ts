@@ -1,4 +1,4 @@
-/** The API with a real anchor process beside it, on a live anvil that mines when a test says so. */
+/** The API and a real anchor process, on a live anvil that mines when a test requests it. */
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { openRpc } from '../../anchor/chain/rpc.ts'
@@ -26,12 +26,12 @@ export type AnchoredApi = TestApi & {
   readonly deployment: Deployment
   /** Resolves when everything committed so far is in a batch that is final; @returns its index */
   readonly anchored: () => Promise<number>
-  /** Resolves when everything committed so far is in a sealed batch; the chain does not go on. */
+  /** Resolves when everything committed so far is in a sealed batch; no block is mined. */
   readonly sealed: () => Promise<number>
   readonly sealedBatch: (index: number) => Promise<SealedBatch>
-  /** Nobody looks at the chain any more, and nothing more is sealed. */
+  /** Stops the anchor: the chain is no longer followed, and nothing more is sealed. */
   readonly stopAnchor: () => Promise<void>
-  /** What the process is told, for one more of it or for a command. */
+  /** The environment of the process, for another one or for a command. */
   readonly anchorEnv: Readonly<Record<string, string>>
 }
 
@@ -76,7 +76,7 @@ export async function anchoredApi(
   const config = readSharedConfig(source)
   const log = openLog({ name: 'anchor', level: 'silent' })
   const done = run({ config, ...source, log, stop: stop.signal })
-  // told by whoever waits for it below
+  // reported by the code below that waits for it
   done.catch(() => undefined)
   let isStopped = false
   const stopAnchor = async (): Promise<void> => {

@@ -12,7 +12,7 @@ import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
 import { type LeafFields, leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { anvilAccount, anvilChainId, type TestAnvil } from './anvil.ts'
+import { anvilAccount, type TestAnvil } from './anvil.ts'
 import { eventually } from './eventually.ts'
 import { valued } from './readings.ts'
 
@@ -23,11 +23,11 @@ export type TxType = 'legacy' | 'eip2930' | 'eip1559'
 
 export type AnchoredOptions = {
   readonly readings: readonly LeafFields[]
-  /** What the header claims of each partition, if that is not what the readings are. */
+  /** What the header claims for each partition, if it does not match the readings. */
   readonly counts?: readonly number[]
   /** How the anchor itself is sent. */
   readonly type?: TxType
-  /** Transactions of others in the same block, before the anchor. */
+  /** Other transactions in the same block, before the anchor. */
   readonly crowd?: number
   /** A deposit of an OP-stack chain in the same block; anvil must run as one. */
   readonly hasDeposit?: boolean
@@ -39,7 +39,7 @@ export type AnchoredBatch = {
   readonly contract: Hex
   readonly header: BatchHeader
   readonly chain: ChainProof
-  /** The bundle of each reading, in the order they were given. */
+  /** The bundle of each reading, in the given order. */
   readonly bundles: readonly string[]
 }
 
@@ -59,7 +59,7 @@ export const someReadings = (count: number): LeafFields[] =>
     }),
   )
 
-/** Deploys a registry of its own, anchors the readings as one batch and builds their bundles. */
+/** Deploys a new registry, anchors the readings as one batch and builds their bundles. */
 export async function anchoredBatch(
   anvil: TestAnvil,
   {
@@ -93,7 +93,8 @@ export async function anchoredBatch(
       ...(type === 'eip2930' ? { accessList: [{ address: contract, storageKeys: [] }] } : {}),
     } as Parameters<ReturnType<typeof wallet>['sendTransaction']>[0])
 
-  let end = beforeFirst(anvilChainId, contract, keccak)
+  const chainId = Number(await anvil.rpc('eth_chainId'))
+  let end = beforeFirst(chainId, contract, keccak)
   for (let n = 0; n < heartbeats; n++) {
     const idle = nextHeader(end, { last: end.last, sealedMs: startMs + n })
     await mined(await anchor(idle))
@@ -122,7 +123,7 @@ export async function anchoredBatch(
   await anvil.rpc('evm_setAutomine', [true])
   await mined(txHash)
 
-  const chain = await buildChainProof({ ask: anvil.rpc, chainId: anvilChainId, contract, txHash })
+  const chain = await buildChainProof({ ask: anvil.rpc, chainId, contract, txHash })
   if (chain === undefined) throw new Error('the anchor is in no block')
   const bundles = readings.map((reading) => {
     const leaf = leafOf(reading, keccak)
@@ -132,7 +133,7 @@ export async function anchoredBatch(
   return { contract, header, chain, bundles }
 }
 
-/** @throws Error where the numbers of a partition do not run from 1 without a gap */
+/** @throws Error if the numbers of a partition do not run from 1 without a gap */
 function countsOf(readings: readonly LeafFields[]): number[] {
   const numbers = Array.from({ length: 16 }, (): number[] => [])
   for (const { seq } of readings) numbers[partitionOfSeq(seq)]?.push(nOfSeq(seq))

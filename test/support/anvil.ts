@@ -7,21 +7,21 @@ import { freePort } from '../../runtime/machine/free-port.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { eventually } from './eventually.ts'
 
-/** A test chain is this one each time: a fixed genesis is what makes a restart the same chain. */
+/** A test chain is always this one: with a fixed genesis it is the same chain after a restart. */
 export const anvilChainId = demonstrationChainId
 const genesisS = Date.UTC(2026, 0, 1) / 1000
 
 export type TestAnvil = AsyncDisposable & {
   readonly url: string
   readonly pid: () => number
-  /** SIGKILL: nothing is said, nothing is flushed. */
+  /** SIGKILL: no message, no flush. */
   readonly kill: () => Promise<void>
-  /** SIGSTOP and SIGCONT: there, but silent. */
+  /** SIGSTOP and SIGCONT: running, but silent. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Starts again on the same port: from nothing, or from its state file if it has one. */
+  /** Restarts on the same port: from nothing, or from its state file if it has one. */
   readonly restart: () => Promise<void>
-  /** One JSON-RPC call. @throws Error with the node's words */
+  /** One JSON-RPC call. @throws Error with the node's message */
   readonly rpc: (method: string, params?: readonly unknown[]) => Promise<unknown>
 }
 
@@ -37,7 +37,7 @@ type AnvilOptions = {
 export const anvilAccount = (addressIndex = 0) =>
   mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex })
 
-/** A real anvil on a free port, gone when disposed. A transaction is mined as it comes. */
+/** A real anvil on a free port, gone when disposed. A transaction is mined as it arrives. */
 export async function testAnvil({
   statePath,
   chainId = anvilChainId,
@@ -108,13 +108,13 @@ export async function testAnvil({
   }
 }
 
-/** npm's own where it was installed, else the machine's. */
+/** npm's, if it was installed, else the machine's. */
 function anvilCommand(): string {
   const own = join('node_modules', '.bin', 'anvil')
   return existsSync(own) ? own : 'anvil'
 }
 
-/** No kept connection: it would outlive the node, and a test fails that leaves one. */
+/** No keep-alive connection: it would outlive the node, and a test that leaves one fails. */
 async function call(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const answer = await fetch(url, {
     method: 'POST',

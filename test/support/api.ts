@@ -1,6 +1,6 @@
 /**
  * The API process with a real nats-server and a real SQLite file, and a stand-in for the pipeline
- * that commits and stores exactly what a test says.
+ * that commits and stores exactly what a test specifies.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { readSharedConfig } from '../../runtime/process/config.ts'
-import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
+import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeSnapshot } from '../../schemas/log/snapshot.ts'
@@ -37,7 +37,7 @@ import { signInAs, type TestNats, testNats } from './nats.ts'
 import { type Over, valued } from './readings.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** What a test says of a reading; all else is usual. */
+/** A reading as a test specifies it; all other fields have defaults. */
 export type Told = { readonly sensor: string; readonly timeMs: number } & Over<
   Omit<ArrivedReading, 'sensor'>
 >
@@ -47,9 +47,9 @@ type Committed = Partial<Pick<LogMessage, 'events' | 'held'>>
 export type TestApi = AsyncDisposable & {
   readonly nats: TestNats
   readonly nc: NatsConnection
-  /** The writing end of the file that the API reads. */
+  /** The writer of the file that the API reads. */
   readonly store: Store
-  /** The SQLite file, where the rows are kept in one. */
+  /** The SQLite file, if the rows are stored in one. */
   readonly storeFile: string
   readonly url: string
   readonly adminUrl: string
@@ -59,24 +59,24 @@ export type TestApi = AsyncDisposable & {
   readonly newKey: (fields?: Partial<KeyRecord>) => Promise<{ key: string; hash: string }>
   readonly keys: KV
   readonly system: KV
-  /** One READINGS message a partition, and rows in the store; resolves when the API has folded it. */
+  /** One READINGS message per partition, and rows in the store; resolves when the API has folded it. */
   readonly commit: (told: readonly Told[], more?: Committed) => Promise<readonly ArrivedReading[]>
   readonly snapshot: (positions?: { readonly store?: number }) => Promise<void>
   /** The sequence committed last. */
   readonly lastSeq: () => number
   readonly get: (path: string, init?: RequestInit) => Promise<Response>
   readonly stopApi: () => Promise<void>
-  /** @param until what it waits for: a process without its store answers but is never ready */
+  /** @param until what it waits for: a process without its store responds but is never ready */
   readonly startApi: (until?: 'ready' | 'alive') => Promise<void>
 }
 
 type Options = {
   /** Extra settings of the process. */
   readonly env?: Readonly<Record<string, string>>
-  /** Rows go into the log alone: the store writer is behind. */
+  /** Rows go only into the log: the store writer lags behind. */
   readonly isStoring?: () => boolean
   readonly isStarted?: boolean
-  /** Another engine than SQLite; `env` tells the process of it. */
+  /** Another engine than SQLite; `env` configures the process for it. */
   readonly openStore?: () => Promise<Store>
 }
 
@@ -118,7 +118,7 @@ export async function testApi({
     const account = fields.account ?? 'account-1'
     if (!made.has(account)) {
       made.add(account)
-      // unless the test has made it, otherwise
+      // unless the test has already made it with other settings
       await accounts.create(account, JSON.stringify(premium(account))).catch(() => undefined)
     }
     const record: KeyRecord = {
@@ -151,14 +151,14 @@ export async function testApi({
         AIRPROOF_LOG: 'silent',
         NATS_URL: nats.url,
         ...signInAs('api'),
-        // few tests are about quotas, and many ask a thousand times in a minute
+        // few tests are about quotas, and many send a thousand requests per minute
         AIRPROOF_QUOTA_PREMIUM: '1000000',
         AIRPROOF_BURST_PREMIUM: '1000000',
         ...env,
       },
       flags: {},
     }
-    await tellSecretKey(nc, source, folder.path)
+    await writeKeyFingerprint(nc, source, folder.path)
     const config = readSharedConfig(source)
     const stop = new AbortController()
     const log = openLog({ name: 'api', level: config.logLevel })
@@ -278,7 +278,7 @@ export async function testApi({
   }
 }
 
-/** Of a page of ours, and not of the interface. */
+/** Of one of our pages, not of the interface. */
 const isPart = /^\/proof\/page\./
 
 const premium = (id: string): Account => ({
@@ -290,7 +290,7 @@ const premium = (id: string): Account => ({
   created_at: formatIso(Date.now()),
 })
 
-/** What was usual of every reading; `values` that are told are all there is. */
+/** Defaults of a reading; if `values` are given, there are no others. */
 const usual = { pm25: 1_000, pm10: 2_000, co2: 41_000, temperature: 2_850, humidity: 7_000 }
 
 function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {

@@ -56,7 +56,7 @@ export function testAuthority(folder: string): Authority {
         const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-set_serial', String(count)]
         openssl('x509', '-req', ...out, ...by, '-days', '2')
       } else {
-        // only `ca` can set both dates, and it wants a folder of its own kind
+        // only `ca` can set both dates, and it needs a special folder
         writeFileSync(join(folder, `${base}.cnf`), authorityConfig(base))
         writeFileSync(join(folder, `${base}.index`), '')
         const [from, until] = validity

@@ -1,15 +1,15 @@
-/** A real Chromium, without a window and without a word to anybody but us. */
+/** A real Chromium, without a window and without requests to any other server. */
 import { type Browser, chromium } from 'playwright-core'
 import { environment } from '../../runtime/process/config.ts'
 import { debianProgram } from './debian-program.ts'
 
-const found = await debianProgram(
+const program = await debianProgram(
   { names: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium' },
   environment(),
 )
 
-/** Why no page can be tried here, for the name of a skipped test; undefined where one can. */
-export const chromiumMissing = 'missing' in found ? found.missing : undefined
+/** Why pages cannot be tested here, for the name of a skipped test; undefined if they can. */
+export const chromiumMissing = 'missing' in program ? program.missing : undefined
 
 const quiet = [
   '--no-sandbox',
@@ -23,6 +23,6 @@ const quiet = [
 ]
 
 export async function openChromium(): Promise<Browser> {
-  if ('missing' in found) throw new Error(found.missing)
-  return await chromium.launch({ executablePath: found.file, args: quiet })
+  if ('missing' in program) throw new Error(program.missing)
+  return await chromium.launch({ executablePath: program.file, args: quiet })
 }

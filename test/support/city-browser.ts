@@ -22,11 +22,11 @@ export type OpenPage = {
   readonly page: Page
   /** Errors of scripts, and what the content policy refused. */
   readonly complaints: readonly string[]
-  /** Requests that went anywhere else than to the dashboard. */
+  /** Requests to any server but the dashboard. */
   readonly strangers: readonly string[]
 }
 
-/** Builds the pages as they are shipped. @param outDir an empty folder, or one to be */
+/** Builds the pages as they are shipped. @param outDir an empty or missing folder */
 export const buildPages = async (outDir: string) =>
   build({
     configFile: fileURLToPath(new URL('../../dashboard/web/vite.config.ts', import.meta.url)),
@@ -44,7 +44,7 @@ export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<C
       env: { AIRPROOF_API_URL: api.url, AIRPROOF_DASHBOARD_PAGES: pages },
     }),
   )
-  // the API hears of the dashboard's key a moment after it was made
+  // the API learns the dashboard's key a moment after it was made
   await eventually('the dashboard reaches the API', async () => {
     const answer = await fetch(`${dashboard.url}/data/v1/sensors?limit=1`)
     return answer.status === 200
@@ -64,9 +64,9 @@ export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<C
     const complaints: string[] = []
     const strangers: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
-    page.on('console', (said) => {
-      if (said.type() === 'error' && /policy|refused/i.test(said.text()))
-        complaints.push(said.text())
+    page.on('console', (message) => {
+      if (message.type() === 'error' && /policy|refused/i.test(message.text()))
+        complaints.push(message.text())
     })
     page.on('request', (request) => {
       if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(dashboard.url))
@@ -79,13 +79,13 @@ export async function cityBrowser(api: Pick<TestApi, 'nats' | 'url'>): Promise<C
   return { dashboard, open, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** What a page looked like when its test failed. @returns the picture's path, for the failure's text */
+/** A screenshot of the page when its test failed. @returns its path, for the failure's text */
 export async function pictureOf(page: Page): Promise<string> {
   const path = join(mkdtempSync(join(tmpdir(), 'airproof-failed-')), 'page.png')
   await page.screenshot({ path, fullPage: true })
   return path
 }
 
-/** Wider than its window, as a page must never be. */
+/** Whether the page is wider than its window, which must never happen. */
 export const overflowOf = async (page: Page): Promise<number> =>
   Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))

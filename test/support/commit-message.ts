@@ -24,7 +24,7 @@ type Content = Partial<LogMessage> & Pick<LogMessage, 'partition' | 'nLast'>
 
 /**
  * Commits to the log as a worker does, without one; tries once.
- * @param lastSeq the partition's last message, where it is known
+ * @param lastSeq the partition's last message, if it is known
  * @returns the message's sequence
  */
 export async function commitMessage(

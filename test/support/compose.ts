@@ -1,4 +1,4 @@
-/** The compose file and the image's recipe as a test reads them: without Docker. */
+/** The compose file and the Dockerfile as a test reads them: without Docker. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -25,7 +25,7 @@ export type Compose = {
   readonly volumes: Readonly<Record<string, unknown>>
 }
 
-/** The commands by which the file says that it is set up, a line each. */
+/** The set-up commands in the file's comments, one per line. */
 export const readSteps = (): readonly string[] =>
   readFileSync('docker-compose.yml', 'utf8')
     .split('\n')
@@ -43,7 +43,7 @@ export type Recipe = {
   readonly ignored: readonly string[]
 }
 
-/** What the last stage of the Dockerfile runs, and as whom. */
+/** What the last stage of the Dockerfile runs, and as which user. */
 export function readRecipe(): Recipe {
   const lines = (
     readFileSync('Dockerfile', 'utf8')

@@ -1,4 +1,4 @@
-/** The dashboard process as it is run, with a real nats-server, and a browser's memory for cookies. */
+/** The dashboard process as it runs, with a real nats-server, and a browser's cookies. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -18,7 +18,7 @@ export type TestDashboard = AsyncDisposable & {
   readonly nats: TestNats
   readonly nc: NatsConnection
   readonly folder: string
-  /** Every line that was logged, as JSON text. */
+  /** Every log line, as JSON text. */
   readonly logged: readonly string[]
   /** A browser without cookies yet. */
   readonly browser: (headers?: Readonly<Record<string, string>>) => Browser
@@ -28,7 +28,7 @@ export type TestDashboard = AsyncDisposable & {
 
 type Options = {
   readonly env?: Readonly<Record<string, string>>
-  /** Another one's server, which that one closes. */
+  /** The server of another instance, which closes it. */
   readonly nats?: TestNats
 }
 
@@ -114,13 +114,13 @@ export type Page = { readonly status: number; readonly text: string; readonly he
 export type Browser = {
   readonly cookies: Map<string, string>
   readonly get: (path: string, init?: RequestInit) => Promise<Page>
-  /** As a form of ours is sent: with the token that the page at `path` holds. */
+  /** Sends one of our forms: with the token of the page at `path`. */
   readonly submit: (path: string, fields: Readonly<Record<string, string>>) => Promise<Page>
-  /** As a script of our pages asks. */
+  /** A request as a script of our pages sends it. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Page>
 }
 
-/** Does what a browser does with cookies and forms, and nothing else: no script is run. */
+/** Handles cookies and forms like a browser, but runs no script. */
 export function openBrowser(url: string, extra: Readonly<Record<string, string>> = {}): Browser {
   const cookies = new Map<string, string>()
   const get: Browser['get'] = async (path, init = {}) => {
@@ -178,6 +178,6 @@ export function openBrowser(url: string, extra: Readonly<Record<string, string>>
 /** Of the page's own form, which is the last one on it. */
 function hiddenFields(page: string): Record<string, string> {
   const form = page.slice(page.lastIndexOf('<form'))
-  const found = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
-  return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]))
+  const inputs = form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)
+  return Object.fromEntries([...inputs].map(([, name = '', value = '']) => [name, value]))
 }

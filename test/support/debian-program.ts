@@ -1,4 +1,4 @@
-/** A program that tests drive: the machine's own, or, where we are root, Debian's package of it. */
+/** A program that tests use: the machine's own, or, if we are root, Debian's package of it. */
 import { onPath, runTool } from '../../runtime/engines/tools.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
@@ -8,19 +8,19 @@ type Wanted = {
   readonly debianPackage: string
 }
 
-/** Two test files may ask at once: the second waits for the first one's lock. */
+/** Two test files may need it at once: the second waits for the first one's lock. */
 const install = ['-o', 'DPkg::Lock::Timeout=300', 'install', '-y', '-q', '--no-install-recommends']
 const withinMs = 600_000
 
-/** Its full path, or in words why it cannot be had. */
+/** Its full path, or why it is not available. */
 export async function debianProgram(
   { names, debianPackage }: Wanted,
   env: Environment,
 ): Promise<{ readonly file: string } | { readonly missing: string }> {
   const find = (): string | undefined =>
     names.map((name) => onPath(name, env)).find((file) => file !== undefined)
-  const found = find()
-  if (found !== undefined) return { file: found }
+  const onThisMachine = find()
+  if (onThisMachine !== undefined) return { file: onThisMachine }
   const apt = onPath('apt-get', env)
   if (apt === undefined || process.getuid?.() !== 0)
     return { missing: `${debianPackage} is not on this machine, and only root can install it` }
@@ -28,7 +28,7 @@ export async function debianProgram(
   const run = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' }, timeoutMs: withinMs }
   try {
     await runTool(apt, [...install, debianPackage], run).catch(async () => {
-      // a machine that was never told what there is
+      // a machine without package lists
       await runTool(apt, ['update', '-q'], run)
       await runTool(apt, [...install, debianPackage], run)
     })

@@ -74,7 +74,7 @@ export type Desk = {
   readonly decide: (messages: readonly JudgedMessage[], listenedMs?: number) => LogMessage[]
 }
 
-/** A worker's decisions and commits without the worker: its log is a list. */
+/** A worker's decisions and commits without the worker; its log is a list. */
 export function openDesk({
   thresholds = [150, 300],
   watch = () => undefined,

@@ -1,8 +1,8 @@
 import { dirname, join, normalize } from 'node:path'
 
 /**
- * What each folder may import besides itself: a word that ends in a slash is a folder of ours,
- * anything else a library. Every `node:` module is allowed but where `pureFolders` says not.
+ * What each folder may import in addition to itself: a word that ends in a slash is our own folder,
+ * anything else a library. Every `node:` module is allowed, except in `pureFolders`.
  */
 export const allowed: Readonly<Record<string, readonly string[]>> = {
   core: ['merkletreejs'],
@@ -48,6 +48,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'koa',
     '@koa/router',
     'nodemailer',
+    'qrcode-generator',
     '@nats-io',
     'prom-client',
     // the pages in the browser, `dashboard/web`
@@ -77,7 +78,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The rooms of a folder, each with the rooms of the same folder that it may import. Files that are
- * in no room may import any and be imported by any, as long as no circle comes of it.
+ * in no room may import any and be imported by any, as long as there is no cycle.
  */
 export const rooms: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: { access: [], air: [], delivery: ['air', 'access'], proof: ['air'], state: ['air'] },
@@ -149,10 +150,10 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   },
 }
 
-/** No clock, randomness, input or output here, so no module that brings them either. */
+/** No clock, randomness, input or output here, so no module that provides them either. */
 export const pureFolders: readonly string[] = ['core']
 
-/** The folders that hold a process: they meet on subjects and buckets, never by import. */
+/** The folders that hold a process: they communicate by subjects and buckets, never by import. */
 export const processFolders = [
   'gate',
   'pipeline',
@@ -163,7 +164,7 @@ export const processFolders = [
 ] as const
 
 /**
- * What a command may take of a process's folder: what starts it, what it reads from the environment,
+ * What a command may import from a process's folder: what starts it, what it reads from the environment,
  * and rooms that belong to no running process. What a process and a command both need is in
  * `operate/`. A door that ends in a slash is a room.
  */
@@ -177,7 +178,7 @@ export const doors: Readonly<Record<(typeof processFolders)[number], readonly st
   dashboard: ['main.ts'],
 }
 
-/** The files of a process's folder among these that no door of it leads to. */
+/** The files of a process's folder among these that none of its doors allows. */
 export const pastDoors = (targets: readonly string[]): string[] =>
   targets.filter((target) =>
     processFolders.some(
@@ -190,10 +191,10 @@ export const pastDoors = (targets: readonly string[]): string[] =>
     ),
   )
 
-/** Rooms that a row may name apart from their folder: they import nothing, so nothing comes along. */
+/** Rooms that a row may name apart from their folder: they import nothing, so nothing else is imported. */
 export const openRooms: readonly string[] = ['anchor/verifier/']
 
-/** What a file imports: `core/` for a folder of ours, `viem` or `node:fs` for a library. */
+/** What a file imports: `core/` for our own folder, `viem` or `node:fs` for a library. */
 export function importsOf(file: string, source: string): string[] {
   return specifiersOf(source).map((specifier) => {
     if (!specifier.startsWith('.')) return specifier
@@ -202,7 +203,7 @@ export function importsOf(file: string, source: string): string[] {
   })
 }
 
-/** The files of ours that a file imports, types included. */
+/** Our own files that a file imports, types included. */
 export const filesImportedBy = (file: string, source: string): string[] =>
   specifiersOf(source)
     .filter((specifier) => specifier.startsWith('.'))

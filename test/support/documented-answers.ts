@@ -1,8 +1,8 @@
-/** Every answer that a test of the API gets must be what the document says of it. */
+/** Every response that a test of the API gets must match the document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openApi } from '../../api/openapi/document.ts'
 
-// times are held by their pattern, which is stricter than the format
+// times are checked by their pattern, which is stricter than the format
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
 ajv.addSchema({ $id: 'document', components: openApi.components })
 
@@ -33,7 +33,7 @@ function validatorOf(schema: object): ValidateFunction {
 function contentOf(method: string, address: string, status: number): Content | undefined {
   const [path = ''] = address.split('?')
   const known = paths.find(({ pattern }) => pattern.test(path))
-  // another address, or another method: a failure like any
+  // another address, or another method: an ordinary failure
   const operation = known?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
   const response = operation?.responses[String(status)]
   const name = operation === undefined ? String(status) : response?.$ref?.split('/').at(-1)
@@ -42,7 +42,7 @@ function contentOf(method: string, address: string, status: number): Content | u
   return response.content
 }
 
-/** @throws Error that says what of the answer is not as the document has it */
+/** @throws Error that says how the response differs from the document */
 export async function mustBeDocumented(
   method: string,
   address: string,

@@ -14,7 +14,7 @@ export type EventStream = Disposable & {
   readonly body: Readable
 }
 
-/** A client of server-sent events, on a connection of its own. */
+/** A client of server-sent events, on its own connection. */
 export function listenTo(
   url: string,
   headers: Readonly<Record<string, string>>,

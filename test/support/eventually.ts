@@ -1,6 +1,6 @@
 /**
- * Waits until `look` gives something other than undefined or false, and returns it.
- * @param what the condition in words, for the error when it does not come true in time
+ * Waits until `look` returns something other than undefined or false, and returns that.
+ * @param what the condition in words, for the error if it is not true in time
  */
 export async function eventually<T>(
   what: string,

@@ -1,4 +1,4 @@
-/** The processes of release 0.1 as it was, on the libraries of today. */
+/** The processes of release 0.1, on the libraries of today. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 /** The commit of release 0.1. */
 const commit = '4429ff7'
 
-/** Why it cannot be had here; undefined: it can. */
+/** Why it is not available here; undefined: it is. */
 export function whyNoFormerVersion(): string | undefined {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{tree}`], { stdio: 'ignore' })

@@ -1,4 +1,4 @@
-/** A real nats-server that sensors sign in to, and a gate beside it. */
+/** A real nats-server that sensors sign in to, and its gate. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,14 +26,14 @@ import { eventually } from './eventually.ts'
 
 export type Guarded = AsyncDisposable & {
   readonly url: string
-  /** Of its own, gone with it. */
+  /** Its own folder, deleted with it. */
   readonly folder: string
   readonly mqttUrl: string
   readonly server: NatsServer
   readonly denied: readonly Denied[]
-  /** What the server's log says that a person should know. */
+  /** Lines of the server's log that a person should see. */
   readonly said: readonly string[]
-  /** How often it said that it found no space. */
+  /** How often it reported a full disk. */
   readonly noRoom: () => number
   readonly login: (user: OwnUser) => NatsLogin
   /** As one of our own processes. */
@@ -43,13 +43,13 @@ export type Guarded = AsyncDisposable & {
   readonly credentials: KV
   /** Registers it and gives it a credential. */
   readonly addSensor: (id: string, more?: Partial<SensorEntry>) => Promise<string>
-  /** Connects as a sensor does; closed with the rest. Rejects at the first refusal. */
+  /** Connects as a sensor; closed with the rest. Rejects at the first refusal. */
   readonly sensor: (
     id: string,
     secret: string,
     options?: ConnectionOptions,
   ) => Promise<NatsConnection>
-  /** What a gate process is told, so that it serves this server. */
+  /** The environment of a gate process for this server. */
   readonly gateEnv: Readonly<Record<string, string>>
   readonly startGate: (settings?: Readonly<Record<string, string>>) => Promise<TestGate>
 }
@@ -60,7 +60,7 @@ export type TestGate = AsyncDisposable & {
 }
 
 type Options = StreamOptions & {
-  /** Our own processes try what they may not; otherwise that is a failure. */
+  /** Our own processes may be denied something; otherwise that is a failure. */
   readonly mayBeDenied?: boolean
   readonly syncAlways?: boolean
   readonly maxConnections?: number
@@ -216,7 +216,7 @@ export async function guardedNats({
   }
 }
 
-/** The sum of a metric over the lines whose labels hold all that is said. */
+/** The sum of a metric over the lines that have all these labels. */
 function valueOf(text: string, name: string, labels: string): number {
   const wanted = labels.split(',').filter(Boolean)
   return text

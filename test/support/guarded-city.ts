@@ -1,4 +1,4 @@
-/** What stands behind the door: the pipeline and the API, as the users they are on the server. */
+/** The processes after the sign-in: the pipeline and the API, as their own users of the server. */
 import { hash, randomBytes } from 'node:crypto'
 import { Kvm } from '@nats-io/kv'
 import { run as apiMain } from '../../api/main.ts'

@@ -16,7 +16,7 @@ export type TestBucket = InfluxBuckets & {
   readonly url: string
   readonly org: string
   readonly bucket: string
-  /** With the service's token. @param url of something in front of the server, if not itself */
+  /** With the service's token. @param url of a proxy in front of the server; by default the server's own */
   readonly open: (url?: string) => Promise<Store>
 }
 
@@ -24,34 +24,34 @@ export type TestInflux = AsyncDisposable & {
   readonly url: string
   readonly pid: () => number
   readonly operatorToken: string
-  /** A fresh pair of buckets: a server a test file is enough. */
+  /** A fresh pair of buckets, so that one server per test file is enough. */
   readonly newBucket: () => Promise<TestBucket>
-  /** SIGKILL: nothing is said, nothing is flushed. */
+  /** SIGKILL: no message, no flush. */
   readonly kill: () => Promise<void>
-  /** Starts again on the same port and folder. */
+  /** Restarts on the same port and folder. */
   readonly restart: () => Promise<void>
 }
 
 /**
- * Why no influxd can be had here, for the name of a skipped test; undefined where one can. The
+ * Why no influxd is available here, for the name of a skipped test; undefined if one is. The
  * first time on a machine it may be built, for minutes.
  */
 export async function influxMissing(): Promise<string | undefined> {
-  const found = await findInfluxd({
+  const available = await findInfluxd({
     env: environment(),
     note: (line) => process.stderr.write(`${line}\n`),
   })
-  return 'missing' in found ? found.missing : undefined
+  return 'missing' in available ? available.missing : undefined
 }
 
-/** A real influxd on a free port with a folder of its own, both gone when disposed. */
+/** A real influxd on a free port with its own folder, both gone when disposed. */
 export async function testInflux(): Promise<TestInflux> {
   const env = environment()
-  const found = await findInfluxd({ env })
-  if ('missing' in found) throw new Error(found.missing)
+  const available = await findInfluxd({ env })
+  if ('missing' in available) throw new Error(available.missing)
   const folder = mkdtempSync(join(tmpdir(), 'airproof-influxd-'))
   const port = await freePort()
-  const start = (): Promise<Influxd> => startInfluxd({ path: found.path, folder, port, env })
+  const start = (): Promise<Influxd> => startInfluxd({ path: available.path, folder, port, env })
   let server = await start()
   const { url } = server
   const org = 'airproof'

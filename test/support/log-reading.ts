@@ -7,14 +7,14 @@ import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 import { commitMessage } from './commit-message.ts'
 
-/** One reading of partition 3 in a message of the log, as its `n`th. @returns the message's sequence */
+/** The `n`th reading of partition 3, in a message of the log. @returns the message's sequence */
 export async function publishReading(
   nc: NatsConnection,
   n: number,
   sensor: SensorId | undefined = sensorIdRules().parse('NGR-LOS-YAB-001'),
 ): Promise<number> {
   if (sensor === undefined) throw new Error('no id')
-  // one whose answer was lost is there already
+  // one whose response was lost is already there
   const last = await lastMessage(nc, readingsStream, readingsSubject(3))
   if (last !== undefined && readHeader(last.subject, last.headers).nLast === n) return last.seq
   const timeMs = Date.now() - 1_000

@@ -1,6 +1,6 @@
 /**
- * Made the sample bundles, once: `node test/support/make-bundles.ts`. They are kept as they are,
- * for whoever verifies in years to come; run it only to add one.
+ * Made the sample bundles, once: `node test/support/make-bundles.ts`. They stay as they are,
+ * for verifications in years to come; run it only to add one.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { type AnchoredOptions, anchoredBatch, someReadings } from './anchored.ts'

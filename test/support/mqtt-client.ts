@@ -1,6 +1,6 @@
 import { connect, type IClientOptions, type MqttClient } from 'mqtt'
 
-/** Signs in as a device does. @throws the refusal, in the library's words */
+/** Signs in as a device does. @throws the refusal, with the library's message */
 export async function mqttClient(
   url: string,
   { id, secret, ...options }: { readonly id: string; readonly secret: string } & IClientOptions,
@@ -24,7 +24,7 @@ export async function mqttClient(
     client.end(true)
     throw error
   }
-  // what the server does later is looked at by whoever asks
+  // the caller checks what the server does later
   client.on('error', () => undefined)
   return client
 }

@@ -1,8 +1,8 @@
-/** A DNS server on loopback that answers what it is told, query by query. */
+/** A DNS server on loopback that responds as a test specifies, query by query. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 
-/** Addresses of a name; 'silent': no answer at all. @param query counts the questions of its kind */
+/** Addresses of a name; 'silent': no response. @param query counts the queries of its kind */
 export type Zone = (name: string, type: 'A' | 'AAAA', query: number) => readonly string[] | 'silent'
 
 export type NameServer = AsyncDisposable & {

@@ -14,7 +14,7 @@ import type { NatsLogin } from '../../runtime/nats/nats-trouble.ts'
 import { environment } from '../../runtime/process/config.ts'
 
 const access = newNatsAccess()
-/** As the process that has its own rights on a `testNats`, and no others. */
+/** The process as which to connect to a `testNats`, with its rights and no others. */
 export const loginAs = (user: OwnUser): NatsLogin => ({ user, password: access.passwords[user] })
 /** The same as settings of the process. */
 export const signInAs = (user: OwnUser): Readonly<Record<string, string>> => ({
@@ -25,21 +25,21 @@ export const signInAs = (user: OwnUser): Readonly<Record<string, string>> => ({
 export type TestNats = AsyncDisposable & {
   readonly url: string
   readonly pid: () => number
-  /** As our processes connect; closed by whoever asked. */
+  /** Connects as our processes do; the caller closes it. */
   readonly connect: (name?: string) => Promise<NatsConnection>
-  /** SIGKILL: nothing is said, nothing is flushed. */
+  /** SIGKILL: no message, no flush. */
   readonly kill: () => Promise<void>
-  /** SIGSTOP and SIGCONT: there, but silent. */
+  /** SIGSTOP and SIGCONT: running, but silent. */
   readonly freeze: () => void
   readonly thaw: () => void
-  /** Starts again on the same port and folder. */
+  /** Restarts on the same port and folder. */
   readonly restart: () => Promise<void>
-  /** Stops, and starts again after the folders of these streams were kept, or put back as kept. */
+  /** Restarts, and meanwhile saves the folders of these streams, or restores what was saved. */
   readonly keepStreams: (...names: readonly string[]) => Promise<void>
   readonly putStreamsBack: (...names: readonly string[]) => Promise<void>
 }
 
-/** A real nats-server on a free port with a folder of its own, both gone when disposed. */
+/** A real nats-server on a free port with its own folder, both gone when disposed. */
 export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
   const env = environment()
   const engine = await findNatsServer({ env })
@@ -61,7 +61,7 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
       folder,
       port,
       env,
-      // who signs in as nobody may do everything
+      // a client without a user may do everything
       config: `${config}no_auth_user: operator\n`,
       onDenied: (one) => void denied.push(one),
     })
@@ -108,7 +108,7 @@ export async function testNats({ syncAlways = false } = {}): Promise<TestNats> {
   }
 }
 
-/** A signal is on its way for a moment: what is sent to the server meanwhile would be answered. */
+/** A signal takes a moment to arrive: until then the server would still respond. */
 function untilAsleep(pid: number): void {
   for (let tries = 0; tries < 10_000; tries++) {
     const [, state] = /\) (\w) /.exec(statusOf(pid)) ?? []
@@ -116,7 +116,7 @@ function untilAsleep(pid: number): void {
   }
 }
 
-/** Empty where the system does not tell. */
+/** Empty if the system does not reveal it. */
 function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

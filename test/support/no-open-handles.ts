@@ -1,6 +1,6 @@
 /**
  * Run in every test file: when its last test is over nothing may keep the process awake, no
- * server, socket or child. Closing may take a moment, on a loaded machine a long one, so it is
+ * server, socket or child. Closing may take a moment, on a busy machine a long one, so it is
  * waited for, with a bound.
  */
 import { afterAll } from 'vitest'

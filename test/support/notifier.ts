@@ -1,4 +1,4 @@
-/** What a notifier test needs: webhooks in their bucket, events in their stream, a process of ours. */
+/** For tests of the notifier: webhooks in their bucket, events in their stream, its process. */
 
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { setWalHeaders } from '../../runtime/nats/wal-message.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
-import { tellSecretKey } from '../../runtime/secrets/secret-key.ts'
+import { writeKeyFingerprint } from '../../runtime/secrets/secret-key.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import type { Account } from '../../schemas/people/account.ts'
 import {
@@ -172,7 +172,7 @@ export type TestNotifier = AsyncDisposable & {
   readonly child: Child
   readonly admin: string
   readonly said: readonly string[]
-  /** A metric's value, the sum over its labels; undefined where it has none yet. */
+  /** A metric's value, the sum over its labels; undefined if it has none yet. */
   readonly metric: (name: string) => Promise<number | undefined>
 }
 
@@ -186,7 +186,11 @@ export async function startNotifier(
   const said: string[] = []
   const port = await freePort()
   const operator = await connectNats({ natsUrl }, { name: 'test' })
-  await tellSecretKey(operator, { env: { AIRPROOF_SECRET: testKey, ...env }, flags: {} }, folder)
+  await writeKeyFingerprint(
+    operator,
+    { env: { AIRPROOF_SECRET: testKey, ...env }, flags: {} },
+    folder,
+  )
   await operator.close()
   const child = await startChild({
     command: process.execPath,

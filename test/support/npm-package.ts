@@ -1,6 +1,6 @@
 /**
- * npm packages for a test that cannot be among ours (one needs another TypeScript), put once a
- * machine into the user's cache.
+ * npm packages for a test that cannot be among ours (one needs another TypeScript), installed once
+ * per machine into the user's cache.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { onPath, runTool } from '../../runtime/engines/tools.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
 /**
- * @param name of the folder in the cache: another one where the packages change
+ * @param name of the folder in the cache: another one if the packages change
  * @param packages each with its exact version
- * @returns the folder that holds `node_modules`, or in words why they cannot be had
+ * @returns the folder that holds `node_modules`, or why they are not available
  */
 export async function npmPackages(
   name: string,
@@ -29,7 +29,7 @@ export async function npmPackages(
     })
     return { folder }
   } catch (error) {
-    const said = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
-    return { missing: `npm could not fetch ${packages.join(', ')}: ${said.slice(0, 200)}` }
+    const message = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
+    return { missing: `npm could not fetch ${packages.join(', ')}: ${message.slice(0, 200)}` }
   }
 }

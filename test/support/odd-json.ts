@@ -1,4 +1,4 @@
-/** What no device sends and any stranger may: JSON as text, since JSON.stringify ends at some depth. */
+/** What no device sends but any client may: JSON as text, since JSON.stringify has a limited depth. */
 import fc from 'fast-check'
 
 const deep = (open: string, close: string): string =>
@@ -81,7 +81,7 @@ function pathsIn(value: unknown, before: Path = []): readonly Path[] {
   })
 }
 
-/** Text that no body holds, in whose place an odd value is put. */
+/** Text that no body holds, to be replaced by an odd value. */
 const mark = (place: number): string => `@@${place}@@`
 
 function withMark(value: unknown, [key, ...rest]: Path, place: number): unknown {
@@ -95,8 +95,8 @@ function withMark(value: unknown, [key, ...rest]: Path, place: number): unknown 
 }
 
 /**
- * A true body of a device with some of its values odd, as JSON text; or nothing of it is left.
- * @param more keys that are odd half of the time: where times are, and what the body has not
+ * A real body of a device with some of its values odd, as JSON text; or nothing of it is left.
+ * @param more keys that are odd half of the time: those of times, and those that the body lacks
  */
 export function oddBody(body: object, more: readonly string[] = []): fc.Arbitrary<string> {
   const full = { ...Object.fromEntries(more.map((key) => [key, 0])), ...body }

@@ -13,14 +13,14 @@ export type Person = {
 export const signUp = (browser: Browser, { email }: Pick<Person, 'email'>): Promise<Page> =>
   browser.submit('/signup', { email })
 
-/** What the page asks for that the link opens. */
+/** The fields of the page that the link opens. */
 export const confirm = (
   browser: Browser,
   link: string,
   { password = goodPassword, name = 'Ada Obi' }: Omit<Person, 'email'> = {},
 ): Promise<Page> => browser.submit(link, { password, name, organization: '' })
 
-/** Path and query of the link in the newest mail that fits. */
+/** Path and query of the link in the newest matching mail. */
 export async function linkTo(smtp: TestSmtp, email: string, fits?: RegExp): Promise<string> {
   const { pathname, search } = new URL(linkIn(await smtp.mailTo(email, fits)))
   return `${pathname}${search}`

@@ -43,7 +43,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 export type Sent = { readonly partition: number; readonly seq: number }
 
-/** What became of what one sensor sent. */
+/** The outcome of what one sensor sent. */
 export type Outcome = {
   readonly accepted: readonly ArrivedReading[]
   readonly duplicates: number
@@ -53,12 +53,12 @@ export type Outcome = {
   readonly events: readonly AirEvent[]
 }
 
-/** A message of REJECTED, its digest already compared with the bytes where none were cut. */
+/** A message of REJECTED, its digest already compared with the bytes if none were cut. */
 export type Kept = {
   readonly sensor: string
   readonly why: string
   readonly arrivedMs: number
-  /** Of what was sent, before it was cut. */
+  /** Of the original, before it was cut. */
   readonly length: number
   readonly sha256: string
   readonly data: Uint8Array
@@ -71,7 +71,7 @@ export type TestPipeline = AsyncDisposable & {
   /** Reads the file that the pipeline writes. */
   readonly store: Store
   readonly register: (...entries: readonly SensorEntry[]) => Promise<void>
-  /** Resolves when RAW has it. @param partition another than the sensor's own, to do it wrong */
+  /** Resolves when RAW has it. @param partition another than the sensor's own, for a wrong message */
   readonly publish: (
     sensor: string,
     body: unknown,
@@ -87,9 +87,9 @@ export type TestPipeline = AsyncDisposable & {
   /** The sum over the lines of a metric that have the label. */
   readonly metric: (name: string, label: string) => Promise<number>
   readonly start: () => Promise<void>
-  /** What the process fails with by itself; undefined: it was stopped. */
+  /** The error that the process failed with; undefined: it was stopped. */
   readonly ended: () => Promise<unknown>
-  /** In order; throws what the process failed with. */
+  /** Stops in order; throws the error that the process failed with. */
   readonly stop: () => Promise<void>
 }
 
@@ -218,10 +218,10 @@ export async function testPipeline(): Promise<TestPipeline> {
     })
     const events: AirEvent[] = []
     for (const subject of [riseSubject(sensor), presenceSubject(sensor)]) {
-      let found = await nextMessage(nc, eventsStream, subject, 1)
-      while (found !== undefined) {
-        events.push(JSON.parse(new TextDecoder().decode(found.data)) as AirEvent)
-        found = await nextMessage(nc, eventsStream, subject, found.seq + 1)
+      let message = await nextMessage(nc, eventsStream, subject, 1)
+      while (message !== undefined) {
+        events.push(JSON.parse(new TextDecoder().decode(message.data)) as AirEvent)
+        message = await nextMessage(nc, eventsStream, subject, message.seq + 1)
       }
     }
     return events
@@ -283,8 +283,8 @@ export async function testPipeline(): Promise<TestPipeline> {
     },
     metric: async (name, label) => {
       const lines = (await (await ask('/metrics')).text()).split('\n')
-      const found = lines.filter((line) => line.startsWith(name) && line.includes(label))
-      return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+      const matching = lines.filter((line) => line.startsWith(name) && line.includes(label))
+      return matching.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
     },
     start,
     ended: async () =>

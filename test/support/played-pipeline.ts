@@ -1,6 +1,6 @@
 /**
  * A stand-in for the pipeline in tests of its neighbours: it judges raw messages one by one, by a
- * few of the real rules, and writes READINGS as the real one does, late lane included.
+ * few of the real rules, and writes READINGS like the real one, late lane included.
  */
 import { type JsMsg, jetstream } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -27,7 +27,7 @@ type Verdict = {
   -readonly [Part in 'readings' | 'deferred' | 'refused' | 'duplicates']: LogMessage[Part][number][]
 }
 
-/** Judges what is in RAW, and what comes, until disposed. */
+/** Judges what is in RAW, and what arrives, until disposed. */
 export async function playPipeline(nc: NatsConnection): Promise<AsyncDisposable> {
   const consumers = await Promise.all(
     Array.from({ length: partitionCount }, async (_, partition) => {
@@ -57,9 +57,9 @@ export async function playPipeline(nc: NatsConnection): Promise<AsyncDisposable>
 async function judge(nc: NatsConnection, state: State, raw: JsMsg): Promise<void> {
   const sensor = (raw.subject.split('.').at(-1) ?? '') as SensorId
   const verdict: Verdict = { readings: [], deferred: [], refused: [], duplicates: [] }
-  const found = raw.json<RawReading | RawReading[]>()
+  const sent = raw.json<RawReading | RawReading[]>()
   const arrivedMs = Math.floor(raw.info.timestampNanos / 1e6)
-  const items = Array.isArray(found) ? found : [found]
+  const items = Array.isArray(sent) ? sent : [sent]
   for (const [item, reading] of items.entries()) {
     const time = parseIso(reading.timestamp)
     const { values } = valued(hundredthsOf(reading))

@@ -48,7 +48,7 @@ export type TestPush = AsyncDisposable & {
   readonly application: (
     application: Pick<Application, 'id' | 'kind' | 'fields'> & Partial<Application>,
   ) => Promise<Caller>
-  /** @param body a text as it is, else as JSON */
+  /** @param body text is sent as it is, anything else as JSON */
   readonly post: (
     path: string,
     body: unknown,
@@ -61,7 +61,7 @@ export type TestPush = AsyncDisposable & {
   readonly purge: (id: string) => Promise<void>
   /** The sum over the lines of a metric that have the label. */
   readonly metric: (name: string, label?: string) => Promise<number>
-  /** Everything that was logged. */
+  /** All log lines. */
   readonly logged: () => string
 }
 
@@ -85,7 +85,7 @@ export function ttnUplink({ at, devEui = '70B3D57ED0000001' }: { at: string; dev
   }
 }
 
-/** Opens what the gate's main opens for it. */
+/** Opens what the gate's main opens. */
 export async function openTestPush(
   nc: NatsConnection,
   options: Pick<PushOptions, 'dataFolder' | 'registry' | 'log' | 'spoolMaxBytes'> &
@@ -166,12 +166,12 @@ export async function testPush({
   const rawOf: TestPush['rawOf'] = async (id) => {
     const stream = rawStream(partitionOf(id))
     const { state } = await manager.streams.info(stream)
-    const found: unknown[] = []
+    const bodies: unknown[] = []
     for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
       const message = await manager.streams.getMessage(stream, { seq })
-      if (message?.subject.endsWith(`.${id}`)) found.push(message.json())
+      if (message?.subject.endsWith(`.${id}`)) bodies.push(message.json())
     }
-    return found
+    return bodies
   }
   const all = opened.move()
   return {
@@ -193,7 +193,7 @@ export async function testPush({
       const caller = { id, secret }
       await eventually('the registry is known', async () => {
         const { status } = await post('/push/readings', [], caller)
-        // 429: its bounds are so small that asking used them up
+        // 429: its bounds are so small that this request used them up
         return status === 400 || status === 429
       })
       return caller

@@ -1,4 +1,4 @@
-/** A Python package from PyPI for a test, put once a machine into the user's cache. */
+/** A Python package from PyPI for a test, installed once per machine into the user's cache. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
@@ -8,11 +8,11 @@ import type { Environment } from '../../runtime/settings.ts'
 type Package = {
   readonly name: string
   readonly version: string
-  /** What it needs comes along; else only the package itself. */
+  /** Also its dependencies; else only the package itself. */
   readonly withNeeded?: boolean
 }
 
-/** For PYTHONPATH, or in words why it cannot be had. */
+/** For PYTHONPATH, or why it is not available. */
 export async function pythonPackage(
   { name, version, withNeeded = false }: Package,
   env: Environment,
@@ -32,7 +32,7 @@ export async function pythonPackage(
     })
     return { folder }
   } catch (error) {
-    const said = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
-    return { missing: `pip could not fetch ${name} ${version}: ${said.slice(0, 200)}` }
+    const message = error instanceof Error ? (error.message.trim().split('\n').at(-1) ?? '') : ''
+    return { missing: `pip could not fetch ${name} ${version}: ${message.slice(0, 200)}` }
   }
 }

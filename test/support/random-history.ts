@@ -22,7 +22,7 @@ type Sent = {
 
 type Step =
   | { readonly what: 'batch'; readonly passedMs: number; readonly sent: readonly Sent[] }
-  | { readonly what: 'tick'; readonly passedMs: number; readonly verdict: 'tell' | 'hold' }
+  | { readonly what: 'tick'; readonly passedMs: number; readonly verdict: 'report' | 'hold' }
   | { readonly what: 'late'; readonly passedMs: number }
 
 const passedMs = oneof(
@@ -57,14 +57,14 @@ const step: Arbitrary<Step> = oneof(
   record({
     what: constantFrom('tick' as const),
     passedMs,
-    verdict: constantFrom('tell' as const, 'hold' as const),
+    verdict: constantFrom('report' as const, 'hold' as const),
   }),
   record({ what: constantFrom('late' as const), passedMs }),
 )
 
 export const histories: Arbitrary<readonly Step[]> = array(step, { minLength: 1, maxLength: 30 })
 
-/** A worker that has lived through the history; it was listening all the time. */
+/** A worker after the history; it was listening all the time. */
 export function lived(history: readonly Step[]): SmallWorker {
   const worker = smallWorker(3)
   let nowMs = startMs

@@ -1,10 +1,10 @@
-/** The one place of the tests that spells a reading out. */
+/** The one place in the tests that writes a whole reading. */
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { type NamedValues, type Values, valuesOf } from '../../core/air/values.ts'
 
-/** Some of `T`, with values by name: what these leave out is as `values` has it. */
+/** Some of `T`, with values by name: those that are missing are as in `values`. */
 export type Over<T = Reading> = Partial<T> & NamedValues
 
 type Valued<Flat> = Omit<Flat, QuantityName | 'values'> & { readonly values: Values }
@@ -23,7 +23,7 @@ export function valued<Flat extends NamedValues & { readonly values?: Values }>(
   return { ...rest, values: valuesOf(byName) } as unknown as Valued<Flat>
 }
 
-/** A reading that measured nothing but what is put over it. */
+/** A reading that measured only what overrides it. */
 export const readingOf = (over: Over): Reading => ({
   sensor: 'NGR-LOS-IKJ-001' as SensorId,
   area: 'Ikeja',

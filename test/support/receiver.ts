@@ -1,4 +1,4 @@
-/** Real HTTP receivers on loopback that behave as they are told, well or badly. */
+/** Real HTTP receivers on loopback that behave as a test specifies, well or badly. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { createServer as createTls } from 'node:https'
@@ -22,7 +22,7 @@ export type Receiver = AsyncDisposable & {
   readonly url: string
   readonly port: number
   readonly received: Received[]
-  /** What it answers from now on. */
+  /** Its response from now on. */
   answer: (response: ServerResponse, received: Received) => void
 }
 
@@ -71,11 +71,11 @@ export async function startReceiver(options: Options = {}): Promise<Receiver> {
 export type RawReceiver = AsyncDisposable & {
   readonly url: string
   readonly port: number
-  /** Requests whose headers have come. */
+  /** Requests whose headers have arrived. */
   readonly requests: () => number
 }
 
-/** Answers with bytes as they are, valid HTTP or not. */
+/** Responds with raw bytes, valid HTTP or not. */
 export async function startRawReceiver(
   onRequest: (socket: Socket, request: string) => void,
 ): Promise<RawReceiver> {

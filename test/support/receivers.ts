@@ -1,4 +1,4 @@
-/** The example receivers as processes, each in its language where the machine has that. */
+/** The example receivers as processes, each in its language if the machine has that. */
 import { fileURLToPath } from 'node:url'
 import { onPath, programFile, runTool } from '../../runtime/engines/tools.ts'
 import { startChild } from '../../runtime/machine/child.ts'
@@ -35,7 +35,7 @@ const tools: Readonly<Record<Language, string | undefined>> = {
   go: onPath('go', env),
 }
 
-/** Why it cannot run here, undefined where it can. */
+/** Why it cannot run here; undefined if it can. */
 export const missing = (language: Language): string | undefined =>
   tools[language] === undefined ? `${language} is not on this machine` : undefined
 
@@ -85,7 +85,7 @@ async function commandOf(
     case 'python':
       return [tool, 'receiver.py']
     case 'go': {
-      // built first: `go run` would leave the receiver behind when it is stopped
+      // built first: `go run` would leave the receiver running when it is stopped
       const folder = opened.adopt(temporaryFolder(), (one) => one[Symbol.dispose]())
       const file = `${folder.path}/${programFile('receiver')}`
       const args = ['build', '-C', folderOf('go'), '-o', file, '.']

@@ -7,8 +7,8 @@ export type Counts = { passed: number; failed: number; skipped: number }
 
 /**
  * The usual report, then `N passed, N failed, N skipped` alone on the last line. A file or suite
- * that failed outside its tests counts as one failure, and so does an unhandled error and each
- * child process that is still alive when everything is over.
+ * that failed outside its tests counts as one failure, and so do an unhandled error and each
+ * child process that is still alive at the end.
  */
 export class CountingReporter extends DefaultReporter {
   override onTestRunEnd(...[modules, errors, reason]: RunEnd): void {
@@ -25,7 +25,7 @@ export class CountingReporter extends DefaultReporter {
   }
 }
 
-/** A suite that broke outside its tests is one failure; what of it never ran counts as skipped. */
+/** A suite that failed outside its tests is one failure; its tests that never ran count as skipped. */
 export function countTests(modules: readonly TestModule[]): Counts {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   for (const module of modules) {

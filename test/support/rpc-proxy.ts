@@ -1,6 +1,6 @@
 /**
- * A node of the chain that misbehaves as it is told: in front of a real one, by method. Without a
- * fault it passes everything on.
+ * A proxy in front of a real node of the chain that misbehaves on request, by method. Without a
+ * fault it forwards everything.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenOn } from '../../runtime/http/listen.ts'
@@ -8,7 +8,7 @@ import { listenOn } from '../../runtime/http/listen.ts'
 export type Question = { readonly method: string; readonly params: readonly unknown[] }
 export type Pass = () => Promise<unknown>
 
-/** What it does instead of passing on; undefined: pass on. */
+/** What it does instead of forwarding; undefined: forward. */
 export type Fault = (question: Question, pass: Pass) => Verdict | Promise<Verdict>
 type Verdict =
   | undefined
@@ -25,7 +25,7 @@ export type RpcProxy = AsyncDisposable & {
   /** Replaces the fault. */
   readonly be: (fault: Fault) => void
   readonly beGood: () => void
-  /** Everything asked so far. */
+  /** All requests so far. */
   readonly asked: Question[]
 }
 
@@ -51,8 +51,8 @@ export async function rpcProxy(target: string): Promise<RpcProxy> {
       response.writeHead(verdict.httpStatus).end('slow down')
       return
     }
-    const said = verdict === undefined ? await pass() : { jsonrpc: '2.0', id: 1, ...verdict }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said))
+    const reply = verdict === undefined ? await pass() : { jsonrpc: '2.0', id: 1, ...verdict }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
   }
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy())

@@ -9,7 +9,7 @@ type Told = {
   readonly env?: Environment
 }
 
-/** Runs a command as `airproof` does, and gives what it printed and how it ended. */
+/** Runs a command as `airproof` does, and returns its output and exit code. */
 export async function runCommand(
   { run }: Command,
   { words = [], flags = {}, env = {} }: Told,

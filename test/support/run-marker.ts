@@ -6,8 +6,8 @@ export const runMarker = { name: 'AIRPROOF_TEST_RUN', value: `${process.pid}-${D
 type Survivor = { readonly pid: number; readonly command: string }
 
 /**
- * The processes that carry the marker of a run and are no test worker themselves.
- * Reads `/proc`, so where a system has none it finds nothing.
+ * The processes that carry the marker of a run and are not test workers themselves.
+ * Reads `/proc`, so it finds nothing on a system without it.
  */
 export function survivors({ name, value } = runMarker): Survivor[] {
   return processIds().flatMap((pid) => {
@@ -28,7 +28,7 @@ function processIds(): number[] {
   }
 }
 
-/** Empty where the process has ended meanwhile, or is not ours to look at. */
+/** Empty if the process has exited meanwhile, or may not be read. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -19,7 +19,7 @@ export type RunningCity = AsyncDisposable & {
 /** Nine processes start at once, and other tests may be at work on the same two cores. */
 const startedWithin = { withinMs: 180_000 }
 
-/** What `cli/up/denials.ts` says of one of our own processes. */
+/** The line of `cli/up/denials.ts` about one of our own processes. */
 export const isDenial = new RegExp(`\\b(${ownUsers.join('|')}) may not (publish|subscribe) to\\b`)
 
 type Options = { readonly flags?: readonly string[]; readonly env?: Environment }
@@ -45,14 +45,14 @@ export async function runCity(
     },
     startedWithin,
   )
-  await eventually('the welcome is said', () => said.some((line) => line.startsWith('Ctrl-C')))
+  await eventually('the welcome is printed', () => said.some((line) => line.startsWith('Ctrl-C')))
   return {
     child,
     said,
     instance,
     [Symbol.asyncDispose]: async () => {
       await child.stop()
-      // the supervisor's words for what the server denied to one of our own processes
+      // the supervisor's lines about what the server denied to one of our own processes
       const denied = said.filter((line) => isDenial.test(line))
       if (denied.length > 0) throw new Error(denied.slice(0, 5).join('\n'))
     },

@@ -1,4 +1,4 @@
-/** The example sensors as processes, each where the machine has what it needs or can fetch it. */
+/** The example sensors as processes, each if the machine has what it needs or can fetch it. */
 import { fileURLToPath } from 'node:url'
 import { onPath } from '../../runtime/engines/tools.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
@@ -16,7 +16,7 @@ type Ready = {
   readonly command: readonly [string, ...string[]]
   readonly env?: Readonly<Record<string, string>>
 }
-type Found = Ready | { readonly missing: string }
+type Availability = Ready | { readonly missing: string }
 
 const shell = (script: string): Ready => ({
   command: [onPath('sh', env) ?? 'sh', `${folder}mosquitto/${script}`],
@@ -26,15 +26,15 @@ const mosquittoClients = await debianProgram(
   { names: ['mosquitto_pub'], debianPackage: 'mosquitto-clients' },
   env,
 )
-const mosquitto = (script: string): Found =>
+const mosquitto = (script: string): Availability =>
   'missing' in mosquittoClients ? mosquittoClients : shell(script)
 
-async function paho(): Promise<Found> {
-  const found = await pythonPackage({ name: 'paho-mqtt', version: '2.1.0' }, env)
-  if ('missing' in found) return found
+async function paho(): Promise<Availability> {
+  const available = await pythonPackage({ name: 'paho-mqtt', version: '2.1.0' }, env)
+  if ('missing' in available) return available
   return {
     command: [onPath('python3', env) ?? 'python', `${folder}python/sensor.py`],
-    env: { PYTHONPATH: found.folder, PYTHONDONTWRITEBYTECODE: '1' },
+    env: { PYTHONPATH: available.folder, PYTHONDONTWRITEBYTECODE: '1' },
   }
 }
 
@@ -46,28 +46,28 @@ export const examples = {
   'python/sensor.py': await paho(),
   'node/sensor-mqtt.mjs': node('sensor-mqtt.mjs'),
   'node/sensor-nats.mjs': node('sensor-nats.mjs'),
-} as const satisfies Readonly<Record<string, Found>>
+} as const satisfies Readonly<Record<string, Availability>>
 export type Example = keyof typeof examples
 
-/** Why it cannot run here, undefined where it can. */
+/** Why it cannot run here; undefined if it can. */
 export const missing = (example: Example): string | undefined => {
-  const found: Found = examples[example]
-  return 'missing' in found ? found.missing : undefined
+  const available: Availability = examples[example]
+  return 'missing' in available ? available.missing : undefined
 }
 
 export async function startExample(
   example: Example,
   settings: Readonly<Record<string, string>>,
 ): Promise<ExampleSensor> {
-  const found: Found = examples[example]
-  if ('missing' in found) throw new Error(found.missing)
-  const [command, ...args] = found.command
+  const available: Availability = examples[example]
+  if ('missing' in available) throw new Error(available.missing)
+  const [command, ...args] = available.command
   const said: string[] = []
   const child = await startChild({
     command,
     args,
     cwd: folder,
-    env: { ...env, ...found.env, ...settings },
+    env: { ...env, ...available.env, ...settings },
     onLine: (line) => void said.push(line),
   })
   return {

@@ -1,4 +1,4 @@
-/** The pages of the settings in a real Chromium, with the API and the dashboard behind them. */
+/** The pages of the settings in a real Chromium, served by the API and the dashboard. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { type WebhookApi, webhookApi } from './webhook-api.ts'
 export type SettingsBrowser = AsyncDisposable & {
   readonly api: WebhookApi
   readonly dashboard: TestDashboard
-  /** A window of its own, signed in; its page has loaded nothing yet. */
+  /** A new window, signed in; its page has loaded nothing yet. */
   readonly open: (who: SignedIn, looks?: Looks) => Promise<Window>
 }
 
@@ -25,7 +25,7 @@ export type Window = {
   readonly context: BrowserContext
   /** Goes to a path and waits for its heading. */
   readonly goTo: (path: string) => Promise<void>
-  /** What no page may do: dialogs of scripts, errors, refusals of the content policy. */
+  /** What no page may cause: dialogs of scripts, errors, refusals of the content policy. */
   readonly complaints: string[]
 }
 
@@ -78,9 +78,9 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
       complaints.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    page.on('console', (said) => {
-      if (said.type() === 'error' && /policy|refused/i.test(said.text()))
-        complaints.push(said.text())
+    page.on('console', (message) => {
+      if (message.type() === 'error' && /policy|refused/i.test(message.text()))
+        complaints.push(message.text())
     })
     return {
       page,
@@ -99,7 +99,7 @@ export async function settingsBrowser(secretKey: string): Promise<SettingsBrowse
 const require = createRequire(import.meta.url)
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds serious or critical on the page as it stands: the rule, and where. */
+/** What axe finds serious or critical on the page as it is: the rule, and where. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   // by the protocol, not by a script of the page, whose policy would refuse it
   await page.evaluate(axeSource)

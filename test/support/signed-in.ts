@@ -1,4 +1,4 @@
-/** Somebody who is signed in, without the forms that lead there. */
+/** A signed-in user, without the forms that lead there. */
 import { openSessions } from '../../dashboard/server/sessions.ts'
 import { changeAccount, createAccount, openAccountBook } from '../../operate/account-book.ts'
 import type { Account } from '../../schemas/people/account.ts'
@@ -10,12 +10,12 @@ export type SignedIn = {
   /** Of the cookie `__Host-session`. */
   readonly token: string
   readonly browser: Browser
-  /** As a script of our pages asks; the body as it was parsed. */
+  /** A request as a script of our pages sends it; the parsed body. */
   readonly ask: (
     method: string,
     path: string,
     body?: unknown,
-    // oxlint-disable-next-line typescript/no-explicit-any -- whatever came; the test says what it should be
+    // oxlint-disable-next-line typescript/no-explicit-any -- any response; the test says what it should be
   ) => Promise<{ readonly status: number; readonly body: any }>
 }
 
@@ -48,7 +48,7 @@ export async function signedIn(dashboard: TestDashboard, wishes: Wishes = {}): P
   }
 }
 
-/** @returns its token @param agent what the browser calls itself */
+/** @returns its token @param agent the browser's user agent */
 export async function anotherSession(
   { nc }: TestDashboard,
   account: Account,

@@ -1,19 +1,19 @@
 /**
- * A worker of one partition as small as can be: it decides with the state as the pipeline does and
- * keeps its log in memory. Time is what its callers say.
+ * A minimal worker of one partition: it decides with the state as the pipeline does and
+ * has its log in memory. Its callers pass in the time.
  */
 
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { applyLate, applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { commit, listenAt } from '../../core/state/evolve.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-message.ts'
 import {
+  compareToNewest,
   createState,
   findSlot,
   type PartitionState,
   slotOf,
-  standing,
 } from '../../core/state/partition-state.ts'
 import { dueHeld, graceMsOf, wentOffline } from '../../core/state/presence.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
@@ -48,13 +48,13 @@ export type SmallWorker = {
   readonly log: LogMessage[]
   readonly take: (batch: readonly Unnumbered[], listenedMs: number) => void
   readonly judgeLate: () => void
-  readonly tick: (listenedMs: number, nowMs: number, verdict: 'tell' | 'hold') => void
+  readonly tick: (listenedMs: number, nowMs: number, verdict: 'report' | 'hold') => void
 }
 
 export function smallWorker(partition: number): SmallWorker {
   const state = createState(partition, 1)
   const wheel = createSilenceWheel(state, () => graceMsOf(cadenceMs))
-  const heard = createHeard()
+  const outcome = createOutcome()
   const log: LogMessage[] = []
   const stored = new Set<string>()
   const waiting: Unnumbered[] = []
@@ -88,20 +88,20 @@ export function smallWorker(partition: number): SmallWorker {
     const events: LogEvent[] = []
     for (const reading of batch) {
       const known = findSlot(state, reading.sensor)
-      const place = known === -1 ? 'newer' : standing(state, known, reading)
+      const place = known === -1 ? 'newer' : compareToNewest(state, known, reading)
       if (place === 'older') waiting.push(reading)
       if (place !== 'newer') continue
       const slot = slotOf(state, reading.sensor)
       const accepted = numbered(reading, readings.length)
-      hear(state, slot, accepted, accepted.seq, heard)
+      applyNewer(state, slot, accepted, accepted.seq, outcome)
       wheel.watch(slot)
       const at = { place: readings.length }
-      if (heard.rise) {
-        const { from, to, previousAqi } = heard
+      if (outcome.rise) {
+        const { from, to, previousAqi } = outcome
         events.push({ kind: 'rise', ...at, from, to, previousAqi })
       }
-      if (heard.cameOnline) {
-        events.push({ kind: 'online', ...at, offlineSinceMs: heard.offlineSinceMs })
+      if (outcome.cameOnline) {
+        events.push({ kind: 'online', ...at, offlineSinceMs: outcome.offlineSinceMs })
       }
       readings.push(accepted)
     }
@@ -112,17 +112,17 @@ export function smallWorker(partition: number): SmallWorker {
     const readings: ArrivedReading[] = []
     for (const reading of waiting.splice(0)) {
       if (stored.has(`${reading.sensor} ${reading.timeMs}`)) continue
-      hearLate(state, slotOf(state, reading.sensor), reading)
+      applyLate(state, slotOf(state, reading.sensor), reading)
       readings.push(numbered(reading, readings.length))
     }
     close({ readings, events: [], held: [] }, log.length)
   }
 
-  function tick(listenedMs: number, nowMs: number, verdict: 'tell' | 'hold'): void {
+  function tick(listenedMs: number, nowMs: number, verdict: 'report' | 'hold'): void {
     listenAt(state, listenedMs)
     const silent = wheel.due(listenedMs, 1_000)
-    const told = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'tell' ? silent : [])]
-    const events = told.flatMap(
+    const reported = [...dueHeld(state, listenedMs, 1_000), ...(verdict === 'report' ? silent : [])]
+    const events = reported.flatMap(
       (slot) => wentOffline(state, slot, nowMs, listenedMs, graceMsOf(cadenceMs)) ?? [],
     )
     const held = (verdict === 'hold' ? silent : []).flatMap((slot) => state.ids[slot] ?? [])

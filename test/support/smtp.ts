@@ -1,4 +1,4 @@
-/** A real SMTP server on a free port that keeps what it is sent, and can be told to misbehave. */
+/** A real SMTP server on a free port that stores the mails it receives, and misbehaves on request. */
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import type { Certificate } from './certificates.ts'
@@ -7,7 +7,7 @@ import { eventually } from './eventually.ts'
 export type ReceivedMail = {
   readonly to: string
   readonly from: string
-  /** As it came: headers and parts, transfer encodings undone. */
+  /** As received: headers and parts, transfer encodings undone. */
   readonly text: string
 }
 
@@ -18,16 +18,16 @@ export type TestSmtp = AsyncDisposable & {
   readonly mails: readonly ReceivedMail[]
   /** Answers 550 to these recipients. */
   readonly refuse: Set<string>
-  /** Recipients that are answered when the promise resolves. */
+  /** Recipients that receive a response when the promise resolves. */
   readonly hold: Map<string, Promise<void>>
-  /** The first mail to the address whose text fits. */
+  /** The first mail to the address whose text matches. */
   readonly mailTo: (address: string, fits?: RegExp) => Promise<ReceivedMail>
 }
 
 type Options = {
   /** 0: any free one. */
   readonly port?: number
-  /** It offers STARTTLS with it; else it offers none. */
+  /** It offers STARTTLS with it; absent: it does not. */
   readonly certificate?: Certificate
 }
 
@@ -59,7 +59,7 @@ export async function testSmtp({ port = 0, certificate }: Options = {}): Promise
       })
     },
   })
-  // a client that breaks off is the test's doing
+  // a client that disconnects is part of the test
   server.on('error', () => undefined)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
   const { port: bound } = server.server.address() as AddressInfo
@@ -88,6 +88,6 @@ export const decoded = (text: string): string =>
     'latin1',
   ).toString('utf8')
 
-/** The link of ours in a mail. */
+/** Our link in a mail. */
 export const linkIn = ({ text }: ReceivedMail): string =>
   /https?:\/\/\S+\?token=[\w-]{43}/.exec(text)?.[0] ?? ''

@@ -1,6 +1,6 @@
 /**
  * The Solidity compiler from npm, offline. `node test/support/solidity.ts` writes the artifact of
- * the registry anew; a test fails where it no longer fits its source.
+ * the registry again; a test fails if it no longer matches its source.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -10,7 +10,7 @@ import type { Abi, Hex } from 'viem'
 export const registrySource = 'anchor/contract/AirproofAnchors.sol'
 export const registryArtifact = 'anchor/contract/airproof-anchors.json'
 
-/** Fixed: the bytes on every chain follow from them. `paris` knows no opcode that an L2 lacks. */
+/** Fixed: the bytes on every chain follow from them. `paris` has no opcode that an L2 lacks. */
 export const settings = {
   optimizer: { enabled: true, runs: 10_000 },
   evmVersion: 'paris',
@@ -26,13 +26,13 @@ export type Compiled = {
   readonly abi: Abi
   readonly bytecode: Hex
   readonly deployedBytecode: Hex
-  /** Where the constructor writes 32 bytes of its own into the deployed bytecode. */
+  /** Where the constructor writes its own 32 bytes into the deployed bytecode. */
   readonly immutables: readonly number[]
 }
 
 /**
- * @param more settings besides the usual ones
- * @throws Error with the compiler's words, warnings too
+ * @param more settings in addition to the usual ones
+ * @throws Error with the compiler's messages, warnings too
  */
 export function compile(file: string, more: { readonly viaIR?: boolean } = {}): Compiled {
   const contract = basename(file, '.sol')

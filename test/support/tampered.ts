@@ -13,10 +13,10 @@ export const sampleNames = [
 export const sampleFile = (name: string): string => `test/fixtures/bundles/${name}.airproof.json`
 export const sampleText = (name: string): string => readFileSync(sampleFile(name), 'utf8')
 
-/** As every bundle is written. */
+/** The form in which every bundle is written. */
 export const canonical = (bundle: unknown): string => `${JSON.stringify(bundle)}\n`
 
-/** What each verifier has to refuse: as text, with the name of the check that fails. */
+/** What each verifier must refuse: as text, with the name of the check that fails. */
 export const tampered = fixture.tampered.map(({ name, bundle, check, changes }) => {
   const altered = JSON.parse(sampleText(bundle))
   for (const { at, put } of changes) {

@@ -1,4 +1,4 @@
-/** As much of a document as the proof page's script touches: no browser, but the script as it is served. */
+/** The parts of a document that the proof page's script uses: without a browser, but with the script as served. */
 type Listener = (event: object) => unknown
 
 export class TinyElement {
@@ -23,7 +23,7 @@ export class TinyElement {
   }
 }
 
-/** @param html the page: its ids become elements, and main's `data-bundle` is kept */
+/** @param html the page: its ids become elements, and main keeps its `data-bundle` */
 export function tinyPage(html: string) {
   const byId = new Map(
     [...html.matchAll(/\sid="(\w+)"/g)].map(([, id = '']) => [id, new TinyElement()]),

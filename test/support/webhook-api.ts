@@ -24,7 +24,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 export type Sent = {
   readonly status: number
   readonly headers: Headers
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever came; the test says what it should be
+  // oxlint-disable-next-line typescript/no-explicit-any -- any response; the test says what it should be
   readonly body: any
 }
 
@@ -39,7 +39,7 @@ export type Customer = {
   readonly account: string
   readonly key: string
   readonly keyHash: string
-  /** @param path behind `/v1/webhooks` */
+  /** @param path after `/v1/webhooks` */
   readonly say: Say
   /** Of another process of the API. */
   readonly through: (url: string) => Say
@@ -163,7 +163,7 @@ export const exampleAttempt: Attempt = {
   timings: { resolve: 0, connect: 1, first_byte: 2, total: 3 },
 }
 
-/** Another process of the API on the same NATS; it has no store, so it is alive and never ready. */
+/** Another process of the API on the same NATS; it has no store, so it is alive but never ready. */
 export async function secondApi(
   api: WebhookApi,
 ): Promise<AsyncDisposable & { readonly url: string }> {
@@ -202,7 +202,7 @@ export async function secondApi(
   }
 }
 
-/** Stands in for the owner of a webhook's shard: says what the test says, and keeps the questions. */
+/** A stand-in for the owner of a webhook's shard: replies as the test specifies, and records the requests. */
 export async function standInOwner(
   api: WebhookApi,
   webhook: string,

@@ -1,6 +1,6 @@
 import { dayOf } from '../../core/access/quota.ts'
 
-/** Runs a scenario that a quota's midnight may spoil: where one passed meanwhile, once more. */
+/** Runs a scenario that midnight may disturb, as quotas are per day: once more if it passed meanwhile. */
 export async function withinOneDay<T>(scenario: () => Promise<T>): Promise<T> {
   const day = dayOf(Date.now())
   try {

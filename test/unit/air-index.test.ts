@@ -1,4 +1,4 @@
-/** What every index promises, the European one, and a made-up one that goes all the way. */
+/** What every index promises, the European one, and a made-up one that is used everywhere. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -31,11 +31,11 @@ import { mapQuantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { partitionCount, partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { valueOf, valuesOf } from '../../core/air/values.ts'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
+import { createCache } from '../../runtime/cache.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { createKeep } from '../../runtime/keep.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
@@ -60,16 +60,16 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
     assert(
       property(value, value, integer({ min: 0, max: 5_000 }), (pm25, pm10, more) => {
         const reading = indexed(pm25, pm10)
-        const found = index.ofReading(reading)
+        const value = index.ofReading(reading)
         const means = (name: Pollutant) => {
           const hundredths = valueOf(reading.values, name)
           return hundredths === null ? null : hundredths / 100
         }
-        expect(index.worstOf(means)?.value ?? null).toBe(found)
+        expect(index.worstOf(means)?.value ?? null).toBe(value)
         expect(index.worstOf(means)?.pollutant ?? null).toBe(index.dominantOf(reading))
-        expect(found === null).toBe(pm25 === null && pm10 === null)
-        if (found === null || pm25 === null) return
-        expect(index.ofReading(indexed(pm25 + more, pm10))).toBeGreaterThanOrEqual(found)
+        expect(value === null).toBe(pm25 === null && pm10 === null)
+        if (value === null || pm25 === null) return
+        expect(index.ofReading(indexed(pm25 + more, pm10))).toBeGreaterThanOrEqual(value)
       }),
     )
   })
@@ -113,7 +113,7 @@ describe.each(europeanLevels.map(([category, pm25, pm10], at) => ({ category, pm
   },
 )
 
-test('the European index takes the mean of the running hour, else of the one before, no older', () => {
+test('the European index takes the mean of the running hour, else of the previous one, never an older one', () => {
   expect(europeanIndex.nowOf([3, 60])).toBe(3)
   expect(europeanIndex.nowOf([null, 60, 3])).toBe(60)
   expect(europeanIndex.nowOf([null, null, 3])).toBeNull()
@@ -170,7 +170,7 @@ function noColors() {
   return { color: '#000000', colorVision: '#000000' }
 }
 
-describe('a made-up index goes all the way', async () => {
+describe('a made-up index is used everywhere', async () => {
   const indices = [...airIndices, madeUp]
   const keccak = await createKeccak()
   const rules = sensorIdRules('NGR-LOS')
@@ -194,7 +194,7 @@ describe('a made-up index goes all the way', async () => {
   for (let hoursAgo = 20; hoursAgo >= 0; hoursAgo--) {
     const timeMs = reading.timeMs - hoursAgo * hourMs
     const one = { ...reading, timeMs, arrivedMs: timeMs }
-    hear(state, slotOf(state, sensor), one, one.seq, createHeard())
+    applyNewer(state, slotOf(state, sensor), one, one.seq, createOutcome())
   }
   const board = createSensorBoard({ states: () => states, nowMs: () => nowMs, rules })
   const site = { area: 'Ikeja', fromMs: 0, lat: 6.6, lon: 3.35, address: '' }
@@ -227,7 +227,7 @@ describe('a made-up index goes all the way', async () => {
       networkName: 'Lagos',
       idPrefix: 'NGR-LOS',
     })
-  const keep = createKeep({ forMs: minuteMs, most: 10, nowMs: () => nowMs })
+  const keep = createCache({ forMs: minuteMs, most: 10, nowMs: () => nowMs })
   const asker: Asker = { isVisitor: false, share: () => '', gone: () => AbortSignal.abort() }
   const common = { board, rules, directory, texts, newest, indices, nowMs: () => nowMs }
   const noStore = () => expect.unreachable()
@@ -249,10 +249,10 @@ describe('a made-up index goes all the way', async () => {
   const json = async (route: Route, query: string, names = {}) =>
     JSON.parse(await ask(route, query, names))
 
-  const readings = listReadings({ ...common, askStore: noStore })
+  const readings = listReadings({ ...common, queryStore: noStore })
   const area = showArea({
     ...common,
-    askStore: (_, question) => question({} as never, new AbortController().signal),
+    queryStore: (_, question) => question({} as never, new AbortController().signal),
     history: async () => ({ stats, basis: 'readings', series: [stats] }),
     keeps: { accounts: keep, visitors: keep },
   })
@@ -316,7 +316,7 @@ describe('a made-up index goes all the way', async () => {
     expect(categories[5].pm10).toEqual({ low: 270.01, high: null, unit: 'µg/m³' })
   })
 
-  test('and every route that takes one is documented with it, and refuses one that is not in the list', async () => {
+  test('and every route with an index documents it, and refuses one that is not in the list', async () => {
     const paths = JSON.parse(JSON.stringify(openApi.paths))
     const routes = [listSensors(common), sensorStatus(common), readings, area, aqiScale(indices)]
     for (const route of routes) {

@@ -8,7 +8,7 @@ const prefix = constantFrom(apiKeyPrefix, 'aqs_')
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const zeros = new Uint8Array(keyRandomBytes)
 
-test('a key is its prefix, thirty characters and six of check', () => {
+test('a key is its prefix, thirty characters and six check characters', () => {
   assert(
     property(prefix, enoughBytes, (mine, bytes) => {
       const key = makeKey(mine, bytes)
@@ -18,7 +18,7 @@ test('a key is its prefix, thirty characters and six of check', () => {
   )
 })
 
-test('the check characters are the CRC-32 of what stands before them', () => {
+test('the check characters are the CRC-32 of everything before them', () => {
   const key = makeKey(apiKeyPrefix, zeros)
   let check = 0
   for (const character of key.slice(-6)) check = check * 62 + base62.indexOf(character)
@@ -47,11 +47,11 @@ test('two neighbours swapped are a mistyped key', () => {
   )
 })
 
-describe('no key at all', () => {
+describe('not a key', () => {
   const key = makeKey(apiKeyPrefix, zeros)
   test.each([
     { what: 'empty', text: '' },
-    { what: 'the prefix alone', text: apiKeyPrefix },
+    { what: 'only the prefix', text: apiKeyPrefix },
     { what: 'one character short', text: key.slice(0, -1) },
     { what: 'one character long', text: `${key}0` },
     { what: 'of another prefix', text: key.replace('aqk_', 'aqs_') },
@@ -63,7 +63,7 @@ describe('no key at all', () => {
   })
 })
 
-test('every byte that would favour a character is passed over', () => {
+test('every byte that would favour a character is skipped', () => {
   const unfair = array(integer({ min: 248, max: 255 }), { maxLength: 20 })
   assert(
     property(enoughBytes, unfair, integer({ min: 0, max: 20 }), (bytes, skipped, at) => {
@@ -86,7 +86,7 @@ test('every character comes from as many bytes as any other', () => {
   expect(new Set(counts.values())).toEqual(new Set([4]))
 })
 
-test('too few usable bytes make no key', () => {
+test('a key cannot be made from too few usable bytes', () => {
   expect(() => makeKey(apiKeyPrefix, new Uint8Array(29))).toThrow(RangeError)
   expect(() =>
     makeKey(

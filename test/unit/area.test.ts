@@ -19,7 +19,7 @@ test.each([
   expect(slugOf(name)).toBe(slug)
 })
 
-test('a slug is its own slug, and holds no hyphen too many', () => {
+test('the slug of a slug is itself, and it has no superfluous hyphens', () => {
   assert(
     property(string({ unit: 'grapheme' }), (name) => {
       const slug = slugOf(name)

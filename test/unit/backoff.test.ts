@@ -17,7 +17,7 @@ import {
 import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
 import { type Health, healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
-import { steadyClock } from '../../notifier/clock.ts'
+import { steadyClock } from '../../notifier/steady-clock.ts'
 
 test('there are eleven attempts, the last about three days after the first', () => {
   expect(attemptCount).toBe(11)
@@ -30,7 +30,7 @@ test('there are eleven attempts, the last about three days after the first', () 
   expect(middle(11)).toBeUndefined()
 })
 
-test('a delay strays a fifth at most, and both ways', () => {
+test('a delay varies by at most a fifth, in both directions', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 10 }),
@@ -48,7 +48,7 @@ test('a delay strays a fifth at most, and both ways', () => {
   )
 })
 
-test('who is busy is left alone for a minute, who names a time gets it, within a day', () => {
+test('a busy receiver gets a minute, one that names a time gets that, up to a day', () => {
   const first = { attempts: 1, isBusy: false, retryAfterMs: undefined }
   expect(retryDelayMs({ ...first, isBusy: true }, 0.5)).toBe(minuteMs)
   expect(retryDelayMs({ ...first, retryAfterMs: 90 * secondMs }, 0.5)).toBe(90 * secondMs)
@@ -90,7 +90,7 @@ test.each([
   [429, 'retry'],
   [500, 'retry'],
   [undefined, 'retry'],
-])('a first attempt answered %j is %s', (status, outcome) => {
+])('a first attempt with the response %j is %s', (status, outcome) => {
   expect(judgeAttempt({ ...end, status }, 1, 0.5).outcome).toBe(outcome)
 })
 
@@ -101,7 +101,7 @@ test('only 2xx counts, whatever the attempt, and the eleventh failure is the end
   expect(judgeAttempt({ ...end, status: 201 }, 11, 0.5)).toEqual({ outcome: 'delivered' })
 })
 
-test.each([429, 502, 503, 504])('%i and a time-out wait at least a minute', (status) => {
+test.each([429, 502, 503, 504])('%i and a timeout wait at least a minute', (status) => {
   expect(judgeAttempt({ ...end, status }, 1, 0)).toEqual({ outcome: 'retry', inMs: minuteMs })
   expect(judgeAttempt({ ...end, isTimeout: true }, 1, 0)).toEqual({
     outcome: 'retry',
@@ -123,10 +123,10 @@ test('five failures in a row open the breaker, one try at a time closes it or do
   expect(late.openUntilMs).toBe(10 * minuteMs)
 })
 
-test('a burst of twenty, then ten a second', () => {
+test('a burst of twenty, then ten per second', () => {
   const limit = { perSecond: 10, burst: 20 }
   const sent: number[] = []
-  const told: number[] = []
+  const waits: number[] = []
   let state = 0
   for (let atMs = 1_000; atMs <= 3_000; atMs += 10) {
     let verdict = rateVerdict(limit, state, atMs)
@@ -134,16 +134,16 @@ test('a burst of twenty, then ten a second', () => {
       state = verdict.state
       sent.push(atMs)
     }
-    told.push(verdict.atMs - atMs)
+    waits.push(verdict.atMs - atMs)
   }
-  expect(Math.min(...told)).toBeGreaterThan(0)
+  expect(Math.min(...waits)).toBeGreaterThan(0)
   expect(sent.filter((atMs) => atMs === 1_000)).toHaveLength(20)
   expect(sent).toHaveLength(40)
 })
 
 const failing = (times: readonly number[]): Health => times.reduce(failedAt, healthy)
 
-test('an endpoint is given up after five days and twenty failures without a success', () => {
+test('an endpoint is disabled after five days and twenty failures without a success', () => {
   const hourly = Array.from({ length: 20 }, (_, i) => i * hourMs)
   expect(judgeHealth(failing(hourly.slice(0, 19)), failing(hourly))).toBe('fine')
   const days = [...hourly, 5 * dayMs]
@@ -153,7 +153,7 @@ test('an endpoint is given up after five days and twenty failures without a succ
   expect(judgeHealth(failing(days), healthy)).toBe('fine')
 })
 
-test('its owner is warned once when a day is over, and once after four', () => {
+test('its owner is warned once after a day, and once after four', () => {
   const at = [0, 20 * hourMs, 25 * hourMs, 30 * hourMs, 95 * hourMs, 97 * hourMs, 99 * hourMs]
   const verdicts = at.map((_, i) =>
     judgeHealth(failing(at.slice(0, i)), failing(at.slice(0, i + 1))),
@@ -161,7 +161,7 @@ test('its owner is warned once when a day is over, and once after four', () => {
   expect(verdicts).toEqual(['fine', 'fine', 'warn', 'fine', 'fine', 'warn', 'fine'])
 })
 
-test('a wall clock set back neither stops nor turns the clock of due times', () => {
+test('a wall clock set back neither stops nor reverses the clock of due times', () => {
   let wallMs = 10 * hourMs
   let monotonicMs = 500
   const clock = steadyClock(

@@ -6,13 +6,13 @@ import { believed, idsOf } from '../support/decided.ts'
 
 const [sensor = believed({ sensor: 'x' as never }).sensor] = idsOf(1)
 
-/** A minute of so many readings and refusals, then the first message of the next one. */
+/** A minute of readings and refusals, then the first message of the next one. */
 function watch() {
   let nowMs = 0
-  const told: boolean[] = []
+  const changes: boolean[] = []
   const clock = createClockWatch({
     monotonicMs: () => nowMs,
-    onChange: (isBehind) => told.push(isBehind),
+    onChange: (isBehind) => changes.push(isBehind),
   })
   const note = (accepted: number, reasons: readonly Refused['reason'][], repeats = 0): void => {
     clock.note({
@@ -30,28 +30,28 @@ function watch() {
     note(0, [])
     return clock.isBehind()
   }
-  return { minute, told }
+  return { minute, changes }
 }
 
 const many = (count: number, reason: Refused['reason'] = 'future') =>
   Array.from({ length: count }, () => reason)
 
-test('the clock of the broker is behind when more than nine of ten readings are of the future', () => {
-  const { minute, told } = watch()
+test('the broker’s clock is behind if more than nine of ten readings are from the future', () => {
+  const { minute, changes } = watch()
   expect(minute(2, many(18))).toBe(false)
   expect(minute(1, many(19))).toBe(true)
   expect(minute(1, many(19))).toBe(true)
   expect(minute(10, many(10))).toBe(false)
-  expect(told).toEqual([true, false])
+  expect(changes).toEqual([true, false])
 })
 
-test('a few readings say nothing of the clock, whatever they are', () => {
-  const { minute, told } = watch()
+test('a few readings prove nothing about the clock, whatever they are', () => {
+  const { minute, changes } = watch()
   expect(minute(0, many(19))).toBe(false)
   expect(minute(0, many(20))).toBe(true)
-  // still so while too few come to say otherwise
+  // unchanged while too few readings arrive to prove otherwise
   expect(minute(5, [])).toBe(true)
-  expect(told).toEqual([true])
+  expect(changes).toEqual([true])
 })
 
 test('repeats and other refusals are judged too, a partial one is an accepted reading', () => {

@@ -31,15 +31,15 @@ const shown = (config: NamedStream): StreamConfig =>
     metadata: { '_nats.level': '2', ...config.metadata },
   }) as StreamConfig
 
-test('a stream as it was made differs in nothing', () => {
+test('a stream as it was made has no differences', () => {
   for (const config of streamTable()) {
-    const found = shown(asMade(config))
-    expect(differencesOf(found, config)).toEqual([])
-    expect(changesOf(found, config)).toBeUndefined()
+    const current = shown(asMade(config))
+    expect(differencesOf(current, config)).toEqual([])
+    expect(changesOf(current, config)).toBeUndefined()
   }
 })
 
-test('subjects, limits and what it does when full are brought up to date', () => {
+test('subjects, limits and the behaviour when full are updated', () => {
   const older = shown({ ...table, subjects: ['air.rejected.*'], max_msgs_per_subject: 5 })
   expect(changesOf(older, table)).toMatchObject({
     subjects: ['air.rejected.>'],
@@ -52,7 +52,7 @@ test('subjects, limits and what it does when full are brought up to date', () =>
   ])
 })
 
-test('a bound that is missing is set, and one that airproof set goes with the table', () => {
+test('a missing bound is set, and one that airproof set follows the table', () => {
   const unbound = shown({ ...table, max_bytes: -1 })
   expect(changesOf(unbound, table)).toMatchObject({ max_bytes: table.max_bytes })
   const former = { ...table, max_bytes: 1_000 }
@@ -64,20 +64,20 @@ test('a bound that an operator chose stays, and is named', () => {
   const [difference] = differencesOf(chosen, table)
   expect(difference).toMatchObject({ field: 'max_bytes', stays: 'an operator has chosen it' })
   expect(changesOf(chosen, table)).not.toHaveProperty('max_bytes')
-  // it is remembered as none of ours: the next version leaves it too
+  // it is remembered as an operator's: the next version leaves it too
   const after = { ...chosen, ...changesOf(chosen, table) }
   expect(changesOf(after, { ...table, max_bytes: 9_000 })).toBeUndefined()
 })
 
-test('what the server cannot change is named and left', () => {
+test('what the server cannot change is reported and left', () => {
   const memory = shown({ ...asMade(table), storage: 'memory' as StreamConfig['storage'] })
   expect(changesOf(memory, table)).toBeUndefined()
   expect(differencesOf(memory, table).map(differenceInWords)).toEqual([
-    'REJECTED: storage stays memory, and this version makes it file: the server cannot change it: it needs a new stream',
+    'REJECTED: storage stays memory, though this version makes it file: the server cannot change it: it needs a new stream',
   ])
 })
 
-test('copies are added, and never taken away', () => {
+test('copies are added, and never removed', () => {
   const [three = table] = streamTable({ replicas: 3 }).filter(({ name }) => name === table.name)
   expect(changesOf(shown(asMade(table)), three)).toMatchObject({ num_replicas: 3 })
   expect(changesOf(shown(asMade(three)), table)).toBeUndefined()

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const read = (env: Record<string, string>) => readSharedConfig({ env, flags: {} })
 
-test('with nothing said, readings go into SQLite in the data folder', () => {
+test('by default, readings go into SQLite in the data folder', () => {
   using folder = temporaryFolder()
   expect(read({ AIRPROOF_DATA: folder.path })).toEqual({
     dataFolder: folder.path,
@@ -25,7 +25,7 @@ test('with nothing said, readings go into SQLite in the data folder', () => {
   })
 })
 
-test('the NATS of the instance that runs on the folder is found, and NATS_URL wins over it', () => {
+test('the NATS of the instance that runs on the folder is found, and NATS_URL overrides it', () => {
   using folder = temporaryFolder()
   const account = { email: 'a@b.example', password: 'p' }
   writeRunningInstance(folder.path, {
@@ -54,7 +54,7 @@ test.each(['lagos', 'NGR LOS', 'NGR.LOS', '*'])('the id prefix %j is refused', (
   expect(() => read({ AIRPROOF_ID_PREFIX: prefix })).toThrow('AIRPROOF_ID_PREFIX')
 })
 
-test('.env is read, and the environment wins over it', () => {
+test('.env is read, and the environment overrides it', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, '.env')
   writeFileSync(file, '# ours\nAIRPROOF_ONLY_HERE="a b"\nPATH=/nowhere\n')

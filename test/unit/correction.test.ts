@@ -11,7 +11,7 @@ test.each(fixture.vectors)(
   },
 )
 
-test('nothing is corrected where PM2.5 or humidity is missing', () => {
+test('nothing is corrected if PM2.5 or humidity is missing', () => {
   expect(pm25Corrected(10, null)).toBeNull()
   expect(pm25Corrected(null, 50)).toBeNull()
 })

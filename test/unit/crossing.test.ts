@@ -62,7 +62,7 @@ test('one integer holds the rule for every threshold from 0 to 500', () => {
   )
 })
 
-test('the form without an object says the same', () => {
+test('the form without an object gives the same result', () => {
   const index = integer({ min: 0, max: 500 })
   assert(
     property(integer({ min: 0, max: 510 }), index, index, (firedBelow, previous, aqi) => {
@@ -73,7 +73,7 @@ test('the form without an object says the same', () => {
   )
 })
 
-test('some threshold inside is found as a plain search finds it', () => {
+test('a threshold inside is found exactly if a plain search finds one', () => {
   const index = integer({ min: 0, max: 60 })
   assert(
     property(array(index), index, index, (list, from, to) => {

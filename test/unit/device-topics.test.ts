@@ -15,14 +15,14 @@ import { entryOf } from '../support/pipeline.ts'
 
 /** As NATS does: `*` one token, `>` one or more. */
 function matches(pattern: string, subject: string): boolean {
-  const [wanted, found] = [pattern.split('.'), subject.split('.')]
+  const [wanted, tokens] = [pattern.split('.'), subject.split('.')]
   if (wanted.at(-1) === '>') {
     const before = wanted.slice(0, -1)
-    return found.length > before.length && before.every((token, i) => fits(token, found[i]))
+    return tokens.length > before.length && before.every((token, i) => fits(token, tokens[i]))
   }
-  return wanted.length === found.length && wanted.every((token, i) => fits(token, found[i]))
+  return wanted.length === tokens.length && wanted.every((token, i) => fits(token, tokens[i]))
 }
-const fits = (token: string, found: string | undefined): boolean => token === '*' || token === found
+const fits = (token: string, other: string | undefined): boolean => token === '*' || token === other
 
 const mayPublish = (topics: readonly string[], subject: string): boolean =>
   topics.some((topic) => matches(topic, subject))
@@ -35,14 +35,14 @@ const spoken = {
 } as const
 
 describe('a device that fixes its own topics', () => {
-  it.each(topicKinds)('%s may publish its readings, and the gate hears whose they are', (kind) => {
+  it.each(topicKinds)('%s may publish its readings, and the gate knows whose they are', (kind) => {
     const [serial, subject] = spoken[kind]
     expect(mayPublish(topicsOf({ kind, serial }), subject)).toBe(true)
     expect(readingTopics.some((topic) => matches(topic, subject))).toBe(true)
     expect(parseTopic(subject)).toMatchObject({ kind, serial })
   })
 
-  it.each(topicKinds)('%s may publish nothing of another device, nor of ours', (kind) => {
+  it.each(topicKinds)('%s may not publish for another device, nor to our own subjects', (kind) => {
     const [serial] = spoken[kind]
     const topics = topicsOf({ kind, serial })
     const foreign = [
@@ -59,7 +59,7 @@ describe('a device that fixes its own topics', () => {
     expect(foreign.filter((subject) => mayPublish(topics, subject))).toEqual([])
   })
 
-  it('has no topics, and is told why, with a serial that could reach beyond it', () => {
+  it('has no topics, and a fault that says why, with a serial that could reach beyond it', () => {
     const dangerous = ['', '*', '>', 'a.b', 'a/b', 'a b', '#', '+', 'x'.repeat(65), 'a\u0000']
     for (const kind of topicKinds)
       for (const serial of [...dangerous, 'a:*', '>:a', 'a:b.c', ':', 'a:', ':a', 'a:b:c']) {
@@ -78,7 +78,7 @@ describe('a device that fixes its own topics', () => {
     expect(entryFault({ ...entry, device }, sensorIdRules())).toBeUndefined()
   })
 
-  it('names itself and no wildcard before its own name, whatever its serial', () => {
+  it('names itself, without a wildcard before its own name, whatever its serial', () => {
     fc.assert(
       fc.property(fc.constantFrom(...topicKinds), fc.string(), (kind, serial) => {
         const [name] = serial.split(':')
@@ -91,12 +91,12 @@ describe('a device that fixes its own topics', () => {
     )
   })
 
-  it('is of a kind without topics: it has none', () => {
+  it('has none if its kind has none', () => {
     expect(topicsOf({ kind: 'airrohr', serial: '1234567' })).toEqual([])
     expect(serialFault({ kind: 'airrohr', serial: 'a.b' })).toBeUndefined()
   })
 
-  it('speaks and listens, as a Zigbee2MQTT bridge, below its own base topic', () => {
+  it('publishes and subscribes, as a Zigbee2MQTT bridge, below its own base topic', () => {
     const bridge = { kind: 'zigbee2mqtt', serial: 'home-7:balcony' }
     const topics = topicsOf(bridge)
     for (const own of ['balcony', 'kitchen', 'kitchen.availability', 'bridge.state'])
@@ -106,7 +106,7 @@ describe('a device that fixes its own topics', () => {
     expect(subscriptionsOf(bridge)).toEqual(['zigbee2mqtt.home-7', 'zigbee2mqtt.home-7.>'])
   })
 
-  it('listens to nothing, as any other', () => {
+  it('subscribes to nothing, as any other', () => {
     for (const kind of ['airgradient', 'tasmota', 'esphome', 'airrohr'])
       expect(subscriptionsOf({ kind, serial: 'aabbccddeeff' })).toEqual([])
   })
@@ -122,13 +122,13 @@ describe('the MQTT client id', () => {
     expect(clientIdsOf('NGR-LOS-IKJ-001', fixed)).toEqual(['NGR-LOS-IKJ-001', 'ESP32_ddEEFF'])
   })
 
-  it('is never one that cannot be a name', () => {
+  it('is never an invalid name', () => {
     for (const client_id of ['', 'a b', '>', 'x'.repeat(65), true])
       expect(clientIdsOf('A', { ...device, options: { client_id } })).toEqual(['A'])
   })
 })
 
-it('a subject of nobody is nobody’s', () => {
+it('a subject of no device belongs to none', () => {
   expect(parseTopic('air.raw.X')).toBeUndefined()
   expect(parseTopic('')).toBeUndefined()
 })

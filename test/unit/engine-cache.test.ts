@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { cacheFolder, makeOnce } from '../../runtime/engines/engine-cache.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('two processes that fetch at once leave one whole folder', async () => {
+test('two processes that fetch at once leave one complete folder', async () => {
   using folder = temporaryFolder()
   const wanted = join(folder.path, 'engine-1')
   const fill = async (aside: string) => writeFileSync(join(aside, 'program'), 'whole')

@@ -11,7 +11,7 @@ import { encodeManifest, parseManifest } from '../../schemas/webhooks/ledger-sna
 import { noCursors, versionOf } from '../../schemas/webhooks/ledger-version.ts'
 import { dataSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 
-test('what was written once keeps its number: append, never change', () => {
+test('what was once written keeps its number: append, never change', () => {
   expect(Object.fromEntries(eventKinds.map((kind) => [kind, ledgerNumberOf(kind)]))).toEqual({
     'aqi.high': 0,
     'aqi.critical': 1,
@@ -29,7 +29,7 @@ test('what was written once keeps its number: append, never change', () => {
     ['Dw-Readings', 3],
     ['Dw-Anchored', 5],
   ])
-  // the others of a hook record's byte are 1 and 4
+  // the other ops of a hook record are 1 and 4
   expect(new Set([1, 4, ...written.map(([, op]) => op)]).size).toBe(2 + sourceNames.length)
 })
 
@@ -57,18 +57,18 @@ test('each kind comes from its source, and kinds and sources are known from thei
   ])
 })
 
-test('what is urgent overtakes the rest, and no other kind does', () => {
+test('urgent kinds are sent before the rest, and no other kind is', () => {
   const urgent = eventKinds.filter((kind) => eventKindRows[kind].isUrgent)
   expect(urgent).toEqual(['aqi.critical', 'sensor.offline', 'sensor.online'])
 })
 
-test('the pipeline tells of a rise above every threshold that webhooks have without naming one', () => {
+test('the pipeline reports a rise above every threshold that webhooks have without naming one', () => {
   expect(standingThresholds).toEqual([150, 300])
   expect(eventKindRows['aqi.high'].words).toContain('150')
   expect(eventKindRows['aqi.critical'].words).toContain('300')
 })
 
-test('a number that no kind has is never another kind: its record is not one of ours', () => {
+test('a number without a kind is never read as another kind: its record is foreign', () => {
   const [bytes] = [encodeRecords([delivery(0)])]
   for (const number of [6, 7]) {
     expect(knownKindOfBits(number)).toBeUndefined()
@@ -92,13 +92,13 @@ const delivery = (slot: number) =>
     dueMs: 5,
   }) as const
 
-test('a record of 0.1 is read, and written as 0.1 wrote it', () => {
+test('a record of 0.1 is read, and written in the same way', () => {
   const bytes = Buffer.from('0100e40009000000030000002c0100000000050000000000', 'hex')
   expect(decodeRecords(bytes)).toEqual([delivery(3)])
   expect(Buffer.from(encodeRecords([delivery(3)]))).toEqual(bytes)
   expect(bitsOf('reading.new', 'event', 7)).toBe(0xe4)
   const behind = Buffer.from('050300000900000000000000070000000000000000000000', 'hex')
-  const hook = { type: 'hook', webhook: 9, says: { op: 'behind', source: 'readings', from: 7 } }
+  const hook = { type: 'hook', webhook: 9, change: { op: 'behind', source: 'readings', from: 7 } }
   expect(decodeRecords(behind)).toEqual([hook])
 })
 
@@ -110,7 +110,7 @@ const walOf = (written: Readonly<Record<string, string>>) => {
 }
 const of01 = { 'Dw-Worker': 'w', 'Dw-Write': '3', 'Dw-Events': '12', 'Dw-Readings': '0' }
 
-test('a message of 0.1 is read, and written as 0.1 wrote it while nothing newer is in it', () => {
+test('a message of 0.1 is read, and written in the same way unless it holds anything newer', () => {
   const cursors = { ...noCursors, events: 12 }
   expect(readWal('DW_0', walOf(of01))).toMatchObject({ worker: 'w', write: 3, cursors })
   const header = headers()
@@ -124,13 +124,13 @@ test('a cursor that is not a number is foreign, and so is a message that lacks o
   expect(readWal('DW_0', walOf({ ...of01, 'Dw-Anchored': '7' }))?.cursors.anchored).toBe(7)
 })
 
-test('a ledger of a version to come is refused by a sentence that names both', () => {
+test('a ledger of a later version is refused by a sentence that names both', () => {
   const words = 'is of version 3, and this airproof reads it up to version 2'
   expect(() => readWal('DW_0', walOf({ ...of01, 'Air-Version': '3' }))).toThrow(words)
   expect(() => parseManifest(new TextEncoder().encode('{"v":3}'))).toThrow(words)
 })
 
-test('a manifest of 0.1 is read, and written as 0.1 wrote it while nothing newer is in it', () => {
+test('a manifest of 0.1 is read, and written in the same way unless it holds anything newer', () => {
   const text = '{"v":1,"walSeq":9,"chunks":1,"records":2,"events":12,"readings":0}'
   const manifest = parseManifest(new TextEncoder().encode(text))
   const cursors = { ...noCursors, events: 12 }

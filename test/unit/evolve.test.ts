@@ -19,7 +19,7 @@ function folded(state: PartitionState, log: readonly LogMessage[], from = 0): Pa
   return state
 }
 
-test('the log alone gives the state of the worker that wrote it', () => {
+test('folding the log gives the state of the worker that wrote it', () => {
   assert(
     property(histories, (history) => {
       const { state, log } = lived(history)
@@ -85,12 +85,12 @@ test('a message sets every counter of the state', () => {
 describe('a sensor that falls silent', () => {
   const at = Date.UTC(2026, 2, 1, 10)
 
-  test('is told once, with the time its grace ended, and once again when it is back', () => {
+  test('is reported once, with the time when its grace ended, and once more when it is back', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
-    worker.tick(15 * minuteMs, at + 15 * minuteMs, 'tell')
-    worker.tick(15 * minuteMs + 1_000, at + 15 * minuteMs + 1_000, 'tell')
-    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'tell')
+    worker.tick(15 * minuteMs, at + 15 * minuteMs, 'report')
+    worker.tick(15 * minuteMs + 1_000, at + 15 * minuteMs + 1_000, 'report')
+    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'report')
     worker.take([readingOf(at + 61 * minuteMs)], 61 * minuteMs)
     expect(worker.log.map(({ events }) => events.filter(({ kind }) => kind !== 'rise'))).toEqual([
       [{ kind: 'online', place: 0, offlineSinceMs: null }],
@@ -109,12 +109,12 @@ describe('a sensor that falls silent', () => {
     ])
   })
 
-  test('and is held by a storm is told after 15 min of listening, with its true time', () => {
+  test('and is held by a storm is reported after 15 min of listening, with its true time', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
-    worker.tick(31 * minuteMs - 1, at + 31 * minuteMs - 1, 'tell')
-    worker.tick(31 * minuteMs, at + 31 * minuteMs, 'tell')
+    worker.tick(31 * minuteMs - 1, at + 31 * minuteMs - 1, 'report')
+    worker.tick(31 * minuteMs, at + 31 * minuteMs, 'report')
     expect(worker.log.map(({ events, held }) => [events.length, held.length])).toEqual([
       [2, 0],
       [0, 1],
@@ -127,19 +127,19 @@ describe('a sensor that falls silent', () => {
     })
   })
 
-  test('and returns while a storm holds it is told of by nobody', () => {
+  test('and returns while a storm holds it is never reported', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
     worker.tick(16 * minuteMs, at + 16 * minuteMs, 'hold')
     worker.take([readingOf(at + 20 * minuteMs)], 20 * minuteMs)
-    worker.tick(34 * minuteMs, at + 34 * minuteMs, 'tell')
+    worker.tick(34 * minuteMs, at + 34 * minuteMs, 'report')
     expect(worker.log.slice(1).flatMap(({ events }) => events)).toEqual([])
   })
 
-  test('is not brought back by what it back-fills', () => {
+  test('is not brought back by its back-fill', () => {
     const worker = smallWorker(0)
     worker.take([readingOf(at)], 0)
-    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'tell')
+    worker.tick(60 * minuteMs, at + 60 * minuteMs, 'report')
     worker.take([readingOf(at + 5 * minuteMs, { arrivedMs: at + 61 * minuteMs })], 61 * minuteMs)
     expect(worker.log.at(-1)?.readings).toHaveLength(1)
     expect(worker.log.at(-1)?.events).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Each format that outlives a process: version 1 is read with and without saying so, and one that is
- * newer than known is refused in words that name both versions and the way out.
+ * Each format that outlives a process: version 1 is read with and without a version field, and one
+ * that is newer than known is refused by an error that names both versions and the way out.
  */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ const headersOf = (values: Readonly<Record<string, string>>) => {
   return headers
 }
 
-/** What a KV answers with, as far as the readers look. */
+/** The parts of a KV entry that the readers use. */
 const entryOf = (bucket: string, key: string, value: unknown) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parts that are read
   ({
@@ -129,7 +129,7 @@ const readers: Readonly<Partial<Record<Format, Reader>>> = {
   },
   proof: { read: (v) => assertKnownFile(`{"format":"airproof.proof.v${v ?? 1}"`) ?? 'read' },
   export: { read: (v) => assertKnownFile(`{"format":"airproof.export.v${v ?? 1}"`) ?? 'read' },
-  // their readers ask a server for them
+  // their readers need a server
   attempt: { read: (v) => asVersion1('attempt', withV({ delivery: 'a' }, v)) },
   audit: { read: (v) => asVersion1('audit', withV({ kind: 'a' }, v)) },
   mail: { read: (v) => asVersion1('mail', withV({ kind: 'a' }, v)) },
@@ -150,14 +150,14 @@ describe.each(Object.keys(readers) as Format[])('%s', (format) => {
   const { read } = readers[format] ?? { read: () => undefined }
   const { newest, is } = formats[format]
 
-  test('version 1 is read, said or not', () => {
+  test('version 1 is read, with and without a version field', () => {
     const unsaid = read(undefined)
     expect(unsaid).toBeDefined()
     expect(typeof unsaid === 'string' ? unsaid : 'read').toBe('read')
     expect(read(1)).toEqual(unsaid)
   })
 
-  test('one that is newer than known is refused in words', () => {
+  test('one that is newer than known is refused by an error that says what to do', () => {
     const words = wordsOf(() => read(newest + 1))
     expect(words).toContain(is)
     expect(words).toContain(
@@ -177,7 +177,7 @@ const callers = (pattern: RegExp): number =>
     .map((file) => readFileSync(file, 'utf8'))
     .filter((text) => pattern.test(text)).length
 
-test('what a server keeps is not read without a look at its version', () => {
+test('what a server stores is never read without a check of its version', () => {
   expect(callers(/\basVersion1\('entry',/)).toBe(6)
   expect(callers(/\basVersion1\('attempt',/)).toBe(1)
   expect(callers(/\basVersion1\('audit',/)).toBe(1)
@@ -197,7 +197,7 @@ test('formats that are read elsewhere are in the table too', () => {
   }
 })
 
-test('the journal of anchors does not take a newer entry for a lost one', async () => {
+test('the journal of anchors does not mistake a newer entry for a lost one', async () => {
   const keccak = await createKeccak()
   const kvOf = (value: unknown) =>
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one call that is made
@@ -212,7 +212,7 @@ test('the journal of anchors does not take a newer entry for a lost one', async 
   )
 })
 
-test('every bucket has the rule, and its list of faults says the same', () => {
+test('every bucket has the rule, and its list of faults agrees', () => {
   for (const bucket of [buckets.sensors, buckets.webhooks, buckets.accounts, buckets.batches]) {
     const read = () => jsonOf(entryOf(bucket, 'header.1', { v: 2 }))
     expect(read).toThrow(`an entry (KV ${bucket}, key header.1) is of version 2`)
@@ -240,7 +240,7 @@ test('a spool of a later version is not opened', async () => {
   await expect(openSpool({ folder: spool, maxBytes: 1_000 })).rejects.toThrow(NewerFormat)
 })
 
-test('what tells of an anchored batch is not passed over in a later version', () => {
+test('an anchored event of a later version is not skipped', () => {
   expect(parseAnchoredEvent(bytes({}))).toBeUndefined()
   expect(() => parseAnchoredEvent(bytes({ v: 2 }))).toThrow(NewerFormat)
 })
@@ -250,9 +250,9 @@ test('a version that is not a number is damage, not a later version', () => {
     expect(asVersion1('event', { v, a: 1 })).toEqual({ v, a: 1 })
 })
 
-test('a level that is higher than known is refused in words', () => {
+test('a level that is higher than known is refused by an error that says what to do', () => {
   expect(() => knownLevel(3)).toThrow(
-    /writes formats of level 3, and airproof .* knows them up to level 2: use the version that raised/,
+    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised/,
   )
   expect([knownLevel(1), knownLevel(2)]).toEqual([1, 2])
 })

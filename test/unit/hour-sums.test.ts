@@ -2,9 +2,9 @@ import { array, assert, integer, option, property, record, shuffledSubarray } fr
 import { describe, expect, test } from 'vitest'
 import type { Pollutant } from '../../core/air/index/air-index.ts'
 import { nowcast } from '../../core/air/nowcast.ts'
-import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
+import { applyLate, applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
-import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
+import { compareToNewest, createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { valued } from '../support/readings.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
@@ -17,9 +17,9 @@ function measured(readings: readonly Unnumbered[]) {
   const state = createState(0)
   const slot = slotOf(state, readingOf(0).sensor)
   for (const reading of readings) {
-    const place = standing(state, slot, reading)
-    if (place === 'newer') hear(state, slot, reading, 1, createHeard())
-    if (place === 'older') hearLate(state, slot, reading)
+    const place = compareToNewest(state, slot, reading)
+    if (place === 'newer') applyNewer(state, slot, reading, 1, createOutcome())
+    if (place === 'older') applyLate(state, slot, reading)
   }
   return (pollutant: Pollutant, hours: number, expectedPerHour = 12, atMs = nowMs) =>
     hourMeans(state, slot, pollutant, atMs, hours, expectedPerHour)
@@ -32,7 +32,7 @@ const inHour = (age: number, count: number, pm25: number | null): Unnumbered[] =
   )
 
 describe('the mean of a clock hour', () => {
-  test('is in µg/m³ and stands behind the running hour', () => {
+  test('is in µg/m³ and follows the running hour', () => {
     const readings = [
       ...inHour(1, 6, 1_000),
       ...inHour(1, 12, 2_000).slice(6),
@@ -69,7 +69,7 @@ describe('the mean of a clock hour', () => {
     expect(measured(inHour(1, 12, 0))('pm25', 2)).toEqual([null, 0])
   })
 
-  test('is held by a bound when a sensor sends without end', () => {
+  test('is bounded when a sensor sends without end', () => {
     const flood = Array.from({ length: 30_000 }, (_, i) =>
       readingOf(hourStart + i, { pm25: 100_000, pm10: 100_000 }),
     )
@@ -78,7 +78,7 @@ describe('the mean of a clock hour', () => {
   })
 })
 
-test('24 hours are kept, and a clock that runs ahead costs none of them', () => {
+test('24 hours are stored, and a clock that runs ahead loses none of them', () => {
   const readings = Array.from({ length: 24 }, (_, k) => inHour(23 - k, 12, 100 * (24 - k))).flat()
   const expected = Array.from({ length: 24 }, (_, age) => age + 1)
   const atMs = hourStart + 59 * minuteMs
@@ -87,7 +87,7 @@ test('24 hours are kept, and a clock that runs ahead costs none of them', () => 
   expect(measured([...readings, ahead])('pm25', 24, 12, atMs)).toEqual(expected)
 })
 
-test('a slot never given has no means', () => {
+test('a slot never assigned has no means', () => {
   expect(hourMeans(createState(0), -1, 'pm25', nowMs, 2, 12)).toEqual([null, null])
 })
 

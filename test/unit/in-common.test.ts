@@ -4,7 +4,7 @@ import { inCommon } from '../../runtime/in-common.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('a thousand who ask at once share a run that begins after they asked, one in a while at most', async () => {
+test('a thousand callers at once share a run that begins after their calls, one per interval at most', async () => {
   const begun: number[] = []
   const ends: (() => void)[] = []
   const ask = inCommon(async () => {
@@ -27,7 +27,7 @@ test('a thousand who ask at once share a run that begins after they asked, one i
   expect(new Set(await Promise.all(others))).toEqual(new Set([2]))
 })
 
-test('a run that fails is told to those who shared it, and the next one begins', async () => {
+test('a run that fails rejects for all its callers, and the next one begins', async () => {
   let runs = 0
   const ask = inCommon(async () => {
     if (++runs === 1) throw new Error('away')

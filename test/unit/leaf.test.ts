@@ -32,7 +32,7 @@ describe('the leaf of', () => {
   })
 })
 
-test('an encoder leaves nothing of one reading behind in the next', () => {
+test('an encoder leaves nothing of one reading in the next', () => {
   const encode = leafEncoder(keccak)
   for (const before of vectors) {
     for (const { reading, leaf } of vectors) {

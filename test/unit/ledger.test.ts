@@ -46,7 +46,7 @@ const delivery = fc.record({
 const hook = fc.record({
   type: fc.constant('hook' as const),
   webhook: fc.integer({ min: 0, max: 3 }),
-  says: fc.oneof(
+  change: fc.oneof(
     fc.record({ op: fc.constant('dropped' as const) }),
     fc.record({
       op: fc.constant('behind' as const),
@@ -74,14 +74,14 @@ test('a record is 24 bytes, and what is read is what was written', () => {
   )
 })
 
-test('bytes that are no records are refused', () => {
+test('bytes that are not records are refused', () => {
   expect(() => decodeRecords(new Uint8Array(23))).toThrow(RangeError)
   expect(() => decodeRecords(new Uint8Array(24))).toThrow(RangeError)
   expect(() => decodeRecords(new Uint8Array(24).fill(9))).toThrow(RangeError)
 })
 
 const fold = (records: Iterable<LedgerRecord>, ledger = createLedger(4)): Ledger => {
-  for (const one of records) applyRecord(ledger, one)
+  for (const entry of records) applyRecord(ledger, entry)
   return ledger
 }
 const contents = (ledger: Ledger) => ({
@@ -89,10 +89,10 @@ const contents = (ledger: Ledger) => ({
   pending: ledger.pending,
   dead: ledger.dead,
 })
-const keyOf = (one: LedgerRecord): string =>
-  JSON.stringify([one.type === 'new' ? 'wait' : one.type, 'slot' in one ? one.slot : one])
+const keyOf = (entry: LedgerRecord): string =>
+  JSON.stringify([entry.type === 'new' ? 'wait' : entry.type, 'slot' in entry ? entry.slot : entry])
 
-test('a snapshot and the log behind it give the ledger that never stopped', () => {
+test('a snapshot and the log after it give the ledger that never stopped', () => {
   fc.assert(
     fc.property(fc.array(record, { maxLength: 60 }), fc.nat(60), (records, at) => {
       const uninterrupted = fold(records)
@@ -132,7 +132,7 @@ const waiting = (
   ...wish,
 })
 
-test('a slot is given out again only after its delivery is done', () => {
+test('a slot is reused only after its delivery is done', () => {
   const ledger = createLedger(2)
   const [a, b] = [reserveSlot(ledger), reserveSlot(ledger)]
   applyRecord(ledger, waiting(a))
@@ -144,7 +144,7 @@ test('a slot is given out again only after its delivery is done', () => {
   expect(reserveSlot(ledger)).toBe(3)
 })
 
-test('after a recovery exactly the slots that hold nothing are given out', () => {
+test('after a recovery exactly the empty slots are free', () => {
   const ledger = fold([waiting(0), waiting(1), waiting(2), waiting(3)])
   applyRecord(ledger, { ...waiting(1), type: 'done' })
   applyRecord(ledger, { ...waiting(3), type: 'done' })
@@ -152,15 +152,15 @@ test('after a recovery exactly the slots that hold nothing are given out', () =>
   expect([reserveSlot(ledger), reserveSlot(ledger), reserveSlot(ledger)]).toEqual([1, 3, 4])
 })
 
-test('a deleted webhook frees what waits for it and nothing else', () => {
+test('a deleted webhook frees its own deliveries and no others', () => {
   const ledger = fold([waiting(0, 1), waiting(1, 2), waiting(2, 1, { type: 'dead' })])
-  applyRecord(ledger, { type: 'hook', webhook: 1, says: { op: 'dropped' } })
+  applyRecord(ledger, { type: 'hook', webhook: 1, change: { op: 'dropped' } })
   expect([...slotsOf(ledger, 1)]).toEqual([])
   expect([...slotsOf(ledger, 2)]).toEqual([1])
   expect([ledger.pending, ledger.dead]).toEqual([1, 0])
 })
 
-test('a delivery is found by its natural key alone', () => {
+test('a delivery is found by its natural key', () => {
   const ledger = fold([
     waiting(0),
     waiting(1, 1, { sequence: 2 ** 40 }),
@@ -196,7 +196,7 @@ test('a key and its text are the same', () => {
     expect(parseKeyText(text)).toBeUndefined()
 })
 
-test('the wheel gives each slot when it is due, never before, never twice', () => {
+test('the wheel returns each slot when it is due, never before, never twice', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 2 * dayMs }), { minLength: 1, maxLength: 40 }),
@@ -225,11 +225,11 @@ test('the wheel gives each slot when it is due, never before, never twice', () =
   )
 })
 
-test.each([1_000, 30 * hourMs])('a slot due in %i ms can be taken out of the wheel', (due) => {
+test.each([1_000, 30 * hourMs])('a slot due in %i ms can be removed from the wheel', (due) => {
   const ledger = fold([0, 1, 2].map((slot) => waiting(slot, 1, { dueMs: due })))
   const wheel = createDueWheel(ledger, 0)
   for (const slot of [0, 1, 2]) wheel.add(slot)
-  // the far ones were put in where the wheel ended then
+  // the far ones were put into the last bucket of that time
   wheel.turn(60_000 > due ? 0 : 60_000, () => undefined)
   wheel.remove(1)
   wheel.remove(1)
@@ -239,7 +239,7 @@ test.each([1_000, 30 * hourMs])('a slot due in %i ms can be taken out of the whe
   expect(seen.toSorted((a, b) => a - b)).toEqual([0, 2])
 })
 
-test('a queue gives back in the order of coming', () => {
+test('a queue returns slots in the order of their arrival', () => {
   const ledger = createLedger(8)
   const queue = createSlotQueue()
   for (const slot of [3, 1, 2]) enqueue(ledger, queue, slot)

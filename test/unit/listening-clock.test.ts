@@ -20,7 +20,7 @@ describe('the listening clock', () => {
     ).toBe(12_500)
   })
 
-  test('stands still while the worker is cut off, and from and to the ticks beside it', () => {
+  test('stands still while the worker is cut off, from the tick before to the tick after', () => {
     expect(
       listened([
         [0, true],
@@ -36,7 +36,7 @@ describe('the listening clock', () => {
     expect(listened([[5_000_000, true]])).toBe(10_000)
   })
 
-  test('adds a bounded step for a process that was stopped for an hour', () => {
+  test('adds a bounded step for a process that was suspended for an hour', () => {
     expect(
       listened([
         [0, true],
@@ -45,7 +45,7 @@ describe('the listening clock', () => {
     ).toBe(10_000 + longestStepMs)
   })
 
-  test('adds nothing when time runs backwards, and goes on from there', () => {
+  test('adds nothing when time runs backwards, and continues from there', () => {
     expect(
       listened([
         [5_000, true],

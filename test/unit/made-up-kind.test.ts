@@ -1,16 +1,16 @@
 /**
- * A kind that is nothing but a row, and a source that is nothing but a row and a module, go all the
- * way: whatever lists kinds or sources by hand would leave them out here.
+ * A kind that is only a row, and a source that is only a row and a module, work everywhere: code
+ * that lists kinds or sources by hand would leave them out here.
  */
 import { headers } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { Happening } from '../../notifier/sources/payload.ts'
+import type { Occurrence } from '../../notifier/sources/payload.ts'
 import type { SourceItem, Sources } from '../../notifier/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 
 // Rows are read when the modules that derive from them are loaded, so they come first; and those
-// modules are of this file alone, since the other unit tests share theirs.
+// modules are reloaded for this file, since the other unit tests share theirs.
 vi.resetModules()
 afterAll(() => void vi.resetModules())
 const { eventKindRows, sourceRows } = await import('../../core/delivery/event-kinds.ts')
@@ -38,14 +38,14 @@ const records = await import('../../schemas/webhooks/ledger-records.ts')
 const snapshots = await import('../../schemas/webhooks/ledger-snapshot.ts')
 const versions = await import('../../schemas/webhooks/ledger-version.ts')
 
-test('it is listed, and its key is read as it is written', () => {
+test('it is listed, and its key is read back', () => {
   expect(eventKinds).toContain(kind)
   expect([isUrgent(kind), sourceOf(kind)]).toEqual([true, source])
   const key = { kind, sequence: 12, detail: 3 }
   expect(parseKeyText(keyText(key))).toEqual(key)
 })
 
-test('a webhook may want it, in the record, in a request and in the document', async () => {
+test('a webhook may subscribe to it, in the record, in a request and in the document', async () => {
   const { webhookEventsSchema } = await import('../../schemas/webhooks/webhook.ts')
   const { webhookBodySchemas } = await import('../../schemas/webhooks/webhook-bodies.ts')
   const { isShardRequest } = await import('../../schemas/webhooks/webhook-requests.ts')
@@ -61,10 +61,10 @@ test('a webhook may want it, in the record, in a request and in the document', a
   expect(subscriptionOf(1, makeWebhook({ events: [kind] })).events).toEqual([kind])
 })
 
-test('it is found in the ledger as what it is, in a version that says so', async () => {
+test('it is in the ledger under its own kind, in a version that has it', async () => {
   const delivery = { webhook: 7, kind, sequence: 2 ** 33, detail: 9, trigger: 'event' } as const
   const record = { ...delivery, type: 'wait', slot: 0, attempts: 2, dueMs: 99 } as const
-  const behind = { type: 'hook', webhook: 7, says: { op: 'behind', source, from: 5 } } as const
+  const behind = { type: 'hook', webhook: 7, change: { op: 'behind', source, from: 5 } } as const
   const bytes = records.encodeRecords([record, behind])
   expect(records.areRecords(bytes)).toBe(true)
   expect(records.decodeRecords(bytes)).toEqual([record, behind])
@@ -82,7 +82,7 @@ test('it is found in the ledger as what it is, in a version that says so', async
   expect(neededReadings(createLedger(), { ...versions.noCursors, [source]: 2 })).toBe(3)
 })
 
-test('how far its source is matched is read as it is written', async () => {
+test('its source’s cursor is read back', async () => {
   const { readWal, setWalHeaders } = await import('../../runtime/nats/wal-message.ts')
   const cursors = { ...versions.noCursors, events: 3, [source]: 44 }
   const header = headers()
@@ -95,7 +95,7 @@ test('how far its source is matched is read as it is written', async () => {
   expect(versions.readCursors((name) => cursors[name])).toEqual(cursors)
 })
 
-test('it is matched, overtakes what is not urgent, and is delivered', async () => {
+test('it is matched, sent before what is not urgent, and delivered', async () => {
   const { createMatcher } = await import('../../notifier/match/matcher.ts')
   const { notifierMetrics } = await import('../../notifier/metrics.ts')
   const { createScheduler } = await import('../../notifier/scheduler/scheduler.ts')
@@ -146,12 +146,12 @@ test('it is matched, overtakes what is not urgent, and is delivered', async () =
   expect(deliveryAt(ledger, slot)).toMatchObject({ kind, sequence: 8, detail: 4 })
 
   const asked: unknown[] = []
-  const happening: Sources['readings']['happening'] = (key) => {
+  const occurrence: Sources['readings']['occurrence'] = (key) => {
     asked.push(key)
-    return Promise.resolve<Happening | undefined>(undefined)
+    return Promise.resolve<Occurrence | undefined>(undefined)
   }
   const context = {
-    sources: { [source]: { happening } },
+    sources: { [source]: { occurrence } },
     metrics: notifierMetrics(openMetrics('test')),
   }
   const deliver = createDeliverer(context as never, {

@@ -18,7 +18,7 @@ test.each([
     'refused',
     /the user "gate": check NATS_USER and NATS_PASSWORD_FILE/,
   ],
-  ['nobody', new AuthorizationError('no'), {}, 'refused', /lets nobody in without a user/],
+  ['no user', new AuthorizationError('no'), {}, 'refused', /requires a user: set NATS_USER/],
   [
     'wrong credentials',
     new AuthorizationError('no'),
@@ -53,7 +53,7 @@ test.each([
     new ConnectionError("server does not support 'tls'"),
     {},
     'refused',
-    /speaks no TLS, and TLS was asked for/,
+    /does not support TLS, which the settings require/,
   ],
   [
     'no server',
@@ -64,7 +64,7 @@ test.each([
   ],
   ['no such host', coded('ENOTFOUND'), {}, 'silent', /host name is unknown here \(ENOTFOUND\)/],
   ['anything else', new Error('odd'), {}, 'silent', /does not answer \(odd\)/],
-] as const)('%s is told in words', (_name, error, attempt, kind, words) => {
+] as const)('%s is explained', (_name, error, attempt, kind, words) => {
   const trouble = natsTrouble(error, { natsUrl, ...attempt })
   expect(trouble.kind).toBe(kind)
   expect(trouble.words).toMatch(words)
@@ -72,7 +72,7 @@ test.each([
   expect(trouble.words).not.toContain('hush')
 })
 
-test('a denial names the user, what it tried and where', () => {
+test('a denial names the user, the operation and the subject', () => {
   const denial = new PermissionViolationError('no', 'publish', '$KV.keys.a', undefined)
   const late = new Error('timeout', { cause: denial })
   expect(denialInWords(late, 'api')).toBe('the NATS user "api" may not publish to $KV.keys.a')

@@ -49,7 +49,7 @@ test.each(sourceNames.filter((source) => sourceRows[source].holdsReadings))(
     // wanted, and nothing of it is matched yet: not the same as not wanted
     expect(neededReadings(ledger, at(0))).toBe(1)
     expect(neededReadings(ledger, at(50))).toBe(51)
-    applyRecord(ledger, { type: 'hook', webhook: 0, says: { op: 'behind', source, from: 7 } })
+    applyRecord(ledger, { type: 'hook', webhook: 0, change: { op: 'behind', source, from: 7 } })
     expect(neededReadings(ledger, at(50))).toBe(7)
   },
 )

@@ -10,7 +10,7 @@ const hours = (length: number) => array(option(mean), { minLength: length, maxLe
 const presentOf = (list: readonly (number | null)[]) => list.filter((hour) => hour !== null)
 
 describe('nowcast', () => {
-  test('gives what AirNow works out', () => {
+  test('gives the results of AirNow', () => {
     const now = nowcast(fixture.hours) ?? Number.NaN
     expect(now).toBeCloseTo(fixture.nowcast, 4)
     expect(truncate(now, usStepsPerUnit.pm25) / 100).toBe(fixture.truncated)
@@ -42,7 +42,7 @@ describe('nowcast', () => {
     )
   })
 
-  test('is nothing with fewer than two of the newest three, whatever came before', () => {
+  test('is null with fewer than two of the newest three, whatever came before', () => {
     assert(
       property(option(mean), integer({ min: 0, max: 2 }), hours(9), (hour, at, older) => {
         const newest = [null, null, null].map((none, i) => (i === at ? hour : none))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { commit } from '../../core/state/evolve.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import {
@@ -20,7 +20,7 @@ function five(): PartitionState {
   const state = createState(0)
   for (let number = 0; number < 4; number++) {
     const sensor = sensorNamed(number)
-    hear(state, slotOf(state, sensor), readingOf(at, { sensor }), number, createHeard())
+    applyNewer(state, slotOf(state, sensor), readingOf(at, { sensor }), number, createOutcome())
   }
   slotOf(state, sensorNamed(4))
   return state
@@ -56,12 +56,12 @@ describe('going offline', () => {
     })
   })
 
-  test('is nothing that a sensor never heard can do', () => {
+  test('is impossible for a sensor that was never heard', () => {
     expect(wentOffline(five(), 4, at, minuteMs, 0)).toBeUndefined()
     expect(wentOffline(five(), 9, at, minuteMs, 0)).toBeUndefined()
   })
 
-  test('is known by its time until the sensor is back', () => {
+  test('keeps its time until the sensor is back', () => {
     const state = five()
     const event = wentOffline(state, 2, at + 17 * minuteMs, 17 * minuteMs, 15 * minuteMs)
     const { rawLast, rawLastTimeMs, n: nLast, lateTo } = state
@@ -70,12 +70,12 @@ describe('going offline', () => {
     commit(state, header, 1)
     expect(offlineSinceMsOf(state, 2)).toBe(at + 15 * minuteMs)
     expect(offlineSinceMsOf(state, 1)).toBeNull()
-    hear(state, 2, readingOf(at + 1, { sensor: sensorNamed(2) }), 9, createHeard())
+    applyNewer(state, 2, readingOf(at + 1, { sensor: sensorNamed(2) }), 9, createOutcome())
     expect(offlineSinceMsOf(state, 2)).toBeNull()
   })
 })
 
-test('what a storm holds is due after 15 minutes of listening, no more at once than asked for', () => {
+test('what a storm holds is due after 15 minutes of listening, no more at once than the limit', () => {
   const state = five()
   holds(state, [0, 1, 3], minuteMs)
   expect(dueHeld(state, 16 * minuteMs - 1, 10)).toEqual([])

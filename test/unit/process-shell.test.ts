@@ -24,7 +24,7 @@ test.each([
   ['x', 1],
 ])('%s ends a process with %i', (error, code) => expect(exitCodeOf(error)).toBe(code))
 
-test('a full disk is said in words', () => {
+test('a full disk is explained', () => {
   const error = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     code: 'ENOSPC',
   })
@@ -33,7 +33,7 @@ test('a full disk is said in words', () => {
   expect(inWords(new RangeError('odd'))).toBe('RangeError: odd')
 })
 
-test('a process that is told to stop while it waits for NATS ends in order', async () => {
+test('a process that receives a stop while it waits for NATS ends in order', async () => {
   using folder = temporaryFolder()
   const source = { env: { AIRPROOF_DATA: folder.path, AIRPROOF_LOG: 'silent' }, flags: {} }
   const stop = AbortSignal.abort('SIGTERM')
@@ -43,7 +43,7 @@ test('a process that is told to stop while it waits for NATS ends in order', asy
   expect(await runProcess({ name: 'test', main: broken, source, stop })).toBe(1)
 })
 
-test('the server warns in vain of our passwords and of an index that it makes again', () => {
+test('the server’s warnings about our passwords and about a rebuilt index are not shown', () => {
   const text =
     'Filestore [STATE] Stream state outdated, last block has additional entries, will rebuild'
   expect(isHarmless(text)).toBe(true)
@@ -56,7 +56,7 @@ test('the server warns in vain of our passwords and of an index that it makes ag
   )
 })
 
-test('a disk without room is refused at the start, and the folder is free again', () => {
+test('a full disk is refused at the start, and the folder is free again', () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   expect(() => openDataFolder(data, { needsBytes: 2 ** 60 })).toThrow(
@@ -66,7 +66,7 @@ test('a disk without room is refused at the start, and the folder is free again'
   expect(taken).toBeDefined()
 })
 
-test('a data folder that cannot be is refused in words that say what to do', () => {
+test('an impossible data folder is refused by an error that says what to do', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'file')
   writeFileSync(file, '')
@@ -74,7 +74,9 @@ test('a data folder that cannot be is refused in words that say what to do', () 
   expect(refusal(file)).toThrow(/file is a file: move it away, or choose another/)
   expect(refusal(join(file, 'a', 'b'))).toThrow(`${file} is a file: move it away`)
   symlinkSync(join(folder.path, 'nothing'), join(folder.path, 'link'))
-  expect(refusal(join(folder.path, 'link'))).toThrow(/link is a link that leads nowhere: remove it/)
+  expect(refusal(join(folder.path, 'link'))).toThrow(
+    /link is a link to a missing target: remove it/,
+  )
   expect(refusal('/dev/null/data')).toThrow('/dev/null is a file')
 })
 
@@ -84,7 +86,7 @@ test('a data folder may be several folders deep', () => {
   expect(taken).toBeDefined()
 })
 
-test('an instance keeps its id over restarts, and no start has the number of another', () => {
+test('an instance keeps its id over restarts, and each start has its own number', () => {
   using folder = temporaryFolder()
   const first = openInstance(folder.path, 'pipeline')
   const second = openInstance(folder.path, 'pipeline')
@@ -93,7 +95,7 @@ test('an instance keeps its id over restarts, and no start has the number of ano
   expect(openInstance(folder.path, 'api').id).not.toBe(first.id)
 })
 
-test('an instance file that is torn gives a new id, never half of one', () => {
+test('an incomplete instance file gives a new id, never half of one', () => {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'instances'))
   writeFileSync(join(folder.path, 'instances', 'pipeline'), 'pipeline-abc')
@@ -126,7 +128,7 @@ test('starts at the same instant never get the same worker id', async () => {
   await Promise.all(starts.map((one) => one.terminate()))
 })
 
-test('a private file is for its owner alone, also when it was not before', () => {
+test('a private file is readable only by its owner, even if it was not before', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'secret')
   writeFileSync(file, 'old', { mode: 0o644 })
@@ -142,7 +144,7 @@ test('secrets never reach the log', () => {
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'info', name: 'x', msg: 'hello' })
 })
 
-test('/ready names what is not, /health and /metrics answer all the same', async () => {
+test('/ready names what is not ready, /health and /metrics respond all the same', async () => {
   const state = { isUp: false }
   const check = () => {
     if (!state.isUp) throw new Error('NATS is away')
@@ -180,13 +182,13 @@ test.each([
   ['kitten', 'sitting', 3],
 ])('%j becomes %j by %i edits', (a, b, edits) => expect(editsBetween(a, b)).toBe(edits))
 
-test('a slip of the finger finds its command, another word finds none', () => {
+test('a mistyped command is recognised, another word is not', () => {
   const names = ['sensors', 'simulate', 'status', 'up']
   expect([nearest('sensor', names), nearest('statsu', names)]).toEqual(['sensors', 'status'])
   expect(nearest('deploy', names)).toBeUndefined()
 })
 
-test('a server that is away is logged in words, anything else with where it happened', () => {
+test('an unavailable server is logged in one line, any other error with its stack', () => {
   const lines: string[] = []
   const log = openLog({ name: 'x', level: 'warn', to: { write: (line) => void lines.push(line) } })
   log.warn({ err: new TimeoutError() }, 'leases: trying again')
@@ -208,7 +210,7 @@ test('each line of a log has one name', () => {
   expect(lines[0]?.match(/"name"/g)).toHaveLength(1)
 })
 
-test('before a process serves, /ready says what it waits for, and /metrics is empty', async () => {
+test('before a process serves, /ready reports what it waits for, and /metrics is empty', async () => {
   await using door = await openDoor({ host: '127.0.0.1', port: 0 })
   const ask = async (path: string) => {
     const response = await fetch(door.url + path, { headers: { connection: 'close' } })

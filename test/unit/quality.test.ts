@@ -147,7 +147,7 @@ test('flags are numbered as they are stored', () => {
   expect(stuckAfter).toBe(24)
 })
 
-test('names and bits say the same', () => {
+test('names and bits agree', () => {
   assert(
     property(integer({ min: 0, max: 2 ** 23 - 1 }), constant(2 ** 29), (bits, unknown) => {
       const names = namesOf(bits | unknown)

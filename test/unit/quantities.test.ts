@@ -56,7 +56,7 @@ test('ranges are whole hundredths that statistics can hold, and a usual one is i
   }
 })
 
-test('equal values are equal lists: what was not measured is not at the end of one', () => {
+test('equal values are equal lists: a list never ends with a missing value', () => {
   const some = valuesOf({ pm25: 1, pressure: 101_300 })
   expect(some).toEqual([1, null, null, null, null, null, null, 101_300])
   expect(trimmed([...some, null, null])).toEqual(some)
@@ -65,7 +65,7 @@ test('equal values are equal lists: what was not measured is not at the end of o
   expect(valueOf(some, 'noise')).toBeNull()
 })
 
-test.each(quantityNames)('readings that differ in %s alone are not the same', (name) => {
+test.each(quantityNames)('readings that differ only in %s are not the same', (name) => {
   const values = valuesOf({ pm25: 1, noise: 1 })
   expect(sameValues(values, valuesOf({ pm25: 1, noise: 1 }))).toBe(true)
   expect(sameValues(values, valuesOf({ pm25: 1, noise: 1, [name]: 2 }))).toBe(false)

@@ -110,7 +110,7 @@ describe('versions of a message', () => {
     expect(decodeReadings(header, encodeReadings(message, 2))).toEqual(message)
   })
 
-  test('one of a later version, or of more quantities, is refused in words, not passed over', () => {
+  test('one of a later version, or of more quantities, is refused by an error that says what to do, not passed over', () => {
     expect(() => read((body) => (body['v'] = 3))).toThrow(
       'a message of READINGS is of version 3, and this airproof reads it up to version 2',
     )

@@ -18,7 +18,7 @@ const entry = {
   created_at: '2024-01-01T00:00:00Z',
 }
 
-test('sites are put in the order of their times, whatever order they were written in', () => {
+test('sites are sorted by their times, whatever order they were written in', () => {
   const sensor = parseSensor(entry, rules)!
   expect(sensor.sites.map(({ area }) => area)).toEqual(['Ikeja', 'Yaba'])
   expect(sensor.cadenceMs).toBe(60_000)
@@ -27,13 +27,13 @@ test('sites are put in the order of their times, whatever order they were writte
   expect(areasAt).toEqual(['Ikeja', 'Ikeja', 'Yaba', 'Yaba'])
 })
 
-test('of two sites that begin at once the one written later counts', () => {
+test('of two sites with the same start the one written later counts', () => {
   const from = '2024-01-01T00:00:00Z'
   const sensor = parseSensor({ ...entry, sites: [site(from, 'A'), site(from, 'B')] }, rules)!
   expect(siteAt(sensor, Date.UTC(2025, 0, 1)).area).toBe('B')
 })
 
-describe('an entry that is not valid is no sensor, and its fault has words', () => {
+describe('an invalid entry is not a sensor, and its fault is explained', () => {
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['a text', 'NGR-LOS-IKJ-017'],
@@ -61,7 +61,7 @@ describe('an entry that is not valid is no sensor, and its fault has words', () 
   })
 })
 
-test('a retired sensor is unknown to whatever takes readings, and known to whatever tells of them', () => {
+test('a retired sensor is unknown to code that accepts readings, and known to code that shows them', () => {
   const entry = {
     id: 'NGR-LOS-IKJ-001',
     cadence_seconds: 300,

@@ -45,7 +45,7 @@ test('a target that is too long is refused as such', () => {
   expect(targetFault(`/${'a'.repeat(longestTarget)}`)).toBe('too_long')
 })
 
-test('a URL parser reads of a good target the path and the query that were routed, whatever they hold', () => {
+test('a URL parser reads from a valid target the path and the query that were routed, whatever they hold', () => {
   const part = oneof(
     constantFrom('/', '//', '.', '..', '%2e', '%2E', '#', '\\', '%5c', '%2f', '?', '@', ':', ';'),
     constantFrom('v1', 'areas', 'http:', '%00', '\t', '\n', '\r', ' ', '%', '"', '<', "'", '|'),
@@ -62,7 +62,7 @@ test('a URL parser reads of a good target the path and the query that were route
       const url = new URL(apiUrl + target)
       expect([url.origin, url.pathname, url.hash]).toEqual([apiUrl, path, ''])
       expect(url.pathname.startsWith('/v1/')).toBe(true)
-      // the query is where it was; what a parser escapes in it is no boundary
+      // the query is in the same place; what a parser escapes in it is not a separator
       expect(decodeURIComponent(url.search.slice(1).replaceAll('%', '%25'))).toBeDefined()
       expect(url.search.length).toBeGreaterThanOrEqual(query === '' ? 0 : query.length + 1)
     }),

@@ -39,7 +39,7 @@ const schemaOf = (name: string): ValidateFunction => {
   return validate
 }
 
-test.each(names)('the example %s is as its schema says', (name) => {
+test.each(names)('the example %s matches its schema', (name) => {
   const example = read<unknown>(name)
   for (const one of Array.isArray(example) ? example : [example]) {
     const validate = schemaOf(name)

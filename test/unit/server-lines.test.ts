@@ -1,4 +1,4 @@
-/** What is said of whoever connects: seldom, short, and counted. */
+/** Log lines about clients that connect: few, short, and counted. */
 import { expect, test } from 'vitest'
 import { deniedLog } from '../../gate/callout/denied-log.ts'
 import { indexClientIds } from '../../gate/client-ids.ts'
@@ -9,32 +9,32 @@ import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.t
 const hourMs = 3_600_000
 
 function saying() {
-  const said: Record<string, unknown>[] = []
+  const lines: Record<string, unknown>[] = []
   const write = (line: string) => {
-    said.push(JSON.parse(line))
+    lines.push(JSON.parse(line))
   }
   const log = openLog({ name: 'x', level: 'warn', to: { write } })
   const clock = { nowMs: 1 }
-  return { said, log, clock, now: () => clock.nowMs }
+  return { lines, log, clock, now: () => clock.nowMs }
 }
 
 const line = (level: string, text: string) => `[7] 2026/11/21 08:00:00.000001 [${level}] ${text}`
 
-test('what a thousand clients bring about is a few lines of a server’s log, each of them short', () => {
-  const { said, log, clock, now } = saying()
+test('a thousand clients cause only a few lines of a server’s log, each of them short', () => {
+  const { lines, log, clock, now } = saying()
   const tell = serverLines(log, now)
   const loud = (n: number) =>
     `127.0.0.1:${n} - mid:${n} - "${'x'.repeat(60_000)}${n}" - QoS=2 is disabled for PUBLISH messages`
   for (let n = 0; n < 1_000; n++) tell(line('ERR', loud(n)))
-  expect(said.length).toBe(3)
-  expect(Math.max(...said.map(({ msg }) => String(msg).length))).toBeLessThan(500)
+  expect(lines.length).toBe(3)
+  expect(Math.max(...lines.map(({ msg }) => String(msg).length))).toBeLessThan(500)
   clock.nowMs += hourMs
   tell(line('ERR', loud(1_000)))
-  expect(said.at(-1)).toMatchObject({ notShown: 997 })
+  expect(lines.at(-1)).toMatchObject({ notShown: 997 })
 })
 
-test('a sign-in that the gate denied is the gate’s to tell, and one of our own users is not', () => {
-  const { said, log, now } = saying()
+test('a sign-in that the gate denied is logged by the gate, and that of our own users is not', () => {
+  const { lines, log, now } = saying()
   const tell = serverLines(log, now)
   for (const text of [
     '127.0.0.1:5 - cid:9 - authentication error - User "NGR-LOS-IKJ-017"',
@@ -43,14 +43,14 @@ test('a sign-in that the gate denied is the gate’s to tell, and one of our own
     'Auth callout service returned an error: sign-in of a sensor: unknown',
   ])
     tell(line('ERR', text))
-  expect(said).toEqual([])
+  expect(lines).toEqual([])
   tell(line('ERR', '127.0.0.1:5 - cid:9 - authentication error - User "api"'))
   tell(line('ERR', 'JetStream failed to store a msg'))
-  expect(said.length).toBe(2)
+  expect(lines.length).toBe(2)
 })
 
-test('a device that is not let in is told of once in an hour, with how often it tried', () => {
-  const { said, log, clock, now } = saying()
+test('a refused device is logged once per hour, with the number of its tries', () => {
+  const { lines, log, clock, now } = saying()
   const tell = deniedLog({ log, nowMs: now, most: 3 })
   const denied = (user: string) =>
     tell({ user, reason: 'unknown', protocol: 'mqtt', address: '127.0.0.1' })
@@ -58,21 +58,21 @@ test('a device that is not let in is told of once in an hour, with how often it 
     denied('NGR-LOS-IKJ-017')
     clock.nowMs += 5_000
   }
-  expect(said.length).toBe(1)
+  expect(lines.length).toBe(1)
   clock.nowMs += hourMs
   denied('NGR-LOS-IKJ-017')
-  expect(said.at(-1)).toMatchObject({ user: 'NGR-LOS-IKJ-017', reason: 'unknown', notShown: 699 })
+  expect(lines.at(-1)).toMatchObject({ user: 'NGR-LOS-IKJ-017', reason: 'unknown', notShown: 699 })
 
   for (let n = 0; n < 10_000; n++) denied(`${'y'.repeat(200)}${n}`)
   for (let n = 0; n < 10_000; n++) denied(`stranger ${n}`)
   // two names, one of them cut, and one line for all others
-  expect(said.length).toBe(5)
+  expect(lines.length).toBe(5)
   clock.nowMs += hourMs
   denied('NGR-LOS-YAB-002')
-  expect(said.at(-1)).toMatchObject({ user: 'NGR-LOS-YAB-002' })
+  expect(lines.at(-1)).toMatchObject({ user: 'NGR-LOS-YAB-002' })
 })
 
-test('a name in a server’s log is the sensor’s whose client it is, and nobody’s where two have it', () => {
+test('a name in a server’s log belongs to the sensor with that client id, and to none if two have it', () => {
   const sensor = (id: string, own?: string) =>
     [
       id,

@@ -14,11 +14,11 @@ test.each([
   ['NATS_URL', 'nats-url'],
 ])('%s is the flag --%s', (name, flag) => expect(flagOf(name)).toBe(flag))
 
-test('a flag wins over the variable of the same name', () => {
+test('a flag overrides the variable of the same name', () => {
   expect(from({ AIRPROOF_API_PORT: '1' }, { 'api-port': '2' }).port('AIRPROOF_API_PORT')).toBe(2)
 })
 
-test('an empty variable is none at all', () => {
+test('an empty variable counts as absent', () => {
   expect(from({ AIRPROOF_DATA: ' ' }).text('AIRPROOF_DATA', { default: 'x' })).toBe('x')
   expect(from({ AIRPROOF_DATA: '' }).text('AIRPROOF_DATA')).toBeUndefined()
 })
@@ -40,7 +40,7 @@ test.each([
   ['2015-01-01T00:00:00Z', Date.UTC(2015, 0, 1)],
   ['2015-01-01T01:00', Date.UTC(2015, 0, 1, 1)],
   ['2015-01-01T01:00:00+01:00', Date.UTC(2015, 0, 1)],
-])('the instant %s is UTC where it names no offset', (text, ms) =>
+])('the instant %s is UTC if it names no offset', (text, ms) =>
   expect(from({ T: text }).timeMs('T')).toBe(ms),
 )
 

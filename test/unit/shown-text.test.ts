@@ -6,7 +6,7 @@ import { shownLine, shownText } from '../../core/shown-text.ts'
 import { environment } from '../../runtime/process/config.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
 
-test('what a terminal would obey is written out, and the rest stays as it is', () => {
+test('characters that a terminal would obey are escaped, and the rest stays as it is', () => {
   expect(shownText('\u001b]52;c;AAAA\u0007\u009b2J\u202e\u{e0041}')).toBe(
     '\\u001b]52;c;AAAA\\u0007\\u009b2J\\u202e\\udb40\\udc41',
   )
@@ -15,7 +15,7 @@ test('what a terminal would obey is written out, and the rest stays as it is', (
   expect(shownText(hostileText)).not.toMatch(terminalCodes)
 })
 
-test('JSON that goes this way still says the same', () => {
+test('JSON escaped this way keeps its meaning', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
       const said = { value, text: text + hostileText }
@@ -26,7 +26,7 @@ test('JSON that goes this way still says the same', () => {
   )
 })
 
-test('a cell of a table makes no row of its own', () => {
+test('a cell of a table never starts a new row', () => {
   expect(tableLines(['A', 'B'], [['x\nfaked  row', 'y']])).toEqual([
     'A                  B',
     'x\\u000afaked  row  y',

@@ -22,7 +22,7 @@ type Vector = {
 const vector = JSON.parse(readFileSync('test/fixtures/webhook-vectors.json', 'utf8')) as Vector
 const body = Buffer.from(vector.body)
 
-test('both signatures of the published vector come out', () => {
+test('both signatures match the published vector', () => {
   const signed = { id: vector.id, timestampSeconds: vector.timestamp, body }
   expect(standardSignature(hmacSha256, vector.secret, signed)).toBe(vector.standard)
   expect(serviceSignature(hmacSha256, vector.secret, body)).toBe(vector.service)
@@ -31,7 +31,7 @@ test('both signatures of the published vector come out', () => {
 const now = Math.floor(Date.now() / 1_000)
 const other = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-test('during a rotation a receiver with either secret is content', () => {
+test('during a rotation a receiver with either secret accepts', () => {
   const signed = { id: 'msg_1', timestampSeconds: now, body }
   const headers = signatureHeaders(hmacSha256, { secret: vector.secret, next: other }, signed)
   for (const secret of [vector.secret, other])
@@ -42,7 +42,7 @@ test('during a rotation a receiver with either secret is content', () => {
   expect(headers['X-Service-Signature-Next']).toBe(serviceSignature(hmacSha256, other, body))
 })
 
-test('without a rotation there is one signature of each kind, under the name that was chosen', () => {
+test('without a rotation there is one signature of each kind, under the configured name', () => {
   const signed = { id: 'msg_1', timestampSeconds: now, body }
   const headers = signatureHeaders(hmacSha256, { secret: other }, signed, 'X-Airproof-Signature')
   expect(Object.keys(headers)).toEqual([
@@ -56,7 +56,7 @@ test('without a rotation there is one signature of each kind, under the name tha
   expect(() => new StandardWebhook(other).verify(changed, headers)).toThrow(/signature/i)
 })
 
-test('a delivery has one id, and another kind or webhook another one', () => {
+test('a delivery has one id, and another kind or webhook has another', () => {
   const id = deliveryId('17-0', 'aqi.high', 'wh_0000001')
   expect(id).toMatch(/^msg_[a-z2-7]{52}$/)
   expect(deliveryId('17-0', 'aqi.high', 'wh_0000001')).toBe(id)

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import { offline } from '../../core/state/presence.ts'
 import { createSilenceWheel } from '../../core/state/silence-wheel.ts'
@@ -13,7 +13,13 @@ const all = 1_000
 function says(state: PartitionState, sensor: number, listenedMs: number): number {
   state.listenedMs = listenedMs
   const slot = slotOf(state, sensorNamed(sensor))
-  hear(state, slot, readingOf(listenedMs, { sensor: sensorNamed(sensor) }), 1, createHeard())
+  applyNewer(
+    state,
+    slot,
+    readingOf(listenedMs, { sensor: sensorNamed(sensor) }),
+    1,
+    createOutcome(),
+  )
   return slot
 }
 
@@ -27,7 +33,7 @@ describe('a sensor', () => {
     expect(wheel.due(graceMs + minuteMs, all)).toEqual([])
   })
 
-  test('that goes on talking is never due, though it is watched only once', () => {
+  test('that keeps sending is never due, though it is watched only once', () => {
     const state = createState(0)
     const wheel = createSilenceWheel(state, () => graceMs)
     wheel.watch(says(state, 1, 0))
@@ -51,7 +57,7 @@ describe('a sensor', () => {
     expect(wheel.due(46 * minuteMs, all)).toEqual([0])
   })
 
-  test('that is offline already, or unheard, is not watched', () => {
+  test('that is already offline, or unheard, is not watched', () => {
     const state = createState(0)
     says(state, 1, 0)
     slotOf(state, sensorNamed(2))
@@ -62,7 +68,7 @@ describe('a sensor', () => {
     expect(wheel.due(60 * minuteMs, all)).toEqual([])
   })
 
-  test('is due by a grace made shorter meanwhile, at most five minutes later', () => {
+  test('is due by a grace that was shortened meanwhile, at most five minutes later', () => {
     const state = createState(0)
     let currentMs = 72 * 60 * minuteMs
     const wheel = createSilenceWheel(state, () => currentMs)
@@ -73,7 +79,7 @@ describe('a sensor', () => {
   })
 })
 
-test('a wheel made after a restart finds whom the former one would have found', () => {
+test('a wheel made after a restart finds the sensors that the previous one would have found', () => {
   const state = createState(0)
   for (let sensor = 0; sensor < 100; sensor++) says(state, sensor, sensor * secondMs)
   state.listenedMs = 5 * minuteMs
@@ -83,7 +89,7 @@ test('a wheel made after a restart finds whom the former one would have found', 
   )
 })
 
-test('no more are due at once than asked for; the others follow', () => {
+test('no more are due at once than the limit; the others follow', () => {
   const state = createState(0)
   const wheel = createSilenceWheel(state, () => graceMs)
   for (let sensor = 0; sensor < 2_500; sensor++) wheel.watch(says(state, sensor, sensor))
@@ -92,7 +98,7 @@ test('no more are due at once than asked for; the others follow', () => {
   expect(new Set(calls.flat()).size).toBe(2_500)
 })
 
-test('it finds exactly the sensors that a look at all of them would find, at most a second later', () => {
+test('it finds exactly the sensors that a scan of all would find, at most a second later', () => {
   const graces = [3 * secondMs, 15 * minuteMs, 3 * 60 * minuteMs]
   const moment = record({
     sensor: integer({ min: 0, max: 5 }),

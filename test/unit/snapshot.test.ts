@@ -4,7 +4,7 @@ import { mapQuantities } from '../../core/air/quantities.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { mostValues, valuesOf } from '../../core/air/values.ts'
-import { createHeard, hear } from '../../core/state/apply-reading.ts'
+import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
 import {
   createState,
   newestOf,
@@ -33,14 +33,14 @@ function city(sensors: number): PartitionState {
   for (let number = 0; number < sensors; number++) {
     const sensor = sensorNamed(number)
     const reading = readingOf(number * minuteMs, { sensor, pm25: number })
-    hear(state, slotOf(state, sensor), reading, number, createHeard())
+    applyNewer(state, slotOf(state, sensor), reading, number, createOutcome())
   }
   state.readingsSeq = 2 ** 33
   return state
 }
 
 describe('a snapshot', () => {
-  test('comes back whole, with its positions and refused keys', () => {
+  test('is read back completely, with its positions and refused keys', () => {
     assert(
       property(histories, (history) => {
         const { state } = lived(history)
@@ -51,7 +51,7 @@ describe('a snapshot', () => {
     )
   })
 
-  test('of a partition without sensors comes back too, and takes sensors', () => {
+  test('of a partition without sensors is read back too, and accepts sensors', () => {
     const decoded = decodeSnapshot(encodeSnapshot(createState(2), positions, [], newestLevel))
     expect(decoded && plainState(decoded.state)).toEqual(plainState(createState(2)))
     expect(decoded && [1, 2, 3].map((n) => slotOf(decoded.state, sensorNamed(n)))).toEqual([
@@ -85,7 +85,7 @@ describe('a snapshot', () => {
   })
 })
 
-/** A byte that says a later version than there is cannot be told from one. */
+/** A wrong byte in the version cannot be distinguished from a later version. */
 function readOrNewer(chunk: Uint8Array) {
   try {
     return decodeSnapshot([chunk])
@@ -98,7 +98,7 @@ function readOrNewer(chunk: Uint8Array) {
 describe('versions of a snapshot', () => {
   const written = Buffer.from(fixture.snapshot, 'base64')
 
-  test('one that 0.1 wrote is read, and its rows widened', () => {
+  test('one that 0.1 wrote is read, and its rows are widened', () => {
     const { state, ...rest } = decodeSnapshot([written])!
     expect(rest).toEqual({
       positions: { store: 7, events: 8, rejected: 9 },
@@ -128,14 +128,14 @@ describe('versions of a snapshot', () => {
     const state = createState(1)
     const values = valuesOf(mapQuantities((_, id) => 100 + id))
     const reading = { ...readingOf(startMs), values }
-    hear(state, slotOf(state, reading.sensor), reading, seqOf(1, 1), createHeard())
+    applyNewer(state, slotOf(state, reading.sensor), reading, seqOf(1, 1), createOutcome())
     const read = (level: 1 | 2) =>
       newestOf(decodeSnapshot(encodeSnapshot(state, positions, [], level))!.state, 0)?.values
     expect(read(2)).toEqual(values)
     expect(read(1)).toEqual(values.slice(0, 5))
   })
 
-  test('one of a later version, or of more quantities, is refused in words', () => {
+  test('one of a later version, or of more quantities, is refused by an error that says what to do', () => {
     const later = Uint8Array.from(written)
     later[3] = '3'.charCodeAt(0)
     expect(() => decodeSnapshot([later])).toThrow(/snapshot of a partition is of version 3, and/)
@@ -153,7 +153,7 @@ describe('versions of a snapshot', () => {
   })
 })
 
-describe('chunks that are not one whole snapshot are not read:', () => {
+describe('chunks that are not one complete snapshot are not read:', () => {
   const chunks = encodeSnapshot(city(5_000), positions, [], newestLevel)
   const moved = encodeSnapshot(city(5_000), { ...positions, store: 14 }, [], newestLevel)
   const [first = new Uint8Array(), ...rest] = chunks

@@ -104,11 +104,11 @@ test.each([
   ['https://hooks.example.com:8443/x', 'https://hooks.example.com:8443/x'],
   ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
   ['https://hooks.example.com./', 'https://hooks.example.com./'],
-])('the URL %s is taken as %s', (text, url) => {
+])('the URL %s is read as %s', (text, url) => {
   expect(judgeWebhookUrl(text)).toEqual({ url })
 })
 
-test('insecure lets http, any port and loopback through, and nothing else', () => {
+test('insecure also allows http, any port and loopback, and nothing else', () => {
   const verdict = (url: string) => judgeWebhookUrl(url, { allowInsecure: true })
   for (const url of [
     'http://127.0.0.1:9000/',

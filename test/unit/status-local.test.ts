@@ -17,7 +17,7 @@ test('a process that is gone is marked, and so is the supervisor', async () => {
   const lines = await lookAround(folder.path, { pids: { up: gone, api: process.pid } })
   expect(lines).toEqual([
     `processes  up ${gone} (gone), api ${process.pid}`,
-    `the supervisor (process ${gone}) is gone: start it again, it goes on with the same data`,
+    `the supervisor (process ${gone}) is gone: start it again, it continues with the same data`,
   ])
 })
 
@@ -47,7 +47,7 @@ test('a process that is not ready is named with its reason, one that is well is 
   server.close()
 })
 
-test('a process is listed while it runs, and clears away a killed one of its name', () => {
+test('a process is listed while it runs, and removes a killed one of its name', () => {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'processes'))
   const killed = (name: string): void => {
@@ -64,7 +64,7 @@ test('a process is listed while it runs, and clears away a killed one of its nam
   expect(names()).toEqual([`gate ${gone}`])
 })
 
-test('a folder that cannot be written keeps no process from its work', () => {
+test('a folder that cannot be written does not stop a process', () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'a file')
   writeFileSync(file, '')
@@ -76,7 +76,7 @@ test('a folder that cannot be written keeps no process from its work', () => {
 test('a full disk is named with what it needs; a folder that is not here is not', () => {
   const mebibyte = 2 ** 20
   expect(roomLines('/data', () => 3 * mebibyte)).toEqual([
-    'disk       /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+    'disk       /data has 3 MiB left and needs 256: make room, and it continues by itself',
   ])
   expect(roomLines('/data', () => 256 * mebibyte)).toEqual([])
   expect(roomLines('/no/such/folder')).toEqual([])

@@ -15,28 +15,28 @@ test('a whole network silent within one second is a storm as soon as it is half'
   for (const partition of partitions) storm.report(partition, counts(10))
   // each partition is judged before any of them has reported again
   const verdicts = partitions.map((partition) => storm.judge(partition, 10, 5 * minuteMs))
-  expect(verdicts.filter((verdict) => verdict === 'tell')).toHaveLength(8)
+  expect(verdicts.filter((verdict) => verdict === 'report')).toHaveLength(8)
   expect(verdicts.at(-1)).toBe('hold')
-  // nine partitions had been judged by then, and their sensors are more than half
+  // nine partitions had been judged before, and their sensors are more than half
   expect(alarms).toEqual([90])
 })
 
-test('less than half of a network is told, partition by partition', () => {
+test('less than half of a network is reported, partition by partition', () => {
   const { alarms, storm } = watch()
   for (const partition of partitions) storm.report(partition, counts(100))
   const verdicts = partitions.map((partition) => storm.judge(partition, 40, 5 * minuteMs))
-  expect(new Set(verdicts)).toEqual(new Set(['tell']))
+  expect(new Set(verdicts)).toEqual(new Set(['report']))
   expect(alarms).toEqual([])
 })
 
-test('nineteen sensors are no storm, though they be all there are', () => {
+test('nineteen sensors are not a storm, even if these are all', () => {
   const { alarms, storm } = watch()
   storm.report(0, counts(19))
-  expect(storm.judge(0, 19, 0)).toBe('tell')
+  expect(storm.judge(0, 19, 0)).toBe('report')
   expect(alarms).toEqual([])
 })
 
-test('a partition that went elsewhere is not counted any more', () => {
+test('a partition that moved to another process is no longer counted', () => {
   const { storm } = watch()
   storm.report(0, counts(30))
   storm.report(1, counts(1_000))
@@ -44,12 +44,12 @@ test('a partition that went elsewhere is not counted any more', () => {
   expect(storm.judge(0, 20, 0)).toBe('hold')
 })
 
-test('after a restart the sensors held before keep the storm going, without another alarm', () => {
+test('after a restart the held sensors prolong the storm, without another alarm', () => {
   const { alarms, storm } = watch()
   storm.report(0, counts(100, 25))
   expect(storm.judge(0, 1, 0)).toBe('hold')
   expect(storm.judge(0, 1, 15 * minuteMs - secondMs)).toBe('hold')
   storm.report(0, counts(98))
-  expect(storm.judge(0, 1, 15 * minuteMs)).toBe('tell')
+  expect(storm.judge(0, 1, 15 * minuteMs)).toBe('report')
   expect(alarms).toEqual([])
 })

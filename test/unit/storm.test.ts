@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { calm, judgeSilence, type Storm, stormAfterRestart } from '../../core/state/storm.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
 
-/** Silences one after the other: how many, of how many online, when. */
+/** Successive silences: how many sensors, of how many online, when. */
 function judged(falls: readonly (readonly [count: number, online: number, atMs: number])[]) {
   let storm: Storm = calm
   return falls.map(([count, online, atMs]) => {
@@ -12,55 +12,55 @@ function judged(falls: readonly (readonly [count: number, online: number, atMs: 
   })
 }
 
-describe('a storm begins', () => {
+describe('a storm starts', () => {
   test('when 20 sensors, more than half of those online, fall silent', () => {
     expect(judged([[20, 39, 0]])).toEqual(['begins'])
   })
 
-  test('not with 19, were they all', () => {
-    expect(judged([[19, 19, 0]])).toEqual(['tell'])
+  test('not with 19, even if these are all', () => {
+    expect(judged([[19, 19, 0]])).toEqual(['report'])
   })
 
   test('not with half of those online', () => {
-    expect(judged([[20, 40, 0]])).toEqual(['tell'])
+    expect(judged([[20, 40, 0]])).toEqual(['report'])
   })
 
-  test('also where they fall one after the other within five minutes', () => {
+  test('also if they fall silent one after the other within five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
         [5, 20, 2 * minuteMs],
         [5, 15, 5 * minuteMs - 1],
       ]),
-    ).toEqual(['tell', 'tell', 'begins'])
+    ).toEqual(['report', 'report', 'begins'])
   })
 
-  test('not where that takes five minutes', () => {
+  test('not if that takes five minutes', () => {
     expect(
       judged([
         [10, 30, 0],
         [5, 20, 2 * minuteMs],
         [5, 15, 5 * minuteMs],
       ]),
-    ).toEqual(['tell', 'tell', 'tell'])
+    ).toEqual(['report', 'report', 'report'])
   })
 
-  test('not where those who fell before it were fewer than half of all who were online', () => {
+  test('not if all that fell silent are fewer than half of those that were online', () => {
     expect(
       judged([
         [15, 45, 0],
         [5, 30, minuteMs],
       ]),
-    ).toEqual(['tell', 'tell'])
+    ).toEqual(['report', 'report'])
   })
 
-  test('not when nobody fell', () => {
+  test('not without a silent sensor', () => {
     expect(
       judged([
         [30, 100, 0],
         [0, 10, 1],
       ]),
-    ).toEqual(['tell', 'tell'])
+    ).toEqual(['report', 'report'])
   })
 })
 
@@ -73,10 +73,10 @@ describe('a storm under way', () => {
         [5, 5, 15 * minuteMs - 1],
         [1, 40, 15 * minuteMs],
       ]),
-    ).toEqual(['begins', 'hold', 'hold', 'tell'])
+    ).toEqual(['begins', 'hold', 'hold', 'report'])
   })
 
-  test('goes on after a restart while sensors are held, without another alarm', () => {
+  test('continues after a restart while sensors are held, without another alarm', () => {
     const resumed = stormAfterRestart(3, minuteMs)
     expect(judgeSilence(resumed, 50, 60, 2 * minuteMs)).toMatchObject({
       verdict: 'hold',

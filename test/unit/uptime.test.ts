@@ -1,7 +1,7 @@
 import { array, assert, integer, property, record, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHeard, hear, hearLate } from '../../core/state/apply-reading.ts'
-import { createState, slotOf, standing } from '../../core/state/partition-state.ts'
+import { applyLate, applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
+import { compareToNewest, createState, slotOf } from '../../core/state/partition-state.ts'
 import { uptime24h } from '../../core/state/uptime.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { readingOf } from '../support/small-worker.ts'
@@ -16,9 +16,9 @@ function measured(times: readonly number[]) {
   const slot = slotOf(state, readingOf(0).sensor)
   for (const timeMs of times) {
     const reading = readingOf(timeMs, { arrivedMs: nowMs })
-    const place = standing(state, slot, reading)
-    if (place === 'newer') hear(state, slot, reading, 1, createHeard())
-    if (place === 'older') hearLate(state, slot, reading)
+    const place = compareToNewest(state, slot, reading)
+    if (place === 'newer') applyNewer(state, slot, reading, 1, createOutcome())
+    if (place === 'older') applyLate(state, slot, reading)
   }
   return (cadenceMs: number = slotMs, commissionedMs: number = longAgo, atMs: number = nowMs) =>
     uptime24h(state, slot, atMs, cadenceMs, commissionedMs)
@@ -38,7 +38,7 @@ describe('uptime over 24 hours', () => {
     expect(measured(slotsBack(288).flatMap((ms) => [ms, ms + 1_000, ms + 60_000]))()).toBe(1)
   })
 
-  test('is 0 for a sensor that never measured, was never heard of or stopped a day ago', () => {
+  test('is 0 for a sensor that never measured, is unknown or stopped a day ago', () => {
     expect(measured([])()).toBe(0)
     expect(uptime24h(createState(0), -1, nowMs, slotMs, longAgo)).toBe(0)
     expect(uptime24h(createState(0), 7, nowMs, slotMs, longAgo)).toBe(0)

@@ -17,19 +17,19 @@ describe.each(fixture.suites)('$source', ({ pollutant, vectors }) => {
   })
 })
 
-/** By the table, without the look-up that readings are given theirs by. */
+/** By the table, without the look-up that is used for readings. */
 const tableOf = ({ values }: { readonly values: Values }): number | null =>
   usIndex.worstOf((name) => {
     const hundredths = valueOf(values, name)
     return hundredths === null ? null : hundredths / 100
   })?.value ?? null
 
-test('the index of a stored reading is the one that was stored, which its hash is made of', () => {
+test('the index of a stored reading is the stored one, which is in its hash', () => {
   expect(usIndex.ofReading({ values: valuesOf({ pm25: 0, pm10: 0 }), aqi: 42 })).toBe(42)
   expect(usIndex.ofReading({ values: valuesOf({ pm25: 0, pm10: 0 }), aqi: null })).toBeNull()
 })
 
-/** EPA's formula as it is written, in the units of the step; not rounded. */
+/** EPA's formula as published, in the units of the step; not rounded. */
 function interpolate(pollutant: Pollutant, step: number): number {
   const band = usBands.find((candidate) => step <= candidate[pollutant].high)
   if (band === undefined) return 500

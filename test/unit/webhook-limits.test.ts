@@ -18,7 +18,7 @@ import { makeWebhook, rise } from '../support/notifier.ts'
 const { mostWaiting, rate } = readNotifierConfig({ env: {}, flags: {} })
 const numbers = { total: 8, unproven: 4, perAccount: 3, uncommitted: 2 }
 
-test('an account has its places, and no more', () => {
+test('an account gets its own places, and no more', () => {
   const limits = createLimits(numbers)
   expect([1, 2, 3, 4].map(() => limits.take('a', true))).toEqual([
     'taken',
@@ -39,14 +39,14 @@ test('endpoints that have not answered yet leave half of the places to those tha
   expect(proven).toEqual(['taken', 'taken', 'taken', 'taken', 'total'])
 })
 
-test('while too many results are not durable nothing is begun', () => {
+test('while too many results are not durable no attempt starts', () => {
   const limits = createLimits(numbers)
-  const told: (string | undefined)[] = []
-  limits.onFree((account) => told.push(account))
+  const freed: (string | undefined)[] = []
+  limits.onFree((account) => freed.push(account))
   limits.resultsWaiting(2)
   expect(limits.take('a', true)).toBe('uncommitted')
   limits.resultsWaiting(-1)
-  expect([limits.take('a', true), told]).toEqual(['taken', [undefined]])
+  expect([limits.take('a', true), freed]).toEqual(['taken', [undefined]])
 })
 
 const entryOf = (number: number): BookEntry => ({
@@ -65,7 +65,7 @@ const item = (sequence: number): SourceItem => ({
   match: (index, on) => matchEvent(rise(100, 180), index, on),
 })
 
-test('beyond 20,000 waiting an endpoint is behind from there on, once, and others are not', () => {
+test('beyond 20,000 waiting deliveries an endpoint is behind from there on, once, and others are not', () => {
   const ledger = createLedger()
   const index = createWebhookIndex()
   const subscription = { events: ['aqi.high'], area: undefined, threshold: 150 } as const
@@ -84,7 +84,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
   for (let sequence = 1; sequence <= mostWaiting + 10; sequence++) matcher.take(item(sequence))
   const hooks = written.filter(({ type }) => type === 'hook')
   expect(hooks).toEqual([
-    { type: 'hook', webhook: 1, says: { op: 'behind', source: 'events', from: mostWaiting + 1 } },
+    { type: 'hook', webhook: 1, change: { op: 'behind', source: 'events', from: mostWaiting + 1 } },
   ])
   expect(written).toHaveLength(mostWaiting + 1)
   expect(matcher.cursor('events')).toBe(mostWaiting + 10)
@@ -95,7 +95,7 @@ test('beyond 20,000 waiting an endpoint is behind from there on, once, and other
   expect(written).toHaveLength(mostWaiting + 2)
 })
 
-test('an event from before the webhook was made is none of its business', () => {
+test('an event from before the webhook was made is not delivered to it', () => {
   const index = createWebhookIndex()
   index.put({ number: 1, events: ['aqi.high'], sensor: undefined, area: undefined, threshold: 150 })
   const written: LedgerRecord[] = []
@@ -121,7 +121,7 @@ test('records of an event that were written before a crash are not written again
   const index = createWebhookIndex()
   for (const number of [1, 2])
     index.put({ number, events: ['aqi.high'], sensor: undefined, area: undefined, threshold: 150 })
-  // the first of two messages of event 7 landed, the cursor was to come with the second
+  // the first of two messages of event 7 was stored; the cursor was to follow with the second
   const first = {
     webhook: 1,
     kind: 'aqi.high',
@@ -145,7 +145,7 @@ test('records of an event that were written before a crash are not written again
   expect(written).toMatchObject([{ type: 'new', webhook: 2, sequence: 7 }])
 })
 
-test('of what is due the urgent goes first, and one endpoint with 10,000 leaves room for the others', async () => {
+test('of what is due the urgent goes first, and one endpoint with 10,000 deliveries leaves room for the others', async () => {
   const ledger = createLedger()
   const begun: { webhook: number; slot: number }[] = []
   using scheduler = createScheduler({
@@ -174,7 +174,7 @@ test('of what is due the urgent goes first, and one endpoint with 10,000 leaves 
   add(10_000, 1, 'sensor.offline')
   add(10_001, 2, 'aqi.high')
   add(10_002, 3, 'sensor.offline')
-  await eventually('as many as may are begun', () => begun.length === 3)
+  await eventually('as many as allowed are started', () => begun.length === 3)
   // an endpoint that has not answered yet has one attempt at a time
   expect(begun).toEqual([
     { webhook: 1, slot: 10_000 },

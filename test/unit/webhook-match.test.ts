@@ -24,16 +24,16 @@ const indexOf = (...subscriptions: Subscription[]) => {
 }
 type Hit = readonly [number, EventKind, number]
 const hits = (look: (on: (...hit: Hit) => void) => void): Hit[] => {
-  const found: Hit[] = []
-  look((...hit) => void found.push(hit))
-  return inOrder(found)
+  const collected: Hit[] = []
+  look((...hit) => void collected.push(hit))
+  return inOrder(collected)
 }
-const inOrder = (found: readonly Hit[]): Hit[] =>
-  found.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
-/** All but the one that has a threshold. */
+const inOrder = (hits: readonly Hit[]): Hit[] =>
+  hits.toSorted((a, b) => a[0] - b[0] || a[1].localeCompare(b[1]))
+/** All kinds except the one with a threshold. */
 const codedKinds = eventKinds.filter((kind) => kind !== 'aqi.high')
 
-test('a threshold fires where the rise goes from at or below it to above it', () => {
+test('a threshold fires if the rise goes from at or below it to above it', () => {
   const index = indexOf(...[99, 100, 149, 150, 151].map((threshold, i) => wants(i, { threshold })))
   const fired = hits((on) => index.rise(place, { from: 100, to: 150 }, on))
   expect(fired).toEqual([
@@ -61,7 +61,7 @@ test('aqi.critical ignores the threshold, and a fraction of one is floored', () 
   expect(hits((on) => half.rise(place, { from: 100, to: 151 }, on))).toEqual([[1, 'aqi.high', 150]])
 })
 
-test('a sensor and an area both have to be the named ones, an area in any spelling', () => {
+test('sensor and area must both match, the area in any spelling', () => {
   const index = indexOf(
     wants(1, { sensor: place.sensor }),
     wants(2, { sensor: 'NGR-LOS-YAB-002' }),
@@ -76,7 +76,7 @@ test('a sensor and an area both have to be the named ones, an area in any spelli
   ])
 })
 
-test('presence goes to whom it concerns', () => {
+test('presence events go to the webhooks that match', () => {
   const index = indexOf(
     wants(1, { events: ['sensor.offline'] }),
     wants(2, { events: ['sensor.online'] }),
@@ -85,7 +85,7 @@ test('presence goes to whom it concerns', () => {
   expect(hits((on) => matchEvent(online(), index, on))).toEqual([[2, 'sensor.online', 0]])
 })
 
-test('a source is wanted only while a webhook waits for a kind of it', () => {
+test('a source is wanted only while a webhook waits for one of its kinds', () => {
   const index = createWebhookIndex()
   expect(index.wants('readings')).toBe(false)
   index.put(wants(1, { events: ['reading.new'] }))
@@ -108,7 +108,7 @@ const change = fc.oneof(
   fc.integer({ min: 0, max: 12 }).map((remove) => ({ remove })),
 )
 
-test('after any changes the index says what asking every webhook would say', () => {
+test('after any changes the index gives the same result as a scan of all webhooks', () => {
   fc.assert(
     fc.property(
       fc.array(change, { maxLength: 30 }),
@@ -140,10 +140,10 @@ test('after any changes the index says what asking every webhook would say', () 
           for (const kind of codedKinds) if (events.includes(kind)) coded.push([number, kind, 9])
         }
         const place = { sensor, area }
-        const found = (on: (...hit: Hit) => void) => {
+        const collect = (on: (...hit: Hit) => void) => {
           for (const kind of codedKinds) index.match(kind, place, 9, on)
         }
-        expect(hits(found)).toEqual(inOrder(coded))
+        expect(hits(collect)).toEqual(inOrder(coded))
         expect(hits((on) => matchEvent({ ...rise(from, to, sensor), area }, index, on))).toEqual(
           inOrder(expected),
         )
@@ -157,7 +157,7 @@ test('after any changes the index says what asking every webhook would say', () 
   )
 })
 
-test('a number and its id are the same thing in two spellings', () => {
+test('a number and its id are two spellings of the same thing', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (number) => {
       const id = webhookIdOf(number)
@@ -176,4 +176,4 @@ test.each([
   'WH_0000000',
   'wh_zzzzzzz',
   'xx_0000000',
-])('%j is no id', (text) => expect(webhookNumberOf(text)).toBeUndefined())
+])('%j is not an id', (text) => expect(webhookNumberOf(text)).toBeUndefined())

@@ -1,12 +1,12 @@
 /**
- * What an index of air quality is: a table of bands, and what follows from it. Each index is one
+ * An index of air quality: a table of bands, and what follows from it. Each index is one
  * object, made from its table by `tableIndex`; `indices.ts` lists them.
  */
 
 import type { Reading } from '../reading.ts'
 import { valueOf as hundredthsOf } from '../values.ts'
 
-/** What an index may be made of: these have sums for every hour (`core/state/hour-sums.ts`). */
+/** The quantities of an index: these have sums for every hour (`core/state/hour-sums.ts`). */
 export const pollutants = ['pm25', 'pm10'] as const
 export type Pollutant = (typeof pollutants)[number]
 
@@ -17,25 +17,25 @@ export const ends = (low: number, high: number): Ends => ({ low, high })
 /** The next band begins one step above; the last one may have no end (Infinity). */
 export type Band<Category extends string = string> = {
   readonly category: Category
-  /** Values of the index; one level alone where both are the same. */
+  /** Values of the index; a single level if both are the same. */
   readonly aqi: Ends
-  /** Colour of the institution that publishes the index, and one for people who see them differently. */
+  /** Colour of the institution that publishes the index, and one for colour-blind people. */
   readonly color: string
   readonly colorVision: string
 } & {
-  /** In steps, of which a µg/m³ has `stepsPerUnit`. */
+  /** In steps, `stepsPerUnit` per µg/m³. */
   readonly [P in Pollutant]: Ends
 }
 
-/** What an index needs of a reading; `aqi` is the one that was stored with it. */
+/** The part of a reading that an index needs; `aqi` is the one that was stored with it. */
 export type Indexed = Pick<Reading, 'values' | 'aqi'>
 
-/** Means of clock hours in µg/m³, the running hour first; null where too few readings are there. */
+/** Means of clock hours in µg/m³, the running hour first; null for an hour with too few readings. */
 export type HourMeans = readonly (number | null)[]
 
-/** What a table says; everything else of an index follows. */
+/** The definition of an index; everything else follows from it. */
 export type IndexTable<Category extends string = string> = {
-  /** What `?index=` calls it: short, lower case, for ever. */
+  /** Its name in `?index=`: short, lower case, never changed. */
   readonly name: string
   readonly title: string
   /** The day of the table's revision. */
@@ -44,22 +44,22 @@ export type IndexTable<Category extends string = string> = {
   readonly bands: readonly Band<Category>[]
   /** A concentration is truncated to a step. Divides 100, as readings are whole hundredths. */
   readonly stepsPerUnit: { readonly [P in Pollutant]: number }
-  /** The concentration that stands for now, in µg/m³. */
+  /** The concentration that counts as the present one, in µg/m³. */
   readonly nowOf: (hours: HourMeans) => number | null
 }
 
 export type AirIndex<Category extends string = string> = IndexTable<Category> & {
-  /** Those it is made of; where two have the same value, the first one counts. */
+  /** Those it is made of; if two have the same value, the first one counts. */
   readonly pollutants: readonly Pollutant[]
-  /** The index of a reading alone, null where it holds no pollutant of the index. */
+  /** The index of a single reading, null if it holds no pollutant of the index. */
   readonly ofReading: (reading: Indexed) => number | null
   /** The pollutant that gives the index of a reading. */
   readonly dominantOf: (reading: Indexed) => Pollutant | null
-  /** A concentration lies above the table. */
+  /** A concentration is above the table. */
   readonly isBeyond: (reading: Indexed) => boolean
-  /** The index of one pollutant alone. @param ugM3 computed (a mean), finite; below 0 counts as 0 */
+  /** The index of one pollutant. @param ugM3 computed (a mean), finite; below 0 counts as 0 */
   readonly ofConcentration: (pollutant: Pollutant, ugM3: number) => number
-  /** The larger index of computed concentrations in µg/m³, undefined where all are null. */
+  /** The larger index of computed concentrations in µg/m³, undefined if all are null. */
   readonly worstOf: (ugM3Of: (pollutant: Pollutant) => number | null) => Worst | undefined
   /** @param value at least the lowest; between two bands (a mean of indices) it is the lower one's */
   readonly categoryOf: (value: number) => Category
@@ -75,13 +75,13 @@ export function tableIndex<const Category extends string>(
     hundredths <= 0 ? 0 : Math.floor((hundredths * stepsPerUnit[pollutant]) / 100)
   const valueAt = (pollutant: Pollutant, step: number): number => valueOf(bands, pollutant, step)
   const worst = (indexOf: (pollutant: Pollutant) => number | null): Worst | undefined => {
-    let found: Worst | undefined
+    let largest: Worst | undefined
     for (const pollutant of pollutants) {
       const value = indexOf(pollutant)
-      if (value !== null && (found === undefined || value > found.value))
-        found = { value, pollutant }
+      if (value !== null && (largest === undefined || value > largest.value))
+        largest = { value, pollutant }
     }
-    return found
+    return largest
   }
   const worstOfReading = (reading: Indexed): Worst | undefined =>
     worst((pollutant) => {
@@ -112,8 +112,8 @@ export function tableIndex<const Category extends string>(
 }
 
 /**
- * A computed concentration, truncated as an index asks. Sums leave 9.0999999999 where 9.1 is meant,
- * so a billionth is added first.
+ * A computed concentration, truncated as an index requires. Sums leave 9.0999999999 for 9.1, so a
+ * billionth is added first.
  * @param ugM3 finite  @returns whole hundredths of a µg/m³
  */
 export const truncate = (ugM3: number, stepsPerUnit: number): number =>
@@ -124,7 +124,7 @@ export const truncate = (ugM3: number, stepsPerUnit: number): number =>
  * value above the table.
  */
 export function valueOf(bands: readonly Band[], pollutant: Pollutant, step: number): number {
-  const band = bands.find((one) => step <= one[pollutant].high) ?? bands.at(-1)
+  const band = bands.find((candidate) => step <= candidate[pollutant].high) ?? bands.at(-1)
   if (band === undefined) throw new RangeError('a table without bands')
   const { low, high } = band[pollutant]
   const rise = band.aqi.high - band.aqi.low

@@ -1,6 +1,6 @@
 /**
  * The European Air Quality Index of the European Environment Agency in its revision of 2024 (ETC HE
- * Report 2024/17), of which only particulate matter is measured here. It knows six levels and
+ * Report 2024/17), of which only particulate matter is measured here. It has six levels and
  * nothing between them. The bands were taken from a secondary source, the breakpoints of OpenAQ's
  * `aqi-hub`, which follow that report. They are published in whole µg/m³ (0–5, 6–15, …), and how a
  * value between 5 and 6 is classed is not stated: here a level ends with its upper number, so 5.00
@@ -8,7 +8,7 @@
  */
 import { type Band, ends, type HourMeans, type Pollutant, tableIndex } from './air-index.ts'
 
-/** A reading has two decimals, so these are all the steps that there are. */
+/** A reading has two decimals, so a hundredth is the smallest step. */
 const stepsPerUnit = { pm25: 100, pm10: 100 } as const
 
 type Level = {
@@ -52,7 +52,7 @@ const bands = levels.map(({ category, color, colorVision, ...highest }, at): Ban
   }
 })
 
-/** The mean of the running hour, else of the hour before. */
+/** The mean of the running hour, else of the previous one. */
 const newestHour = ([running = null, before = null]: HourMeans): number | null => running ?? before
 
 export const europeanIndex = tableIndex({

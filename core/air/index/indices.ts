@@ -3,10 +3,10 @@ import { europeanIndex } from './european.ts'
 import { usIndex } from './us-epa.ts'
 
 /**
- * The index that each reading is given when it is accepted: stored, hashed and alerted on. Its
- * statistics are kept; those of the others are made from the concentrations'.
+ * The index that each reading receives when it is accepted: stored, hashed and alerted on. Its
+ * statistics are stored; those of the others are computed from the concentrations'.
  */
 export const storedIndex: AirIndex = usIndex
 
-/** Every index that `?index=` may name, the usual one first. A new one is one file and its line here. */
+/** Every index that `?index=` may name, the default first. A new one is one file and its line here. */
 export const airIndices: readonly AirIndex[] = [storedIndex, europeanIndex]

@@ -1,4 +1,4 @@
-/** The table of the US EPA's index (`us-epa.ts`), for those who need no more than that, such as pages. */
+/** The table of the US EPA's index (`us-epa.ts`), for code that needs only that, such as pages. */
 import { type Band, categoryIn, ends } from './air-index.ts'
 
 export type UsCategory =

@@ -27,7 +27,7 @@ const subIndex = (pollutant: Pollutant, hundredths: number): number =>
   largest
 
 /**
- * The index that a reading is given when it is judged, null where it holds no PM; arguments are
+ * The index that a reading receives when it is judged, null if it holds no PM; arguments are
  * whole hundredths of a µg/m³, below 0 counts as 0.
  */
 export function usAqiOf(pm25: number | null, pm10: number | null): number | null {
@@ -47,6 +47,6 @@ export const usIndex: AirIndex<UsCategory> = {
     stepsPerUnit: usStepsPerUnit,
     nowOf: nowcast,
   }),
-  // as it was stored, which is what is hashed
+  // the stored one, which is hashed
   ofReading: ({ aqi }) => aqi,
 }

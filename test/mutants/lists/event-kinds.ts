@@ -96,8 +96,8 @@ export const eventKindMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'a webhook that is behind a source is written as behind another',
     file: records,
-    text: 'sourceRows[says.source].behindOp',
-    becomes: 'sourceRows[says.source].behindOp === 2 ? 2 : 3',
+    text: 'sourceRows[change.source].behindOp',
+    becomes: 'sourceRows[change.source].behindOp === 2 ? 2 : 3',
     tests,
   },
   {

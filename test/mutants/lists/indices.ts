@@ -78,8 +78,8 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'of two with the same index the second is dominant',
     file: 'core/air/index/air-index.ts',
-    text: 'value > found.value',
-    becomes: 'value >= found.value',
+    text: 'value > largest.value',
+    becomes: 'value >= largest.value',
     tests: ['air-index', 'us-epa'],
   },
   {
@@ -198,8 +198,8 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'an unknown index is the usual one',
     file: 'api/live/view.ts',
-    text: 'indices.find((one) => one.name === name)\n',
-    becomes: '(indices.find((one) => one.name === name) ?? storedIndex)\n',
+    text: 'indices.find((index) => index.name === name)\n',
+    becomes: '(indices.find((index) => index.name === name) ?? storedIndex)\n',
     tests,
   },
   {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-test('one that leaves a process behind', () => {
+test('one that leaves a process running', () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], {
     detached: true,
     stdio: 'ignore',

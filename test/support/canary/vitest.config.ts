@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { CountingReporter } from '../reporter.ts'
 import { runMarker } from '../run-marker.ts'
 
-/** Test files that go wrong on purpose, so that what watches over a run is seen to notice. */
+/** Test files that fail on purpose, to show that the checks of a run notice it. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   test: {

@@ -20,7 +20,7 @@ type Options = {
   readonly nc: NatsConnection
   readonly natsUrl: string
   readonly folder: string
-  /** Closes what is opened here. */
+  /** Closes everything that is opened here. */
   readonly opened: AsyncDisposableStack
 }
 
@@ -76,14 +76,14 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
       await anchor.exited
       anchor = await startAnchor()
     },
-    /** Its state file is torn too. */
+    /** Its state file is incomplete, too. */
     killChain: async (): Promise<void> => {
       chain.kill('SIGKILL')
       await chain.exited
       writeFileSync(join(chainFolder, 'state.json'), '{"torn": ')
       chain = await startChain()
     },
-    /** A block; nothing where the chain is away. */
+    /** Mines a block; does nothing while the chain is unavailable. */
     mine: async (): Promise<void> => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'evm_mine', params: [] })
       const headers = { 'content-type': 'application/json', connection: 'close' }
@@ -92,7 +92,7 @@ export async function anchorInstance({ nc, natsUrl, folder, opened }: Options) {
         () => '',
       )
     },
-    /** All up to that sequence of READINGS is in final batches. */
+    /** Everything up to that sequence of READINGS is in final batches. */
     isFinal: async (last: number): Promise<boolean> => {
       await batches.barrier()
       const index = batches.last()

@@ -1,6 +1,6 @@
 /**
- * One network to anchor: a contract of its own on a shared anvil, batches of its own on a shared
- * nats-server, and senders that a test may let die wherever it likes.
+ * One network to anchor: its own contract on a shared anvil, its own batches on a shared
+ * nats-server, and senders that a test may kill at any point.
  */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -29,18 +29,18 @@ import { eventually } from '../eventually.ts'
 const gwei = 1_000_000_000n
 export const rules: FeeRules = { capWei: 100n * gwei, bumpAfterMs: 60_000 }
 
-/** For a machine that does a lot besides. */
+/** For a busy machine. */
 const patiently = { withinMs: 180_000 }
 
 export type SenderChoice = {
-  /** Nodes to ask; the anvil itself by default. */
+  /** Nodes to use; the anvil itself by default. */
   readonly urls?: readonly string[]
   readonly rules?: FeeRules
   readonly recheckMs?: number
   readonly timeoutMs?: number
   /** Another key than the network's first. */
   readonly account?: PrivateKeyAccount
-  /** Stands between the sender and its nodes. */
+  /** Wraps the sender's access to its nodes. */
   readonly between?: (ask: Ask) => Ask
 }
 
@@ -83,7 +83,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     timeoutMs: 15_000,
     expected: { chainId: undefined, genesisHash: undefined },
   })
-  // whether blocks come by themselves or not; none may come once the network is built
+  // whether blocks are mined automatically or not; none may be once the network is built
   const deployed = new AbortController()
   const mining = (async () => {
     while (!deployed.signal.aborted) {
@@ -106,7 +106,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     await mining
   }
   const height = async (): Promise<number> => Number(await anvil.rpc('eth_blockNumber'))
-  /** Anvil answers before a block that was asked for is there, and such a late one undoes much. */
+  /** Anvil responds before a requested block is there, and such a late block disturbs a test. */
   const mine = async (blocks = 1): Promise<void> => {
     const before = await height()
     await anvil.rpc('anvil_mine', [`0x${blocks.toString(16)}`])
@@ -200,7 +200,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
       )
       return ticks
     },
-    /** What the chain says now. */
+    /** The state of the chain now. */
     anchors,
     events,
     /** Indices of the anchors on the chain, and of the events told of them, in order. */
@@ -222,15 +222,15 @@ const anchorsOf = async (chain: Chain, from: number): Promise<Anchored[]> =>
 async function eventsOn(nc: NatsConnection): Promise<AnchoredEvent[]> {
   const manager = await jetstreamManager(nc)
   const { state } = await manager.streams.info(eventsStream)
-  const found: AnchoredEvent[] = []
+  const events: AnchoredEvent[] = []
   for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
     const message = await manager.streams.getMessage(eventsStream, { seq })
-    if (message) found.push(message.json())
+    if (message) events.push(message.json())
   }
-  return found
+  return events
 }
 
-/** What a contract and EVENTS say, whoever made it so. */
+/** The state of a contract and EVENTS, whichever process made it. */
 export async function toldOn(nc: NatsConnection, url: string, contract: string) {
   const expected = { chainId: undefined, genesisHash: undefined }
   const ask = openRpc({ urls: [url], timeoutMs: 15_000, expected })

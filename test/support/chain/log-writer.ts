@@ -12,7 +12,7 @@ type Content = {
   readonly arrivedMs?: number
 }
 
-/** Writes READINGS as a pipeline would, without one: the numbers go on from message to message. */
+/** Writes READINGS as a pipeline would, without one: the numbers continue from message to message. */
 export function logWriter(nc: NatsConnection, worker = 'test') {
   const lastN = new Map<number, number>()
   const lastSeq = new Map<number, number>()

@@ -4,7 +4,7 @@ import { createState } from '../../../core/state/partition-state.ts'
 import { encodeSnapshot } from '../../../schemas/log/snapshot.ts'
 import { stateSubject } from '../../../schemas/subjects.ts'
 
-/** Says that a partition's pipeline needs nothing of READINGS up to the sequence. */
+/** Records that a partition's pipeline needs nothing of READINGS up to the sequence. */
 export async function putSnapshot(
   nc: NatsConnection,
   { partition, seq }: { readonly partition: number; readonly seq: number },

@@ -7,7 +7,7 @@ import type { AnchorNetwork } from './anchor-network.ts'
 const keccak = await createKeccak()
 
 export type Sealing = AsyncDisposable & {
-  /** Rejects when the sealer cannot go on. */
+  /** Rejects when the sealer cannot continue. */
   readonly running: Promise<void>
 }
 

@@ -1,9 +1,9 @@
-/** Something in front of InfluxDB that fails as it is told. */
+/** A proxy in front of InfluxDB that fails on request. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { listenOn } from '../../../runtime/http/listen.ts'
 
-/** What becomes of a write; `pass` goes to the server, `unparsed` quotes a line as that would. */
+/** What happens to a write; `pass` goes to the server, `unparsed` quotes a line as that would. */
 export type WriteFate = 'pass' | 'refuse' | 'written, then cut' | { readonly unparsed: string }
 
 export type FaultyProxy = AsyncDisposable & {
@@ -50,7 +50,7 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
       if (fate !== 'pass') failed++
       if (typeof fate === 'object') {
         answer.writeHead(400, { 'content-type': 'application/json' })
-        const message = `unable to parse '${fate.unparsed}': told to fail`
+        const message = `unable to parse '${fate.unparsed}': made to fail`
         return void answer.end(JSON.stringify({ code: 'invalid', message }))
       }
       switch (fate) {
@@ -58,7 +58,7 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
           return forward(ask, body, answer)
         case 'refuse':
           answer.writeHead(503, { 'content-type': 'application/json' })
-          return void answer.end('{"code":"unavailable","message":"told to fail"}')
+          return void answer.end('{"code":"unavailable","message":"made to fail"}')
         case 'written, then cut':
           return forward(ask, body, undefined)
       }

@@ -1,4 +1,4 @@
-/** A pipeline as an operator runs it: a process of its own, told by its environment. */
+/** A pipeline as an operator runs it: its own process, configured by its environment. */
 
 import { type Child, startChild } from '../../../runtime/machine/child.ts'
 import { freePort } from '../../../runtime/machine/free-port.ts'
@@ -18,9 +18,9 @@ export type PipelineOptions = {
 export type PipelineProcess = Child & {
   /** Resolves when all its partitions are at work. */
   readonly untilReady: () => Promise<void>
-  /** The value of a metric, the first where labels make several; undefined where it is not told. */
+  /** The value of a metric, the first if labels make several; undefined if it is missing. */
   readonly metric: (name: string) => Promise<number | undefined>
-  /** What it said last, line by line. */
+  /** Its last lines of output. */
   readonly said: () => readonly string[]
 }
 
@@ -74,14 +74,14 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
 
 export type SupervisedPipeline = AsyncDisposable & {
   readonly current: () => PipelineProcess
-  /** SIGKILL; it is started again as soon as it is gone. */
+  /** SIGKILL; it is restarted as soon as it is gone. */
   readonly kill: () => void
   readonly starts: () => number
-  /** How its starts ended by themselves, in the words of its exit; kills by us are not among them. */
+  /** Exits that the test did not cause. */
   readonly ownExits: () => readonly (number | null)[]
 }
 
-/** Kept alive as a supervisor would: whenever it is gone it is started again. */
+/** Supervised: whenever it is gone, it is restarted. */
 export async function supervisePipeline(options: PipelineOptions): Promise<SupervisedPipeline> {
   let current = await startPipeline(options)
   let starts = 1
@@ -107,7 +107,7 @@ export async function supervisePipeline(options: PipelineOptions): Promise<Super
       isOver = true
       await current.stop()
       await watching
-      // one that was being started when we ended
+      // one that was starting when the test ended
       await current.stop()
     },
   }

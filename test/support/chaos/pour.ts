@@ -9,10 +9,10 @@ export type PourOptions = {
   readonly ids: readonly SensorId[]
   readonly readings: number
   readonly random: () => number
-  /** Of the first round; every sensor speaks once a round, rounds are `stepMs` apart. */
+  /** Of the first round; every sensor sends once per round, rounds are `stepMs` apart. */
   readonly startMs: number
   readonly stepMs: number
-  /** Readings a second; as fast as the server takes them where it is left out. */
+  /** Readings per second; by default, as fast as the server accepts them. */
   readonly rate?: number
 }
 

@@ -1,4 +1,4 @@
-/** The EVENTS stream as it stands, against what the log decided. */
+/** The EVENTS stream as it is, compared with the log. */
 import { DeliverPolicy, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogEvent, LogMessage } from '../../../core/state/log-message.ts'
@@ -27,7 +27,7 @@ export async function readEvents(nc: NatsConnection): Promise<readonly CopiedEve
   return copied
 }
 
-/** What happened, by nature and not by number: two of these are one event told twice. */
+/** What happened, without sequence numbers: two equal ones are one event sent twice. */
 export const naturalKey = (event: AirEvent): string =>
   `${event.kind} ${event.sensor_id} ${event.timestamp}`
 
@@ -45,7 +45,7 @@ export const expectedEvents = (logged: readonly Logged[]): readonly string[] =>
 export const copiedEvents = (copied: readonly CopiedEvent[]): readonly string[] =>
   copied.map(({ event }) => `${event.id} ${event.kind} ${event.sensor_id}`)
 
-/** Waits until EVENTS has so many messages, then returns all it has. */
+/** Waits until EVENTS has that many messages, then returns all of them. */
 export const untilCopied = (nc: NatsConnection, count: number): Promise<readonly CopiedEvent[]> =>
   eventually(
     `EVENTS has ${count} events`,

@@ -1,4 +1,4 @@
-/** The READINGS log as it stands, and what may be said of it whatever was killed. */
+/** The READINGS log as it is, and what must hold for it whatever was killed. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { nOfSeq, type Reading } from '../../../core/air/reading.ts'
@@ -30,7 +30,7 @@ export type LogAccount = {
   readonly duplicates: number
   readonly refused: readonly (Refused & { readonly partition: number })[]
   readonly events: number
-  /** Raw messages (of one reading each) that have their one outcome. */
+  /** Raw messages (of one reading each) that have exactly one outcome. */
   readonly settled: number
 }
 
@@ -54,7 +54,7 @@ export function accountOf(logged: readonly Logged[]): LogAccount {
   }
 }
 
-/** How many messages the RAW streams ever took. */
+/** How many messages the RAW streams ever accepted. */
 export async function rawTotal(nc: NatsConnection): Promise<number> {
   const manager = await jetstreamManager(nc)
   const infos = await Promise.all(
@@ -83,7 +83,7 @@ export async function untilJudged(nc: NatsConnection, withinMs = 60_000): Promis
   }
 }
 
-/** What is wrong with the numbers and the order of a log; nothing, if it is unbroken. */
+/** What is wrong with the numbers and the order of a log; undefined if nothing is. */
 export function faultsOf(logged: readonly Logged[]): string[] {
   const faults: string[] = []
   const lastN = new Map<number, number>()

@@ -19,7 +19,7 @@ export async function readRows(store: Store): Promise<readonly Reading[]> {
 
 const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 
-/** In one order and with the fields of a reading alone, to be compared whole. */
+/** Sorted, and with only the fields of a reading, to be compared completely. */
 export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
   rows
     .map(({ sensor, area, timeMs, values, aqi, flags, seq }) => ({
@@ -39,20 +39,20 @@ export async function untilStored(
   rows: number,
   withinMs = 60_000,
 ): Promise<readonly Reading[]> {
-  let found: readonly Reading[] = []
+  let stored: readonly Reading[] = []
   let fault: unknown
   const look = async (): Promise<boolean> => {
     try {
-      found = await readRows(store)
+      stored = await readRows(store)
     } catch (error) {
       fault = error
     }
-    return found.length >= rows
+    return stored.length >= rows
   }
   try {
     await eventually(`the store has ${rows} rows`, look, { withinMs, everyMs: 250 })
   } catch (error) {
-    throw new Error(`${String(error)}: it has ${found.length}`, { cause: fault ?? error })
+    throw new Error(`${String(error)}: it has ${stored.length}`, { cause: fault ?? error })
   }
-  return found
+  return stored
 }

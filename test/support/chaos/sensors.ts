@@ -1,7 +1,7 @@
 /**
  * Sensors that publish and remember what was acknowledged. Each sends its next reading only when
  * the last one is acknowledged, and the same one again until it is, so the order of its readings
- * is known whatever dies in between.
+ * is known whatever is killed in between.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -15,14 +15,14 @@ export type SentReading = {
   readonly sensor: SensorId
   readonly timeMs: number
   readonly values: NamedValues
-  /** Sent after a newer one of its sensor: back-fill. */
+  /** Sent after a newer one of the same sensor: back-fill. */
   readonly isLate: boolean
 }
 
 export type Sensors = {
   /** Resolves when every sensor has stopped, its last reading acknowledged. */
   readonly stop: () => Promise<void>
-  /** Each acknowledged reading once, a sensor's in the order of their sending. */
+  /** Each acknowledged reading once, those of a sensor in the order in which they were sent. */
   readonly acknowledged: readonly SentReading[]
   /** How often a reading was repeated on purpose. */
   readonly repeats: () => number
@@ -35,7 +35,7 @@ export type SensorsOptions = {
   readonly random: () => number
   /** Between two readings of one sensor. */
   readonly everyMs: number
-  /** Readings carry the time of their sending; else the next two. */
+  /** Readings carry the time when they are sent; else the next two apply. */
   readonly isLive?: boolean
   /** Of the first reading; the next are `stepMs` apart, however fast they are sent. */
   readonly startMs?: number
@@ -64,7 +64,7 @@ export function startSensors(nc: NatsConnection, options: SensorsOptions): Senso
         const answer = await nc.request(spokenSubject(sensor), body, { timeout: ackWithinMs })
         if ('seq' in answer.json<object>()) return
       } catch {
-        // not acknowledged: nothing is known of it
+        // not acknowledged: whether it was stored is unknown
       }
       await pause(again)
     }

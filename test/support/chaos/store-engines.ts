@@ -8,17 +8,17 @@ import { testInflux } from '../influx.ts'
 import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts'
 
 export type CheckedStore = AsyncDisposable & {
-  /** What a pipeline process needs to be told. */
+  /** The environment that a pipeline process needs. */
   readonly env: Environment
-  /** A reader of its own, past whatever fails. */
+  /** A separate reader, which bypasses the failures. */
   readonly open: () => Promise<Store>
-  /** No write succeeds until the returned way back is taken. */
+  /** No write succeeds until the returned function is called. */
   readonly stall: () => () => void
 }
 
 export type CheckedInflux = CheckedStore & { readonly proxy: FaultyProxy }
 
-/** @param dataFolder of the pipeline: the file lies there */
+/** @param dataFolder of the pipeline: the file is there */
 export function checkedSqlite(dataFolder: string): CheckedStore {
   const file = join(dataFolder, 'readings.sqlite')
   return {

@@ -1,5 +1,5 @@
 /**
- * Builds influxd, without its web pages, from its Go module: what is compiled is pinned by the
+ * Builds influxd, without its web pages, from its Go module: the sources are pinned by the
  * sums in `influxd/go.sum`. Its query language links a Rust library, which a helper named
  * pkg-config, found first on PATH, has cargo build on the way.
  */
@@ -15,7 +15,7 @@ const program = 'github.com/influxdata/influxdb/v2/cmd/influxd'
 const recipe = new URL('./influxd/', import.meta.url)
 const packagesANote = 250
 
-/** What the machine lacks to build it, in words. */
+/** What the machine lacks to build it, for people. */
 export function missingForBuild(env: Environment): string[] {
   const has = (names: readonly string[]): boolean =>
     names.some((name) => onPath(name, env) !== undefined)
@@ -33,7 +33,7 @@ type BuildOptions = {
   readonly note: (line: string) => void
 }
 
-/** @throws with the compiler's last words */
+/** @throws with the compiler's last line */
 export async function buildInfluxd({ to, version, env, note }: BuildOptions): Promise<void> {
   const go = onPath('go', env) ?? 'go'
   const folder = await mkdtemp(join(tmpdir(), 'airproof-influxd-'))

@@ -1,5 +1,5 @@
 /**
- * Where this machine has an influxd 2, or can get one: PATH, what was built before, else built
+ * Finds an influxd 2 on this machine, or builds one: PATH, what was built before, else built
  * from its Go module. Tests and benchmarks need one; in production `INFLUX_URL` names a server.
  */
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export type FoundInfluxd =
 
 type FindOptions = {
   readonly env: Environment
-  /** Told, in one line each, what takes minutes. */
+  /** Receives one line about each step that takes minutes. */
   readonly note?: (line: string) => void
 }
 
@@ -56,7 +56,7 @@ export async function findInfluxd({
 const advice = (orElse: string): string =>
   `no influxd 2 on this machine: install influxd ${influxdVersion}, or set INFLUX_URL, or have ${orElse}`
 
-/** An influxd 1 on PATH speaks another protocol. */
+/** An influxd 1 on PATH has another protocol. */
 async function isVersion2(file: string, env: Environment): Promise<boolean> {
   try {
     return /^InfluxDB v?2\./.test(await runTool(file, ['version'], { env, timeoutMs: 20_000 }))

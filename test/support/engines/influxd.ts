@@ -1,4 +1,4 @@
-/** An influxd of our own: a child with a port and a folder of its own, for tests and benchmarks. */
+/** Our own influxd: a child process with its own port and folder, for tests and benchmarks. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
@@ -18,10 +18,10 @@ type StartOptions = {
 }
 
 const loopback = '127.0.0.1'
-/** A big store takes a while to be read again after a kill. */
+/** After a kill, a big store takes a while to be read. */
 const healthyWithinMs = 120_000
 
-/** Resolves when the server answers. @throws MustAct with its last words */
+/** Resolves when the server responds. @throws MustAct with its last lines */
 export async function startInfluxd({ path, folder, port, env }: StartOptions): Promise<Influxd> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const boltPath = join(folder, 'influxd.bolt')
@@ -67,7 +67,7 @@ async function untilHealthy(child: Child, url: string): Promise<void> {
 
 const isHealthy = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
-    // no kept connection: it would outlive the server
+    // no keep-alive connection: it would outlive the server
     const asked = get(`${url}/health`, { agent: false, timeout: 2_000 }, (answer) => {
       answer.resume()
       answer.once('end', () => resolve(answer.statusCode === 200))

@@ -1,6 +1,6 @@
 /**
- * A tiny process for the supervisor's tests: it answers on its admin port, writes `start` and
- * `stop` with its name into the file it is given, and ends with the code it is given, if any.
+ * A tiny process for the supervisor's tests: it responds on its admin port, writes `start` and
+ * `stop` with its name into a given file, and exits with a given code, if any.
  * Usage: process.ts NAME JOURNAL [EXIT_CODE]
  */
 import { appendFileSync } from 'node:fs'
@@ -18,6 +18,6 @@ if (exitCode !== undefined) {
   process.exit(Number(exitCode))
 }
 await using _admin = await openAdmin({ ...admin, ready: [], metrics: openMetrics(name) })
-// The admin server keeps the process awake.
+// the admin server keeps the process alive
 await stopped(stop)
 appendFileSync(journal, `stop ${name} ${String(stop.reason)}\n`)

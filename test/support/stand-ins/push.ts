@@ -1,5 +1,5 @@
 /**
- * The gate's HTTP push as a process of its own, to be killed.
+ * The gate's HTTP push as its own process, to be killed.
  * Usage: push.ts NATS_URL DATA_FOLDER; prints its URL.
  */
 import { Registry } from 'prom-client'

@@ -22,7 +22,7 @@ try {
     natsUrl: undefined,
     natsCreds: undefined,
     apiPort: Number(apiPort),
-    // one of that name keeps ending before it is ready
+    // a process of that name keeps exiting before it is ready
     processes: names.map((name) => ({
       ...standIn(name, journal, name === 'tired' ? 75 : undefined),
       hasAdmin: true,

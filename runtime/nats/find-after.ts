@@ -1,7 +1,7 @@
 /**
- * After "wrong last sequence": what a subject holds after the message that a publish expected. A
- * publish of our own that timed out and landed, another owner's message, or foreign ones, which
- * change nothing but the sequence to publish against.
+ * After "wrong last sequence": what a subject holds after the message that a publish expected. Our
+ * own publish that timed out but was stored, another owner's message, or foreign ones, which change
+ * only the sequence to publish against.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { nextMessage, type Stored } from './stored-message.ts'
@@ -16,11 +16,11 @@ type Place = {
 export type After<T> =
   | { readonly kind: 'found'; readonly seq: number; readonly value: T }
   | { readonly kind: 'foreign'; readonly end: number }
-  /** The subject holds nothing there: the server has lost what we built on. */
+  /** The subject holds nothing there: the server has lost the message that we expected. */
   | { readonly kind: 'lost' }
 
-/** @param read undefined: foreign, and reported. Rejects where the server does not answer. */
-export async function lookAfter<T>(
+/** @param read undefined: foreign, and reported. Rejects if the server does not respond. */
+export async function findAfter<T>(
   nc: NatsConnection,
   { stream, subject, expected }: Place,
   read: (stored: Stored) => Promise<T | undefined> | T | undefined,
