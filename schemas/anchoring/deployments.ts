@@ -15,6 +15,7 @@ import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOfRecord } from '../../core/proof/batch.ts'
 import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { checkOf } from '../check.ts'
 import {
   type Deployment,
   deploymentKey,
