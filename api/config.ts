@@ -11,12 +11,24 @@ export type ApiConfig = {
   readonly port: number
   /** Proxies of ours before us: so many entries of X-Forwarded-For are believed. */
   readonly proxies: number
-  /** What the whole network is called where an area is asked for. */
-  readonly networkName: string
+  readonly network: NetworkSettings
   /** Webhooks may name http, any port and loopback addresses: for development. */
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
+}
+
+/** What the operator says about the network. */
+export type NetworkSettings = {
+  /** Also its name in parameters that name an area. */
+  readonly name: string
+  /** Of the chain, for people; undefined: it is named by its number. */
+  readonly chainName: string | undefined
+  /** Of the data: an SPDX identifier, or words. */
+  readonly licence: string | undefined
+  /** Whom those who use the data should name. */
+  readonly attribution: string | undefined
+  readonly archiveUrl: string | undefined
 }
 
 export type ProofSettings = {
@@ -52,7 +64,13 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
         burst: Math.max(1, proofsPerMinute / 10),
       },
     },
-    networkName: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+    network: {
+      name: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+      chainName: settings.text('AIRPROOF_CHAIN_NAME'),
+      licence: settings.text('AIRPROOF_DATA_LICENCE'),
+      attribution: settings.text('AIRPROOF_ATTRIBUTION'),
+      archiveUrl: settings.url('AIRPROOF_ARCHIVE_URL', ['http:', 'https:']),
+    },
     limits: {
       free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
       premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },

@@ -22,7 +22,7 @@ import { openWhenNeeded } from './webhooks/secrets.ts'
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readApiConfig({ env, flags })
-  const { host, port, proxies, networkName, limits } = settings
+  const { host, port, proxies, network, limits } = settings
   const nowMs = Date.now
 
   const nc = await connectNats(config, { name: 'api', log, stop })
@@ -37,7 +37,10 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const box = openWhenNeeded(() => openSecretBox(nc, { env, flags }, config.dataFolder))
   const admission = await openAdmission({ nc, limits, box, metrics, nowMs, log }, opened)
   const { idPrefix } = config
-  const live = await openLive({ nc, store, idPrefix, networkName, nowMs, log }, opened)
+  const live = await openLive(
+    { nc, store, idPrefix, networkName: network.name, nowMs, log },
+    opened,
+  )
   const shared = { nc, level, settings, live, admission, askStore, box, metrics, nowMs, log }
   const { routes, hub } = await openRoutes(shared, opened)
   const { unheardMs } = admission

@@ -1,3 +1,4 @@
+import { chainInWords } from '../core/proof/demonstration-chain.ts'
 import { minuteMs } from '../core/time.ts'
 import { readStatus, type StatusReport } from '../operate/status-report.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
@@ -102,8 +103,10 @@ function webhookWords({ shards, silent, ...told }: StatusReport['webhooks']): st
   return `${pending} deliveries wait, ${oldest}; ${dead} given up, ${in_breaker} endpoints in breaker${unknown}`
 }
 
-function anchorWords({ last, not_anchored }: StatusReport['anchor'], nowMs: number): string {
-  const rest = `${not_anchored} readings not anchored yet`
+function anchorWords(anchor: StatusReport['anchor'], nowMs: number): string {
+  const { last, not_anchored, chain_id } = anchor
+  const chain = chain_id === null ? '' : `; chain ${chainInWords(chain_id)}`
+  const rest = `${not_anchored} readings not anchored yet${chain}`
   if (last === null) return `none is final yet, ${rest}`
   const minutes = Math.max(0, Math.floor((nowMs - Date.parse(last.anchored_at)) / minuteMs))
   return `batch ${last.batch} final, ${minutes} min old, ${rest}`

@@ -1,6 +1,7 @@
 /** /v1 for programs: OpenAPI 3.1. What the routes take and give, kept beside them by tests. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
+import { networkPaths, networkSchemas } from './network.ts'
 import {
   answer,
   failures,
@@ -239,6 +240,7 @@ export const openApi = {
         },
       },
     },
+    ...networkPaths,
     '/v1/areas': {
       get: {
         operationId: 'listAreas',
@@ -318,6 +320,12 @@ export const openApi = {
     securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, aqk_…' } },
     headers,
     responses: failureResponses,
-    schemas: { ...answerSchemas, ...usageSchemas, ...webhookSchemas, ...failureSchemas },
+    schemas: {
+      ...answerSchemas,
+      ...networkSchemas,
+      ...usageSchemas,
+      ...webhookSchemas,
+      ...failureSchemas,
+    },
   },
 } as const

@@ -10,6 +10,7 @@ import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import { chainInWords } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -69,7 +70,7 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
     print(
       flags['json'] === true
         ? JSON.stringify(deployment)
-        : `contract ${deployment.contract} on chain ${deployment.chainId}, block ${deployment.block}`,
+        : `contract ${deployment.contract} on chain ${chainInWords(deployment.chainId)}; block ${deployment.block}`,
     )
     return exitCodes.done
   })

@@ -113,7 +113,11 @@ async function run(context: CommandContext): Promise<number> {
       stop,
     })
     output.isUp(dataFolder)
-    printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
+    printWelcome(
+      city.instance,
+      { dataFolder, listen: settings.listen, isOwnChain: settings.rpcUrl === undefined, env },
+      print,
+    )
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
     void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { join, relative } from 'node:path'
+import { chainInWords, demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import type { RunningInstance } from '../../runtime/machine/running-instance.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
@@ -12,13 +13,15 @@ export function near(dataFolder: string): string {
 type Seen = {
   readonly dataFolder: string
   readonly listen: string | undefined
+  /** The chain is the one that `up` runs. */
+  readonly isOwnChain: boolean
   readonly env: Environment
 }
 
 /** What a person sees when everything answers: where it is, and lines that work as printed. */
 export function printWelcome(
   { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
-  { dataFolder, listen, env }: Seen,
+  { dataFolder, listen, isOwnChain, env }: Seen,
   print: (line: string) => void,
 ): void {
   const folder = near(dataFolder)
@@ -34,7 +37,11 @@ export function printWelcome(
     `  NATS     ${nats}`,
     ...(mqtt === undefined ? [] : [`  MQTT     ${mqtt}`]),
     ...(push === undefined ? [] : [`  push     ${push}/push/…`]),
-    ...(rpc === undefined ? [] : [`  chain    ${rpc} (contract ${contract})`]),
+    ...(rpc === undefined
+      ? []
+      : [
+          `  chain    ${rpc} (${isOwnChain ? `${chainInWords(demonstrationChainId)}; ` : ''}contract ${contract})`,
+        ]),
     `  key      ${key}`,
     `  account  ${account.email} (its password is in ${join(folder, 'demo.json')})`,
     ...(hasMailFiles

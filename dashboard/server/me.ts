@@ -15,13 +15,18 @@ export const me: DashboardRoute = {
 }
 
 /** What the pages in the browser need to know of the installation. */
-export const pageConfig = (config: {
+export const pageConfig = ({
+  isDemonstration,
+  ...config
+}: {
   /** Where programs reach it. */
   readonly api: string
   readonly contact: Contact | undefined
+  /** The operator runs the chain, so proofs say nothing about time. */
+  readonly isDemonstration: () => boolean
 }): DashboardRoute => ({
   method: 'GET',
   path: '/config.json',
   needs: 'nobody',
-  handle: () => config,
+  handle: () => ({ ...config, demonstration: isDemonstration() }),
 })

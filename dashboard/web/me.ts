@@ -25,6 +25,8 @@ export type Config = {
   readonly api: string
   /** Where people reach the operator. */
   readonly contact?: { readonly href: string; readonly text: string }
+  /** The operator runs the chain, so proofs say nothing about time. */
+  readonly demonstration?: boolean
 }
 
 export const config = signal<Config>({ api: location.origin })

@@ -17,6 +17,16 @@ const verifier: Plugin = {
   },
 }
 
+/** The looks that server-written pages share too: without the comments and indents of its source. */
+const baseStyle: Plugin = {
+  name: 'airproof-base-style',
+  generateBundle() {
+    const css = readFileSync(at('./public/base.css'), 'utf8')
+    const source = css.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\s+/g, ' ')
+    this.emitFile({ type: 'asset', fileName: 'base.css', source })
+  },
+}
+
 const lean: readonly Plugin[] = [
   {
     name: 'airproof-leaflet',
@@ -55,7 +65,7 @@ const chunks = [
 
 export default defineConfig({
   root: at('.'),
-  plugins: [verifier, tables, ...lean],
+  plugins: [verifier, baseStyle, tables, ...lean],
   // said here, for the tests' NODE_ENV would ask for the larger form
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   resolve: {

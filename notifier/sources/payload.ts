@@ -131,7 +131,7 @@ export function happeningOfAnchored(
     block_hash: event.block_hash,
     chain_id: event.chain_id,
     contract: event.contract,
-    proof_url: `${proofUrl(publicUrl, reading)}?hash=${hash}`,
+    proof_url: proofUrl(publicUrl, reading, hash),
   }
   const payload = { event: 'reading.anchored', timestamp: event.timestamp, data } as const
   return { id: String(reading.seq), payload }

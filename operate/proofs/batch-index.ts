@@ -69,6 +69,8 @@ export type BatchIndex = {
   readonly deploymentOf: (index: number) => AnyDeployment | undefined
   /** The newest contract. */
   readonly deployment: () => AnyDeployment | undefined
+  /** Every contract, oldest first. */
+  readonly deployments: () => readonly AnyDeployment[]
   /** Of the newest batch; 0: none is sealed. */
   readonly last: () => number
   readonly standingOf: (seq: number, nowMs: number) => Standing
@@ -197,6 +199,7 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
     checked: () => checked,
     deploymentOf: (index) => deploymentOfBatch(deployments, index),
     deployment: () => deployments.at(-1),
+    deployments: () => deployments,
     last: () => entries.at(-1)?.index ?? 0,
     standingOf: (seq, nowMs) => {
       const entry = holding(seq)

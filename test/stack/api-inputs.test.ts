@@ -100,6 +100,8 @@ test('what is constant has an ETag, and is 304 to who has it, which costs nothin
     '/v1/docs',
     '/v1/openapi.json',
     '/v1/aqi/scale',
+    '/v1/network',
+    '/.well-known/airproof.json',
     '/proof/airproof-verify.js',
   ]) {
     const first = await api.get(path, { headers })

@@ -7,6 +7,7 @@ import { partitionCount, partitionOf } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import { readStatus } from '../../operate/status-report.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
@@ -110,7 +111,7 @@ it('says how fast readings come in while it looks', async () => {
 it('says which batch is anchored for good, and how many readings are in none', async () => {
   const { anchor, partitions } = await readStatus(nc, { lookMs: 1 })
   const accepted = partitions.reduce((total, one) => total + one.accepted, 0)
-  expect(anchor).toEqual({ last: null, not_anchored: accepted })
+  expect(anchor).toEqual({ last: null, not_anchored: accepted, chain_id: null })
   const kv = await new Kvm(nc).open(buckets.batches)
   const hash = `0x${'1'.repeat(64)}`
   const nLast = Array.from({ length: partitionCount }, (_, p) => (p === partition ? 2 : 0))
@@ -134,13 +135,21 @@ it('says which batch is anchored for good, and how many readings are in none', a
   await kv.put('anchored.7', JSON.stringify(anchored))
   const checked = { index: 7, head: hash, number: 9, hash, checkedMs: 0 }
   await kv.put('checked', JSON.stringify(checked))
+  const deployment = {
+    chainId: 31_337,
+    genesisHash: hash,
+    contract: `0x${'1'.repeat(40)}`,
+    block: 0,
+  }
+  await (await new Kvm(nc).open(buckets.anchoring)).put(deploymentKey, JSON.stringify(deployment))
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.anchor).toEqual({
     last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
     not_anchored: accepted - 2,
+    chain_id: 31_337,
   })
   expect(statusLines(report, [], 301_000)).toContain(
-    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet`,
+    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a demonstration chain`,
   )
 })
 

@@ -103,11 +103,12 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     })
 
     test('is on the page of a proof', () => {
-      const { body } = proofPageAnswer(
-        { ...readingOf({}), values },
-        { status: 'pending', hash: '0x0' },
-        1,
-      )
+      const { body } = proofPageAnswer({
+        reading: { ...readingOf({}), values },
+        verdict: { status: 'pending', hash: '0x0' },
+        link: 'https://air.example/proof',
+        network: { name: 'Lagos', chain: null, contracts: [] },
+      })
       expect(String(body)).toMatch(new RegExp(`<t[hd][^>]*>${name}<`))
     })
 

@@ -1,3 +1,4 @@
+import { chainInWords } from '../../../../core/proof/demonstration-chain.ts'
 import { getJson } from '../../data.ts'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -36,7 +37,7 @@ const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps)
       {deployment !== null && (
         <>
           <dt>Chain</dt>
-          <dd>{deployment.chainId}</dd>
+          <dd>{chainInWords(deployment.chainId)}</dd>
         </>
       )}
       <dt>Looked at last</dt>

@@ -10,7 +10,7 @@ const asked: Readonly<Record<string, string>> = {
   transaction: 'Does the block hold the transaction that wrote the root?',
   receipt: 'Did that transaction succeed, and did the contract take the root?',
   'trusted block': 'Is it the block you named?',
-  node: 'Does a node of the chain know this block?',
+  node: 'Does a node of the chain know this block? This page reaches none.',
 }
 
 export const questionOf = (check: string): string => asked[check] ?? check

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ask, getJson } from '../../data.ts'
 import type { PageProps } from '../../page.ts'
+import { Demonstration } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
 import { When } from '../../parts/when.tsx'
@@ -30,6 +31,7 @@ export function ProofPage({ params, query }: PageProps) {
             checks it here by itself. The file is not sent anywhere.
           </p>
         )}
+        <Demonstration />
       </header>
       {dropped.value !== undefined ? (
         <>
@@ -59,6 +61,7 @@ type Standing = {
   readonly reason: string | null
   readonly reading_hash: string
   readonly expected_by: string | null
+  readonly proof_url: string | null
   readonly ledger: { readonly explorer_url: string } | null
 }
 
@@ -96,7 +99,13 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
   if (hash !== '' && standing.reading_hash !== hash)
     return <OtherHash hash={standing.reading_hash} />
   if (bundle === undefined) return <NotYet standing={standing} />
-  return <Checked bundle={bundle} explorerUrl={standing.ledger?.explorer_url} />
+  return (
+    <Checked
+      bundle={bundle}
+      explorerUrl={standing.ledger?.explorer_url}
+      link={standing.proof_url}
+    />
+  )
 }
 
 const OtherHash = ({ hash }: { readonly hash: string }) => (

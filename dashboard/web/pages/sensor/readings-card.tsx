@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { config } from '../../me.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { Demonstration } from '../../parts/proof-link.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { useAsked } from '../../parts/use-asked.ts'
@@ -44,6 +46,7 @@ function ProofLink({ reading }: { readonly reading: Reading }) {
   return (
     <a class={`badge ${looks}`} href={`/proof/${id}/${timestamp}?hash=${reading.blockchain.hash}`}>
       {label}
+      {config.value.demonstration === true && ' (demonstration)'}
       <span class="visually-hidden"> proof of the reading of {timestamp}</span>
     </a>
   )
@@ -89,6 +92,7 @@ export function ReadingsCard({ id }: { readonly id: string }) {
           <p>The first one the sensor sends appears here.</p>
         </Empty>
       )}
+      <Demonstration />
       {rows.length > 0 && (
         <Table
           caption={`Readings of ${id}, newest first`}

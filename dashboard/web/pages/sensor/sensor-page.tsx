@@ -1,7 +1,9 @@
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { config } from '../../me.ts'
 import type { PageProps } from '../../page.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { duration } from '../../parts/times.ts'
 import { useAsked } from '../../parts/use-asked.ts'
@@ -42,6 +44,10 @@ export function SensorPage({ params }: PageProps) {
         sinceMs={Date.parse(sensor.commissioned_at)}
       />
       <ReadingsCard id={name} />
+      <p class="hint">
+        <img class="qr" src={`/sensors/${name}/qr.svg`} alt="QR code of this page" /> This page, to
+        print and put on the sensor
+      </p>
     </div>
   )
 }
@@ -108,6 +114,9 @@ function Now({ sensor }: { readonly sensor: SensorNow }) {
           <Aqi aqi={latest.aqi} words />
         </span>
         <span class="hint">{indexWords(latest)}</span>
+        <CopyProofLink
+          url={`${config.value.api}/proof/${encodeURIComponent(latest.sensor_id)}/${encodeURIComponent(latest.timestamp)}?hash=${latest.blockchain.hash}`}
+        />
       </div>
       <div class="tiles">
         {quantityNames.map((name) => {
