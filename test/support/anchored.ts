@@ -82,7 +82,7 @@ export const someReadings = (count: number): LeafFields[] =>
 
 /** The same at format level 3. @param before how many each partition had before these */
 export const someReadings2 = (count: number, before = 0): LeafFields2[] =>
-  someReadings(count).map(({ leafVersion: _, ...reading }, n) => ({
+  someReadings(count).map((reading, n) => ({
     ...reading,
     leafVersion: 2,
     seq: reading.seq + before,
