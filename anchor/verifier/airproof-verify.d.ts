@@ -57,8 +57,24 @@ export type LeafValues = {
   readonly [Name in 'pm25' | 'pm10' | 'co2' | 'temperature' | 'humidity']: number | null
 }
 
+/** What version 2 may hold beside. */
+type LaterName =
+  | 'pm1'
+  | 'pm4'
+  | 'pressure'
+  | 'no2'
+  | 'o3'
+  | 'co'
+  | 'so2'
+  | 'voc_index'
+  | 'nox_index'
+  | 'tvoc'
+  | 'noise'
+
 /** Values in their units. Area and flags are proven by version 2 alone, as are more values. */
 export type ProvenReading = LeafValues & {
+  readonly [Name in LaterName]?: number
+} & {
   readonly area?: string
   readonly flags?: number
   readonly sensor_id: string
