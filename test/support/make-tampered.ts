@@ -5,10 +5,11 @@
 import { writeFileSync } from 'node:fs'
 import { type BundleReading2, leafOf as leafHashOf } from '../../anchor/verifier/airproof-verify.js'
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
-import { type BatchHeader, headOf } from '../../core/proof/header.ts'
+import { headOf } from '../../core/proof/header.ts'
 import { merkleTree } from '../../core/proof/merkle.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { headerOfBatch } from './header-of-batch.ts'
 import { signingDevice } from './signing-device.ts'
 import { sampleText } from './tampered.ts'
 
@@ -37,18 +38,10 @@ const rehashed = (bundle: string, over: Partial<BundleReading2>): Change[] => {
     put('reading_hash', leafHashOf(reading, 2)),
   ]
 }
-const headerOf = (batch: Record<string, never>, over: object = {}): BatchHeader => {
-  const fields = Object.entries({ ...batch, ...over }).map(([name, value]) => [
-    name.replace(/_[a-z]/g, (found) => found.slice(1).toUpperCase()),
-    value,
-  ])
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a bundle's batch, by its other names
-  return { ...Object.fromEntries(fields), version: 2 } as BatchHeader
-}
 /** Another batch, and the head that it gives. */
 const reheaded = (bundle: string, over: object): Change[] => [
   ...Object.entries(over).map(([field, value]) => put(`batch.${field}`, value)),
-  put('anchor.head', headOf(headerOf(of(bundle).batch, over), keccak)),
+  put('anchor.head', headOf(headerOfBatch({ ...of(bundle).batch, ...over }), keccak)),
 ]
 const device = (bundle: string, over: object) => ({ ...of(bundle).reading.device, ...over })
 /** Another signature, whose hash is in the leaf. */
@@ -515,7 +508,12 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
     [
       'head',
       'the head of a batch of version 1',
-      [put('anchor.head', headOf({ ...headerOf(batch), version: undefined } as never, keccak))],
+      [
+        put(
+          'anchor.head',
+          headOf({ ...headerOfBatch(batch), version: undefined } as never, keccak),
+        ),
+      ],
     ],
     // the chain
     [

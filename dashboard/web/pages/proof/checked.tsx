@@ -124,8 +124,8 @@ const Proven = ({ reading }: { readonly reading: NonNullable<Verification['readi
         return (
           value !== undefined && (
             <>
-              <dt key={`${name} name`}>{longWords[name]}</dt>
-              <dd key={name}>
+              <dt>{longWords[name]}</dt>
+              <dd>
                 <Amount value={value} unit={units[name]} />
               </dd>
             </>
