@@ -46,6 +46,8 @@ export type AnchoredOptions = {
   readonly after?: Pick<AnchoredBatch, 'contract' | 'header'>
   /** What the header claims for each partition, if it does not match the readings. */
   readonly counts?: readonly number[]
+  /** What the header says otherwise than the contract. */
+  readonly claims?: Partial<BatchHeader>
   /** How the anchor itself is sent. */
   readonly type?: TxType
   /** Other transactions in the same block, before the anchor. */
@@ -99,6 +101,7 @@ export async function anchoredBatch(
     contract: version,
     after,
     counts,
+    claims = {},
     type = 'eip1559',
     crowd = 0,
     hasDeposit = false,
@@ -151,7 +154,7 @@ export async function anchoredBatch(
   )
   const sorted = version === 2 ? leaves : sortLeaves(leaves)
   const tree = merkleTree(sorted, nodeHash(keccak, version ?? 1))
-  const header = nextHeader(end, {
+  const truth = nextHeader(end, {
     last: end.last + 3,
     sealedMs: startMs + 700_000,
     beacon: toHex(keccak(new TextEncoder().encode('a block seen before'))),
@@ -162,6 +165,8 @@ export async function anchoredBatch(
       counts: counts ?? countsOf(readings, end.nLast),
     },
   })
+
+  const header = { ...truth, ...claims }
 
   await anvil.rpc('anvil_setIntervalMining', [0])
   await anvil.rpc('evm_setAutomine', [false])

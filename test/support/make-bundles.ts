@@ -64,6 +64,17 @@ const samples: readonly Sample[] = [
     crowd: 40,
     pick: 7,
   },
+  // not valid: number 1 is counted by the contract, and the batch does not hold it
+  {
+    name: 'v2-left-out',
+    contract: 2,
+    readings: someReadings2(1, 1),
+    counts: [2],
+    claims: { count: 1, nFirst: [2, ...Array.from({ length: 15 }, () => 1)] },
+    pick: 0,
+  },
+  // not valid: log sequence 1 is in no batch
+  { name: 'v2-gap', contract: 2, readings: someReadings2(1), claims: { first: 2 }, pick: 0 },
   { name: 'v2-p256', contract: 2, readings: withSigned(someReadings2(33), 8, 'p256'), pick: 8 },
 ]
 

@@ -549,6 +549,13 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
       'another header, and the head that it gives',
       reheaded(city, { sealed_ms: batch.sealed_ms + 1 }),
     ],
+    [
+      'transaction',
+      'a header that leaves out a number which the contract counts',
+      [],
+      'v2-left-out',
+    ],
+    ['transaction', 'a header that leaves out a log sequence', [], 'v2-gap'],
     ['transaction', 'another chain', [put('anchor.chain_id', 1)]],
     [
       'transaction',
