@@ -21,7 +21,7 @@ export const command: Command = {
   help: `\
 usage: airproof verify FILE [--network FILE] [--block-hash 0x…] [--rpc URL] [--json]
 
-FILE is a proof bundle (.airproof.json), bundles a line each, or the manifest of an export
+FILE is a proof bundle (.airproof.json), several with one per line, or the manifest of an export
 (….manifest.json) with its rows beside it. Says what was checked and what is left to trust; ends
 with 0 where everything is proven and 1 where it is refused. Nothing of this machine's data is used.
 
@@ -30,7 +30,7 @@ with 0 where everything is proven and 1 where it is refused. Nothing of this mac
   --block-hash 0x…  the hash of the anchoring block, from a source you trust (bundles)
   --chain-id N, --contract 0x…
                     the same by hand; without any of these, a bundle of any contract is accepted
-  --rpc URL         a node to ask whether the block is part of the chain, and finalized
+  --rpc URL         a node to check whether the block is part of the chain, and finalized
   --json            the result as JSON
 
 examples:
@@ -58,16 +58,16 @@ examples:
   },
 }
 
-/** What names the format of a file is in it. */
+/** The first bytes of a file hold the name of its format. */
 const longestHead = 200
-/** V8 makes no longer text of it. */
+/** The longest string of V8. */
 const largestManifest = 2 ** 29
 
 function optionsOf({ flags }: CommandContext): VerifyOptions {
   const [block, chainId] = [textFlag(flags, 'block-hash'), textFlag(flags, 'chain-id')]
   const [contract, rpc] = [textFlag(flags, 'contract'), textFlag(flags, 'rpc')]
   const network = networkFlag(flags)
-  if (rpc !== undefined && !URL.canParse(rpc)) throw new WrongUsage(`--rpc is no URL: "${rpc}"`)
+  if (rpc !== undefined && !URL.canParse(rpc)) throw new WrongUsage(`--rpc is not a URL: "${rpc}"`)
   return {
     ...(network === undefined ? {} : { network }),
     ...(block === undefined ? {} : { trustedBlockHash: block }),

@@ -12,10 +12,10 @@ import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import {
-  type AnyDeployment,
-  parseDeploymentAt,
-  placeOfDeployment,
-} from '../schemas/anchoring/deployments.ts'
+  type Deployment,
+  deploymentKey,
+  parseDeployment,
+} from '../schemas/anchoring/batch-record.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
@@ -69,8 +69,17 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const mails = await openMailing(mailing, opened)
   const webhooksOf = indexByAccount(webhooks)
   const holdings = openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf })
-  const asked = { publicUrl, proxies, nowMs, clockMs }
-  const people = await openPeople({ nc, book, sessions, mails, box, audit, holdings, ...asked })
+  const environment = { publicUrl, proxies, nowMs, clockMs }
+  const people = await openPeople({
+    nc,
+    book,
+    sessions,
+    mails,
+    box,
+    audit,
+    holdings,
+    ...environment,
+  })
 
   const app = createApp({
     files,
@@ -84,9 +93,10 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
       pageConfig({
         api: settings.publicApiUrl,
         contact: settings.contact,
-        // all contracts of a network are on one chain
-        isDemonstration: () =>
-          [...deployments.entries()].some(([, { chainId }]) => isDemonstrationChain(chainId)),
+        isDemonstration: () => {
+          const chainId = deployments.get(deploymentKey)?.chainId
+          return chainId !== undefined && isDemonstrationChain(chainId)
+        },
       }),
       networkRoute({ apiUrl, nowMs }),
       sensorQr({ publicUrl, proxies, clockMs }),
@@ -118,10 +128,8 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   await stopped(stop)
 })
 
-function deploymentOf(value: unknown, key: string): AnyDeployment | undefined {
-  const place = placeOfDeployment(key)
-  return place === undefined ? undefined : parseDeploymentAt(place, value)
-}
+const deploymentOf = (value: unknown, key: string): Deployment | undefined =>
+  key === deploymentKey ? parseDeployment(value) : undefined
 
 /** Of a webhook, all that this process keeps in memory. */
 function ownerOf(value: unknown): { readonly account: string } | undefined {

@@ -1,4 +1,4 @@
-/** What is anchored for good, and what is not yet, as the anchor process keeps it. */
+/** What is final on the chain, and what is not yet, as the anchor process records it. */
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -18,13 +18,13 @@ import {
 import { buckets } from '../schemas/subjects.ts'
 
 export type AnchorStatus = {
-  /** The last batch that a finalized block holds; null: none does. */
+  /** The last batch in a finalized block; null: there is none. */
   readonly last: {
     readonly batch: number
     /** The time of that block. */
     readonly anchored_at: string
   } | null
-  /** Readings accepted and in no such batch. */
+  /** Readings that are accepted, but in no such batch. */
   readonly not_anchored: number
   /** The chain of the contract in use; null: there is no contract yet. */
   readonly chain_id: number | null

@@ -2,15 +2,15 @@
  * The worker of one partition.
  *
  *     recovering ──▶ working ──▶ stopping ──▶ stopped
- *                       └── fenced, or an error nobody foresaw ──▶ the process ends
+ *                       └── fenced, or an unforeseen error ──▶ the process ends
  *
  * Everything that is decided passes through one `concatMap`: batches, ticks and late verdicts, one
  * after the other, each committed before the next is decided. Where the process may die:
  *
  * - before the commit: RAW still holds the batch, the next start judges it again;
  * - after it: the log holds the decision; its events and refusals are copied again at the next
- *   start, which changes nothing where they had been copied; rows behind the snapshot's store
- *   position are written again, which changes nothing either.
+ *   start, which changes nothing where they had been copied; rows after the snapshot's store
+ *   position are written again, which is idempotent too.
  */
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import {
@@ -20,6 +20,7 @@ import {
   lastValueFrom,
   map,
   merge,
+  of,
   Subject,
   takeUntil,
   tap,
@@ -34,7 +35,7 @@ import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './
 import { CommitLine, noRaws } from './commit-line.ts'
 import { eventCopier } from './copies/copy-events.ts'
 import { rejectedCopier } from './copies/copy-rejected.ts'
-import { receiptTeller } from './copies/receipts.ts'
+import { receiptSender } from './copies/receipts.ts'
 import { RefusedKeys } from './copies/refused-keys.ts'
 import { rejectedBound } from './copies/rejected-bound.ts'
 import {
@@ -48,6 +49,7 @@ import {
   type Decider,
   decideBatch,
   decideLate,
+  decideMark,
   decideTick,
   type JudgedMessage,
   type LateVerdict,
@@ -57,6 +59,7 @@ import { purgeRaw } from './intake/purge-raw.ts'
 import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
 import { Listener, tickMs } from './listener.ts'
+import { Border } from './log/border.ts'
 import { type Recovered, recover } from './log/recover.ts'
 import { type SnapshotKeeper, snapshotKeeper } from './log/snapshot-keeper.ts'
 import { snapshotWriter } from './log/write-snapshot.ts'
@@ -99,7 +102,9 @@ export async function startPartition(
   const manager = await jetstreamManager(log.nc)
   const recovered = await recover(log.nc, partition)
   if (await context.isTaken(partition))
-    throw new TryAgain(`partition ${partition} was taken before work on it began: starting anew`)
+    throw new TryAgain(
+      `partition ${partition} was taken by another process before work on it began: starting again`,
+    )
   if (recovered.rawLost) {
     metrics.rawLost.inc()
     logger.error({ partition }, 'RAW lost its tail: resumed by time')
@@ -108,7 +113,7 @@ export async function startPartition(
     partition,
     fromSeq: recovered.rawFrom,
     nowMs: context.monotonicMs,
-    onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW anew'),
+    onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW again'),
   })
   return new WorkingPartition({ context, partition, recovered, manager, source })
 }
@@ -132,6 +137,7 @@ class WorkingPartition implements PartitionWorker {
   readonly #decider: Decider
   readonly #refused: RefusedKeys
   readonly #line: CommitLine
+  readonly #border: Border
   readonly #lane: LateLane
   readonly #snapshots: SnapshotKeeper
   readonly #lateWork = new Subject<Late>()
@@ -161,8 +167,10 @@ class WorkingPartition implements PartitionWorker {
       mayBeLate: this.#mayBeLate,
       mayList: createDayBook(mostListedADay),
       onNotListed: context.metrics.notListed,
+      leafVersion: () => this.#border.leafVersion,
     }
     this.#line = this.#openLine(recovered)
+    this.#border = this.#openBorder(recovered)
     this.#snapshots = this.#openSnapshots()
     const { lastSeq } = this.#line
     context.writer.assign(partition, Math.min(recovered.storePosition, lastSeq), lastSeq)
@@ -210,13 +218,29 @@ class WorkingPartition implements PartitionWorker {
       last,
       copyEvents: eventCopier(log, this.#context),
       copyRejected: rejectedCopier(log, bound),
-      tellReceipts: receiptTeller({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
+      sendReceipts: receiptSender({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
       onCommitted: (message, seq) => {
         writer.offer({ partition, seq, rows: message.readings })
         this.#lane.offer(seq, message.deferred)
         metrics.count(message)
       },
       monotonicMs,
+    })
+  }
+
+  #openBorder({ last }: Recovered): Border {
+    const { log, logger, marks } = this.#context
+    return new Border({
+      log,
+      marks,
+      last: last?.message,
+      commitMark: async () => {
+        const message = decideMark(this.#decider, this.#counters())
+        await this.#line.commit({ message, raws: noRaws })
+        logger.info({ partition: this.partition }, 'the mark is in the log: waiting for the others')
+      },
+      lastSeq: () => this.#line.lastSeq,
+      stop: AbortSignal.any([log.stop, this.#stopping.signal]),
     })
   }
 
@@ -273,11 +297,16 @@ class WorkingPartition implements PartitionWorker {
       map((verdicts): Work => ({ kind: 'late', late: verdicts })),
       takeUntil(this.#stopped),
     )
-    const work = merge(judged, ticks, late).pipe(concatMap((one) => this.#work(one)))
+    // one at once: a partition without readings need not wait for a tick to commit its mark
+    const work = merge(of<Work>({ kind: 'tick' }), judged, ticks, late).pipe(
+      concatMap((one) => this.#work(one)),
+    )
     return lastValueFrom(work, { defaultValue: undefined })
   }
 
   async #work(work: Work): Promise<void> {
+    // not passed: the worker stops; RAW and the log hold what is left, for the next one
+    if (!(await this.#border.pass())) return
     switch (work.kind) {
       case 'batch':
         await this.#workBatch(work.batch)

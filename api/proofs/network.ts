@@ -6,8 +6,7 @@
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
-import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
-import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
+import { type ContractVersion, contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import type { NetworkSettings } from '../config.ts'
 import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 

@@ -124,7 +124,7 @@ async function exportRows(
 
 /** On which chain a reader will have to look. */
 function noteChain({ index }: ExportBatches, note: (line: string) => void): void {
-  const chainId = index.deployment()?.chainId
+  const chainId = index.deployments()[0]?.chainId
   if (chainId !== undefined) note(`anchored on chain ${chainInWords(chainId)}`)
 }
 

@@ -18,7 +18,7 @@ type Seen = {
   readonly env: Environment
 }
 
-/** What a person sees when everything answers: where it is, and lines that work as printed. */
+/** What a person sees when everything answers: the addresses, and lines that work as printed. */
 export function printWelcome(
   { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
   { dataFolder, listen, isOwnChain, env }: Seen,
@@ -50,7 +50,7 @@ export function printWelcome(
     `  data     ${folder}`,
     '',
     ...(listen === undefined
-      ? ['All of it listens on this machine alone; --listen ADDRESS lets sensors in from outside.']
+      ? ['All of it listens only on this machine; --listen ADDRESS lets sensors in from outside.']
       : listenLines(listen, env)),
     '',
     'Try:',
@@ -58,13 +58,13 @@ export function printWelcome(
     curl('/v1/readings?limit=5'),
     curl('/v1/areas'),
     '',
-    'Ctrl-C stops all of it; the next start goes on with the same data.',
+    'Ctrl-C stops all of it; the next start continues with the same data.',
     '',
   ]
   for (const line of lines) print(line)
 }
 
-/** Which addresses people and sensors outside are told. */
+/** The addresses for people and sensors outside. */
 function listenLines(listen: string, env: Environment): readonly string[] {
   const isEvery = ['0.0.0.0', '::'].includes(listen)
   const outside = Object.values(networkInterfaces())

@@ -16,13 +16,13 @@ const answerWithinMs = 5 * secondMs
 
 /** The API's own answer about the network, at the address that the dashboard's host has for it too. */
 export function networkRoute({ apiUrl, nowMs }: Options): DashboardRoute {
-  const cached = createCache({ forMs: keptMs, most: 1, nowMs })
+  const keep = createCache({ forMs: keptMs, most: 1, nowMs })
   return {
     method: 'GET',
     path: '/.well-known/airproof.json',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx) => {
-      const body = await cached({ what: 'network' }, () => askNetwork(apiUrl))
+      const body = await keep({ what: 'network' }, () => askNetwork(apiUrl))
       const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
       ctx.set({ 'cache-control': 'no-cache', etag })
       ctx.type = 'application/json'

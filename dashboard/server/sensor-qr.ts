@@ -25,7 +25,7 @@ export function sensorQr({ publicUrl, proxies, clockMs }: Options): DashboardRou
   return {
     method: 'GET',
     path: '/sensors/:id/qr.svg',
-    needs: 'nobody',
+    needs: 'none',
     handle: (ctx) => {
       const id: string = ctx['params'].id
       if (Array.from(id).length > longestId)

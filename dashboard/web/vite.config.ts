@@ -5,7 +5,7 @@ import { leanLeaflet, leanUplot } from './lean-libraries.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** The verifier stands beside the pages byte for byte as it is published, never bundled. */
+/** The verifier is beside the pages byte for byte as published, never bundled. */
 const verifier: Plugin = {
   name: 'airproof-verifier',
   generateBundle() {
@@ -38,7 +38,9 @@ const lean: readonly Plugin[] = [
   },
 ]
 
-/** Of the tables of quantities and of event kinds pages show the words: what rules need stays out. */
+/**
+ * Pages show only the words in the tables of quantities and event kinds: the other fields are cut.
+ */
 const tables: Plugin = {
   name: 'airproof-tables',
   enforce: 'pre',
@@ -50,8 +52,8 @@ const tables: Plugin = {
 }
 
 /**
- * What nobody needs before they go there; the rest is one file. Main takes first, for a group brings
- * along what it imports.
+ * The parts that are needed only when visited; the rest is one file. Main is first, because a group
+ * also takes what it imports.
  */
 const chunks = [
   {
@@ -66,7 +68,7 @@ const chunks = [
 export default defineConfig({
   root: at('.'),
   plugins: [verifier, baseStyle, tables, ...lean],
-  // said here, for the tests' NODE_ENV would ask for the larger form
+  // set here, because the tests' NODE_ENV would select the larger form
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   resolve: {
     alias: [
@@ -77,9 +79,9 @@ export default defineConfig({
     outDir: 'dist',
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // data: addresses are no use under the policy of the pages for anything but images
+    // the pages' policy allows data: addresses only for images
     assetsInlineLimit: 0,
-    // few files: each is compressed by itself, and small ones badly
+    // few files: each is compressed separately, and small ones badly
     cssCodeSplit: false,
     rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },

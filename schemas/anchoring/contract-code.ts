@@ -16,3 +16,5 @@ export const contractCodes = {
 } as const satisfies Readonly<
   Record<number, { readonly hash: Hex; readonly ownerAt: readonly number[] }>
 >
+
+export type ContractVersion = keyof typeof contractCodes

@@ -11,7 +11,7 @@ import { applicationId, schemaSql, schemaVersion } from './schema.ts'
 
 export type Cell = SQLOutputValue
 export type Row = readonly Cell[]
-export type Param = number | string | null
+export type Param = number | string | Uint8Array | null
 
 export type SqliteFile = Disposable & {
   readonly run: (sql: string, ...params: readonly Param[]) => void
@@ -31,6 +31,8 @@ export type SqliteFile = Disposable & {
 export const numberOf = (cell: Cell | undefined): number =>
   typeof cell === 'number' ? cell : Number.NaN
 export const textOf = (cell: Cell | undefined): string => (typeof cell === 'string' ? cell : '')
+export const bytesOf = (cell: Cell | undefined): Uint8Array | undefined =>
+  cell instanceof Uint8Array ? cell : undefined
 
 /** How long a writer waits for another process's transaction. */
 const busyMs = 10_000
@@ -43,7 +45,7 @@ const busyMs = 10_000
 const checkpointPages = 16_000
 
 /**
- * @param say hears what is done to a file of an earlier version
+ * @param say receives a line for each step when a file of an earlier version is brought up
  * @throws StoreUnavailable where `readOnly` finds nothing yet (its writer makes the file, or brings it up)
  * @throws StoreMisconfigured where the file is another program's, or of a later version
  */
@@ -97,7 +99,7 @@ function prepareForWriting(db: DatabaseSync, file: string, say: (line: string) =
   }
 }
 
-/** Of two that make a new file at once the second is told "busy" at once, however long it would wait. */
+/** Of two processes that create a file together, the second gets "busy" at once, whatever its timeout. */
 function enterWal(db: DatabaseSync): void {
   const deadlineMs = performance.now() + busyMs
   for (;;) {

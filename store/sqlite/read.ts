@@ -1,10 +1,20 @@
+import {
+  type DeviceSignature,
+  isSignatureAlgorithm,
+  signatureAlgorithms,
+} from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues } from '../../core/air/values.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
 import type { SqliteCalls } from './calls.ts'
-import { numberOf, type Row, type SqliteFile, textOf } from './file.ts'
-import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
-import { readingColumns } from './schema.ts'
+import { bytesOf, type Cell, numberOf, type Row, type SqliteFile, textOf } from './file.ts'
+import { keyWidth, nameTable, type PackedReadings, valuesAt } from './pack.ts'
+import { readingColumns, signatureColumns } from './schema.ts'
 
-export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
+export type SqliteReads = Pick<
+  SqliteCalls,
+  'existing' | 'range' | 'rangeAll' | 'seedLatest' | 'signature'
+>
 
 export function sqliteReads(db: SqliteFile): SqliteReads {
   const sensorNames = names(db, 'select id from sensor where n = ?')
@@ -14,29 +24,35 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
     return row === undefined ? undefined : numberOf(row[0])
   }
 
-  /** @param rows of `readingColumns`, or undefined where a key has none */
+  /** @param rows of `readingColumns` and the device, or undefined where a key has none */
   const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
     const sensors = nameTable<number>()
     const areas = nameTable<number>()
-    const cells = new Float64Array(rows.length * readingWidth)
+    const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), fewestWidth)
+    const cells = new Float64Array(rows.length * width)
+    const devices: { readonly row: number; readonly device: Hex }[] = []
     for (const [i, row] of rows.entries()) {
-      const at = i * readingWidth
+      const at = i * width
       if (row === undefined) {
         cells[at] = Number.NaN
         continue
       }
       cells[at] = sensors.indexOf(numberOf(row[0]))
       cells[at + 1] = areas.indexOf(numberOf(row[1]))
-      for (let column = 2; column < readingWidth; column++) {
+      for (let column = 2; column < width; column++) {
         cells[at + column] = numberOf(row[column])
       }
+      const device = bytesOf(row[readingColumns.length])
+      if (device !== undefined) devices.push({ row: i, device: toHex(device) })
     }
     return {
       // only canonical ids were ever written
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       sensors: sensors.names.map(sensorNames) as SensorId[],
       areas: areas.names.map(areaNames),
+      width,
       cells,
+      devices,
     }
   }
 
@@ -72,6 +88,12 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
             ),
       ),
 
+    signature: (sensor, timeMs) => {
+      const s = sensorNumber(sensor)
+      const [row] = s === undefined ? [] : db.all(selectSignature, s, timeMs)
+      return row && signatureOf(row)
+    },
+
     seedLatest: () =>
       db.transaction('read', () =>
         pack(
@@ -83,6 +105,11 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
   }
 }
 
+const fewestWidth = valuesAt + fewestValues
+/** Without the nulls that it ends with. */
+const widthOf = (row: Row | undefined): number =>
+  (row?.findLastIndex((cell, at) => cell !== null && at < readingColumns.length) ?? -1) + 1
+
 /** Names by number, kept: they never change. */
 function names(db: SqliteFile, sql: string): (n: number) => string {
   const known = new Map<number, string>()
@@ -93,7 +120,26 @@ function names(db: SqliteFile, sql: string): (n: number) => string {
   }
 }
 
-const columns = readingColumns.map((name) => `r.${name}`).join(', ')
+/** @param row of `signatureColumns` */
+function signatureOf([, , byte, key, signature, text]: Row): DeviceSignature | undefined {
+  const algorithm = Object.keys(signatureAlgorithms).find(
+    (name) => isSignatureAlgorithm(name) && signatureAlgorithms[name] === byte,
+  )
+  if (!isSignatureAlgorithm(algorithm)) return undefined
+  return {
+    algorithm,
+    publicKey: base64Of(key),
+    signature: base64Of(signature),
+    text: textOf(text),
+  }
+}
+
+const base64Of = (cell: Cell | undefined): string =>
+  Buffer.from(bytesOf(cell) ?? new Uint8Array()).toString('base64')
+
+const columns = [...readingColumns, 'device'].map((name) => `r.${name}`).join(', ')
+
+const selectSignature = `select ${signatureColumns.join(', ')} from signature where s = ? and t = ?`
 
 const selectAt = `select ${columns} from reading r where r.s = ? and r.t = ?`
 const selectRange = `select ${columns} from reading r

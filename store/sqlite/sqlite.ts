@@ -62,7 +62,7 @@ export async function openSqliteStore({
     within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
-    // not behind the writes: a long batch is no sign of trouble
+    // not queued after the writes: a long batch does not mean trouble
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
   }
@@ -79,6 +79,7 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
       present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor], how)),
     at: async (sensor, timeMs) =>
       present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1], how))[0],
+    signature: async (sensor, timeMs) => reader.call('signature', [sensor, timeMs], how),
     computeBuckets: async (area, fromMs, toMs, size) =>
       unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]], how)),
     computeOverall: async (area, fromMs, toMs) =>

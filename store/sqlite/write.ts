@@ -1,6 +1,8 @@
+import { signatureAlgorithms } from '../../core/air/device-signature.ts'
+import { hashBytes } from '../../core/hex.ts'
 import { numberOf, type SqliteFile } from './file.ts'
-import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
-import { type RollupTable, readingColumns, statColumns } from './schema.ts'
+import { type PackedReadings, type PackedStats, statsWidth } from './pack.ts'
+import { type RollupTable, readingColumns, signatureColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void
@@ -17,21 +19,38 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
   const stoodIn = new Set<number>()
 
   return {
-    writeBatch: ({ sensors: ids, areas: names, cells }) => {
+    writeBatch: ({ sensors: ids, areas: names, width, cells, devices }) => {
       const newPairs = new Set<number>()
+      const upsert = upsertReading(width)
+      const params: (number | Uint8Array | null)[] = []
       const written = db.transaction('write', () => {
         const sensorNumbers = sensors.numbersOf(ids)
         const areaNumbers = areas.numbersOf(names)
-        for (let i = 0; i < cells.length; i += readingWidth) {
-          const s = sensorNumbers[cells[i]!]!
+        const deviceOf = new Map(devices.map((own) => [own.row, own]))
+        const sensorOf = (i: number): number => sensorNumbers[cells[i]!]!
+        // a sensor's rows one after the other: they lie on the same pages
+        const starts = Array.from({ length: cells.length / width }, (_, row) => row * width)
+        for (const i of starts.toSorted((a, b) => sensorOf(a) - sensorOf(b))) {
+          const s = sensorOf(i)
           const a = areaNumbers[cells[i + 1]!]!
           const pair = a * 2 ** 32 + s
           if (!stoodIn.has(pair) && !newPairs.has(pair)) {
             db.run(insertSensorArea, a, s)
             newPairs.add(pair)
           }
+          const own = deviceOf.get(i / width)
+          params[0] = s
+          params[1] = a
+          params[2] = own ? hashBytes(own.device) : null
           // NaN binds as null
-          db.run(upsertReading, s, a, ...cells.subarray(i + 2, i + readingWidth))
+          for (let column = 2; column < width; column++) params[column + 1] = cells[i + column]!
+          db.run(upsert, ...params)
+          if (own?.signed !== undefined) {
+            const { algorithm, publicKey, signature, text } = own.signed
+            const byte = signatureAlgorithms[algorithm]
+            const [key, bytes] = [fromBase64(publicKey), fromBase64(signature)]
+            db.run(upsertSignature, s, cells[i + 2]!, byte, key, bytes, text)
+          }
         }
         return { sensorNumbers, areaNumbers }
       })
@@ -77,14 +96,29 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
   }
 }
 
-const upsertReading = `
-insert into reading(${readingColumns.join(', ')})
-values (${readingColumns.map(() => '?').join(', ')})
+const fromBase64 = (text: string): Uint8Array => Buffer.from(text, 'base64')
+
+/** @param given those that have a value: the others are null, also where they were not before */
+const upsertInto = (
+  table: string,
+  columns: readonly string[],
+  given: readonly string[] = columns,
+): string => `
+insert into ${table}(${given.join(', ')})
+values (${given.map(() => '?').join(', ')})
 on conflict(s, t) do update set
-  ${readingColumns
+  ${columns
     .filter((name) => name !== 's' && name !== 't')
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')}`
+/** @param width how many of `readingColumns` are given, after sensor, area and device */
+const upsertReading = (width: number): string =>
+  upsertInto(
+    'reading',
+    [...readingColumns, 'device'],
+    ['s', 'a', 'device', ...readingColumns.slice(2, width)],
+  )
+const upsertSignature = upsertInto('signature', signatureColumns)
 
 const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'
 

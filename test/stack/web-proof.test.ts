@@ -74,8 +74,8 @@ test.skipIf(chromiumMissing !== undefined)(
         page.waitForEvent('download'),
         page.getByRole('link', { name: 'Keep the proof as a file' }).click(),
       ])
-      const kept = readFileSync(await download.path(), 'utf8')
-      expect(kept).toBe(await (await fetch(api.url + link)).text())
+      const saved = readFileSync(await download.path(), 'utf8')
+      expect(saved).toBe(await (await fetch(api.url + link)).text())
 
       await page.setInputFiles('input[type=file]', file)
       await page.getByText('NGR-LOS-IKJ-021').waitFor()

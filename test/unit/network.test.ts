@@ -13,14 +13,16 @@ beforeAll(async () => {
 })
 
 test.each([
-  { version: 1, artifact: artifact1 },
-  { version: 2, artifact: artifact2 },
+  [1, artifact1],
+  [2, artifact2],
 ] as const)(
-  'the code of contract $version that a network names is the one that the compiler makes',
-  ({ version, artifact }) => {
+  'the code of contract %i that a network names is the one that the compiler makes',
+  (version, artifact) => {
     const code = Buffer.from(artifact.deployedBytecode.slice(2), 'hex')
-    const hash = toHex(keccak(code))
-    expect(contractCodes[version]).toEqual({ hash, ownerAt: artifact.immutables })
+    expect(contractCodes[version]).toEqual({
+      hash: toHex(keccak(code)),
+      ownerAt: artifact.immutables,
+    })
   },
 )
 

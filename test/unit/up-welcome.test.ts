@@ -19,8 +19,8 @@ const welcome = (listen: string | undefined, env = {}, isOwnChain = true): strin
   return lines.join('\n')
 }
 
-test('on this machine alone it says how sensors are let in', () => {
-  expect(welcome(undefined)).toContain('listens on this machine alone; --listen ADDRESS')
+test('listening only on this machine it shows how sensors are let in', () => {
+  expect(welcome(undefined)).toContain('listens only on this machine; --listen ADDRESS')
   expect(welcome(undefined)).not.toContain('AIRPROOF_PUBLIC_URL')
 })
 
@@ -29,7 +29,7 @@ test('the chain that it runs is called a demonstration chain, and another one is
   expect(welcome(undefined, {}, false)).toContain('8545 (contract 0x12)')
 })
 
-test('where others reach it, it says at which address, and that links need a name', () => {
+test('where others reach it, it shows the address, and that links need a name', () => {
   expect(welcome('192.0.2.7')).toContain('All of it listens on 192.0.2.7')
   expect(welcome('192.0.2.7')).toContain('set AIRPROOF_PUBLIC_URL')
   const named = { AIRPROOF_PUBLIC_URL: 'https://air.example' }

@@ -8,7 +8,7 @@ import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { longWords } from '../sensor/words.ts'
 import { isHash, questionOf } from './check-words.ts'
@@ -25,12 +25,12 @@ type CheckedProps = {
   readonly link?: string | null | undefined
 }
 
-/** What the verifier says about a file, step by step. */
+/** The verifier's result for a file, step by step. */
 export function Checked({ bundle, explorerUrl, link }: CheckedProps) {
   const typed = useSignal('')
   const blockHash = typed.value.trim().toLowerCase()
   const isUsable = blockHash === '' || isHash(blockHash)
-  const { value, error } = useAsked(
+  const { value, error } = useAnswer(
     async () => verify(bundle.bytes, isUsable ? blockHash : ''),
     [bundle, isUsable ? blockHash : ''],
   )
@@ -95,7 +95,7 @@ function Verdict({ verification }: { readonly verification: Verification }) {
       ) : (
         <p>
           {failed === undefined
-            ? 'The file is no proof.'
+            ? 'The file is not a proof.'
             : `${questionOf(failed.name)} ${failed.why}`}
         </p>
       )}
@@ -171,7 +171,7 @@ type AnchorProps = {
 }
 
 function Anchor({ block, explorerUrl }: AnchorProps) {
-  // without an explorer the API links to this page, which the reader is on already
+  // without an explorer the API links to this page, which is open already
   const isElsewhere = explorerUrl !== undefined && !explorerUrl.includes('/proof/')
   return (
     <section class="card" aria-labelledby="anchor">

@@ -6,7 +6,7 @@ import { Aqi } from '../../parts/aqi.tsx'
 import { Demonstration } from '../../parts/proof-link.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { getReadings, type Reading } from './sensor-data.ts'
 import { proofWords, shortWords, wordsOfFlag } from './words.ts'
@@ -22,7 +22,7 @@ const noticed: Column<Reading> = {
   cell: ({ quality }) => quality.map(wordsOfFlag).join('; '),
 }
 
-/** A column for each quantity that one of the readings has: the basic five always. */
+/** A column for each quantity in the readings: the basic five always. */
 const columnsOf = (readings: readonly Reading[]): readonly Column<Reading>[] => [
   ...before,
   ...quantityNames
@@ -54,7 +54,7 @@ function ProofLink({ reading }: { readonly reading: Reading }) {
 
 /** The newest readings, more on demand, and all of them as a file. */
 export function ReadingsCard({ id }: { readonly id: string }) {
-  const first = useAsked(async (signal) => getReadings({ id, limit: pageSize, signal }), [id])
+  const first = useAnswer(async (signal) => getReadings({ id, limit: pageSize, signal }), [id])
   const [more, setMore] = useState<{
     readonly readings: readonly Reading[]
     readonly cursor: string | null

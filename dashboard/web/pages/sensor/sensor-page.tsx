@@ -6,7 +6,7 @@ import { Aqi } from '../../parts/aqi.tsx'
 import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { duration } from '../../parts/times.ts'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
 import { When } from '../../parts/when.tsx'
 import { HistoryCard } from './history-card.tsx'
@@ -15,12 +15,12 @@ import './sensor.css'
 import { getSensor, type Reading, type SensorNow } from './sensor-data.ts'
 import { longWords, pollutantWords, wordsOfFlag } from './words.ts'
 
-/** One sensor: now, over a day or a week, and reading by reading with its proof. */
+/** One sensor: now, over a day or a week, and each reading with its proof. */
 export function SensorPage({ params }: PageProps) {
   const id = params['id'] ?? ''
-  const asked = useAsked(async (signal) => getSensor({ id, signal }), [id])
-  useEvery(20_000, asked.again)
-  const { value: sensor, error, again } = asked
+  const answer = useAnswer(async (signal) => getSensor({ id, signal }), [id])
+  useEvery(20_000, answer.again)
+  const { value: sensor, error, again } = answer
   if (sensor === undefined) {
     return (
       <>
