@@ -1104,7 +1104,7 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
 
 function madeBy({ sensor_id: sensor, device }, isMade) {
   if (device === null) {
-    return `that sensor ${sensor} sent it: it is not signed, so the operator could have made it up`
+    return 'that the sensor sent it: it is not signed, so the operator could have made it up'
   }
   const key = `that the ${device.algorithm} key ${device.public_key}`
   return isMade

@@ -160,7 +160,7 @@ func inWords(of *bundle, named pins) []string {
 	say("on trust: contract %s has the code of version 2, which takes no number twice and leaves none out", anchor.Contract)
 	say("on trust: the sensor has no second reading of the same time under another number")
 	if reading.Device == nil {
-		say("on trust: sensor %s sent it: it is not signed, so the operator could have made it up", reading.SensorID)
+		say("on trust: the sensor sent it: it is not signed, so the operator could have made it up")
 	} else {
 		say("on trust: the %s key %s is that of sensor %s", reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID)
 		if last := len(reading.Values) - 1; last >= 0 && reading.Values[last][0] >= int64(len(quantities)) {

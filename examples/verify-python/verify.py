@@ -982,8 +982,7 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield ('on trust: the sensor has no second reading of the same time under another number; '
                '`airproof audit` checks that')
         if signed is None:
-            yield (f'on trust: sensor {reading["sensor_id"]} sent it: it is not signed, so the operator could have '
-                   'made it up')
+            yield 'on trust: the sensor sent it: it is not signed, so the operator could have made it up'
         else:
             yield (f'on trust: the {signed["algorithm"]} key {signed["public_key"]} is that of sensor '
                    f'{reading["sensor_id"]}: the registry of the network names it')
