@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -21,6 +22,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const isNewEnough = major > 24 || (major === 24 && minor >= 12)
 
 if (isNewEnough) {
+  keepCompiled()
   const { main } = await import('../cli/main.ts')
   process.exitCode = await main(process.argv.slice(2))
 } else {
@@ -32,6 +34,18 @@ if (isNewEnough) {
     )
     process.exitCode = 1
   }
+}
+
+/**
+ * Half of a start is taking the types out and compiling. Node keeps the result of both in a folder that
+ * only those may write to who may also write the code; where we may not, it does without.
+ */
+function keepCompiled() {
+  const folder = new URL('../node_modules/.cache/airproof', import.meta.url)
+  // oxlint-disable-next-line node/no-process-env -- where Node's threads look for it
+  const { env } = process
+  env.NODE_COMPILE_CACHE ??= fileURLToPath(folder)
+  enableCompileCache(env.NODE_COMPILE_CACHE)
 }
 
 function handOver(node) {

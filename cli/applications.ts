@@ -125,7 +125,8 @@ function checkedId(text: string): string {
   )
 }
 
-function fieldsOf(texts: readonly string[]): Application['fields'] {
+/** What `--field` says, once for each. @throws WrongUsage */
+export function fieldsOf(texts: readonly string[]): Application['fields'] {
   const fields: { [Name in QuantityName]?: string } = {}
   for (const text of texts) {
     const [given = '', ...rest] = text.split('=')

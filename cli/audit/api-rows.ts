@@ -3,7 +3,7 @@ import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { toHundredths } from '../../core/air/hundredths.ts'
 import { flagNames, maskOf } from '../../core/air/quality.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
-import { trimmed } from '../../core/air/values.ts'
+import { trimmed, type Values } from '../../core/air/values.ts'
 import { isHash } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
@@ -65,7 +65,6 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
   const query = new URLSearchParams({ timestamp })
   const path = `/v1/readings/${encodeURIComponent(sensor)}/verify?${query.toString()}`
   const verified = await ask(path)
-  const values = trimmed(quantityNames.map((name) => hundredthsOf(field(shown, name))))
   const aqi = field(shown, 'aqi')
   const proven = field(verified, 'reading')
   const row = {
@@ -74,7 +73,7 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
     sensor: sensor as AuditedRow['sensor'],
     timeMs,
     seq: Number(field(proven, 'seq')),
-    values,
+    values: shownValues(shown),
     aqi: typeof aqi === 'number' ? aqi : null,
   }
   return field(proven, 'leaf_version') === 2 ? { ...row, ...moreOfLeaf2(shown, proven) } : row
@@ -92,6 +91,10 @@ function moreOfLeaf2(shown: unknown, proven: unknown) {
     ...(typeof device === 'string' && isHash(device) && { device }),
   }
 }
+
+/** @param shown a reading as /v1 shows it */
+export const shownValues = (shown: unknown): Values =>
+  trimmed(quantityNames.map((name) => hundredthsOf(field(shown, name))))
 
 const hundredthsOf = (value: unknown): number | null =>
   typeof value === 'number' ? (toHundredths(value) ?? null) : null

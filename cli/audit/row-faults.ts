@@ -4,7 +4,7 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { flagsFault } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
-import { valueOf } from '../../core/air/values.ts'
+import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 
 /** Rows whose area is not that of the place where the registry says that the sensor stood. */
@@ -44,7 +44,7 @@ export function checkRules() {
 }
 
 function faultOf(row: Reading): string | undefined {
-  const index = usAqiOf(valueOf(row.values, 'pm25'), valueOf(row.values, 'pm10'))
+  const index = usAqiOf(pm25Of(row.values), pm10Of(row.values))
   return index === row.aqi
     ? flagsFault(row)
     : `the index ${row.aqi ?? 'none'}, where its values give ${index ?? 'none'}`

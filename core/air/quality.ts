@@ -5,7 +5,7 @@
  */
 import { type QuantityName, quantities, type UsualName } from './quantities.ts'
 import type { Reading } from './reading.ts'
-import { trimmed, type Values, valueOf } from './values.ts'
+import { pm10Of, pm25Of, trimmed, type Values, valueOf } from './values.ts'
 
 export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
 
@@ -109,8 +109,8 @@ const without = (raw: Values, dropped: number): Values =>
   trimmed(raw.map((value, id) => (dropped & droppedMasks[id]! ? null : value)))
 
 function particleBits(values: Values): number {
-  const pm25 = valueOf(values, 'pm25')
-  const pm10 = valueOf(values, 'pm10')
+  const pm25 = pm25Of(values)
+  const pm10 = pm10Of(values)
   let bits = 0
   if ((pm25 !== null && pm25 > highPm) || (pm10 !== null && pm10 > highPm)) bits |= bit.pmHigh
   if (pm25 === saturatedPm || pm10 === saturatedPm) bits |= bit.pmSaturated

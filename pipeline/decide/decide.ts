@@ -8,7 +8,7 @@ import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues, sameValues, valueOf } from '../../core/air/values.ts'
+import { fewestValues, humidityOf, sameValues } from '../../core/air/values.ts'
 import {
   applyLate,
   applyNewer,
@@ -198,7 +198,7 @@ const heard = createOutcome()
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
   const slot = slotOf(state, believed.sensor)
-  const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
+  const isStuck = humidityRun(state, slot, humidityOf(believed.values)) >= stuckAfter
   const seq = seqOf(state.partition, n)
   const flags = isStuck ? believed.flags | stuckMask : believed.flags
   const reading = numbered(believed, seq, flags, draft.leafVersion)

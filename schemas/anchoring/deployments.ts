@@ -11,11 +11,11 @@
  * not ours anchors batch 8 again: from then on that one counts, and the old one's does not.
  */
 
-import { Ajv } from 'ajv'
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOfRecord } from '../../core/proof/batch.ts'
 import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { checkOf } from '../check.ts'
 import {
   type Deployment,
   deploymentKey,
@@ -78,7 +78,7 @@ export function placeOfDeployment(key: string): number | undefined {
 export const parseDeploymentAt = (k: number, value: unknown): AnyDeployment | undefined =>
   k === 1 ? parseDeployment(value) : parseDeployment2(value)
 
-const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2Schema)
+const isDeployment2 = checkOf<Deployment2>(deployment2Schema)
 
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined

@@ -1,9 +1,9 @@
-import { Ajv } from 'ajv'
 import { areaFault } from '../../core/air/area.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { serialFault } from '../../core/device-topics.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { dayMs, secondMs } from '../../core/time.ts'
+import { checkOf } from '../check.ts'
 import { type Device, type SensorEntry, sensorSchema } from './sensor.ts'
 
 export type RegisteredSite = {
@@ -28,7 +28,7 @@ export type RegisteredSensor = {
   readonly flood?: { readonly perSecond: number; readonly burst: number }
 }
 
-const isEntry = new Ajv({ strict: true, allowUnionTypes: true }).compile<SensorEntry>(sensorSchema)
+const isEntry = checkOf<SensorEntry>(sensorSchema)
 
 /** What is wrong with a registry entry, for people, or undefined. */
 export function entryFault(value: unknown, rules: SensorIdRules): string | undefined {

@@ -3,10 +3,11 @@
  * below 512 KB and any language can read the log. What the next worker needs without parsing is in
  * headers (`logHeaders`).
  */
-import { Ajv } from 'ajv'
+
 import type { FromSchema } from 'json-schema-to-ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/log-message.ts'
+import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
 import { assertKnown } from '../formats.ts'
 import {
@@ -190,10 +191,9 @@ function version3Of({ readings, deferred, isMark }: LogMessage): Version3 {
   }
 }
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true })
-const isV1 = ajv.compile<Body<1, RowV1>>(readingsSchemaV1)
-const isV2 = ajv.compile<Body<2, RowV2>>(readingsMessageSchema)
-const isV3 = ajv.compile<Body<3, RowV2> & Version3>(readingsSchemaV3)
+const isV1 = checkOf<Body<1, RowV1>>(readingsSchemaV1)
+const isV2 = checkOf<Body<2, RowV2>>(readingsMessageSchema)
+const isV3 = checkOf<Body<3, RowV2> & Version3>(readingsSchemaV3)
 
 /**
  * The body of a READINGS message, its rows read by its version.

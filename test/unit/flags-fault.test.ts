@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { flagsFault, judgeValues, maskOf } from '../../core/air/quality.ts'
+import { quantities } from '../../core/air/quantities.ts'
 import { valued } from '../support/readings.ts'
 
 const faultOf = (values: Readonly<Record<string, number>>, flags: number): string | undefined =>
@@ -24,7 +25,10 @@ test('what only the raw message or former readings show is not held against the 
 })
 
 test('a value that is there was not dropped, and one that no sensor measures is never there', () => {
-  expect(faultOf({ pm25: 1_000 }, maskOf('dropped_pm25'))).toBe('pm25 marked as dropped, and there')
+  for (const { name, hard } of quantities)
+    expect(faultOf({ [name]: hard.low }, maskOf(`dropped_${name}`))).toMatch(
+      RegExp(`^${name} marked as dropped, and there$|^flags `),
+    )
   expect(faultOf({ pm25: 1_000, humidity: 20_000 }, 0)).toBe(
     'values that no sensor measures (dropped_humidity)',
   )
