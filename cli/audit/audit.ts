@@ -199,11 +199,24 @@ async function rowSource(
     ...(deep && { deep }),
     read: async function* () {
       // whatever time a row was made up for, it is among them
-      for await (const page of allRows(store, 0, latestMs)) {
+      for await (const page of readAhead(allRows(store, 0, latestMs))) {
         deep?.see(page)
         yield page
       }
     },
+  }
+}
+
+/** The store reads the next page while the one before is hashed. */
+async function* readAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = pages.next()
+  for (;;) {
+    const { done, value } = await next
+    if (done === true) return
+    next = pages.next()
+    // it is awaited above; a failure meanwhile must not count as unhandled
+    next.catch(() => undefined)
+    yield value
   }
 }
 
