@@ -66,7 +66,14 @@ function verdictLines(report: AuditReport): readonly string[] {
       : rows.all
         ? `GREEN. No anchored reading${hasExpired ? ' that the store must still have' : ''} is missing, and none was changed, added or numbered twice.`
         : 'GREEN. The rows of the sample are what was anchored.'
-  return [verdict, ...coverageLines(covers)]
+  const abandoned = report.contracts.reduce((sum, one) => sum + one.abandoned_readings, 0)
+  return [
+    verdict,
+    ...(abandoned > 0
+      ? [`Not covered: ${abandoned} readings of abandoned batches, which do not count any more.`]
+      : []),
+    ...coverageLines(covers),
+  ]
 }
 
 /** What was covered, for each version of batches where there are two. */

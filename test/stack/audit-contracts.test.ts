@@ -246,6 +246,9 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
     { contract: old, first_batch: 1, anchors: 2, abandoned: 1, abandoned_readings: 2 },
     { contract: recovered.contract, first_batch: 3, anchors: 1, abandoned: 0 },
   ])
+  expect(auditLines(report)).toContain(
+    'Not covered: 2 readings of abandoned batches, which do not count any more.',
+  )
   // the newest is the one to name; of a former one nothing says which contract follows it
   expect((await network.run({ contract: recovered.contract })).report).toMatchObject({
     ok: true,
