@@ -37,6 +37,8 @@ export type Check = {
     | 'format'
     | 'pins'
     | 'leaf'
+    | 'signed text'
+    | 'signature'
     | 'path'
     | 'batch'
     | 'head'
@@ -50,13 +52,31 @@ export type Check = {
   readonly why: string
 }
 
-/** What a leaf holds of a reading's values; null: not measured. */
+/** What a leaf of version 1 holds of a reading's values; null: not measured. */
 export type LeafValues = {
   readonly [Name in 'pm25' | 'pm10' | 'co2' | 'temperature' | 'humidity']: number | null
 }
 
-/** Values in their units. */
+/** What version 2 may hold beside. */
+type LaterName =
+  | 'pm1'
+  | 'pm4'
+  | 'pressure'
+  | 'no2'
+  | 'o3'
+  | 'co'
+  | 'so2'
+  | 'voc_index'
+  | 'nox_index'
+  | 'tvoc'
+  | 'noise'
+
+/** Values in their units. Area and flags are proven by version 2 alone, as are more values. */
 export type ProvenReading = LeafValues & {
+  readonly [Name in LaterName]?: number
+} & {
+  readonly area?: string
+  readonly flags?: number
   readonly sensor_id: string
   readonly timestamp: string
   readonly seq: number
@@ -82,6 +102,8 @@ export type Verification = {
   readonly demonstration: boolean
   /** Refused only because the node that was named gave no answer. */
   readonly unreachable: boolean
+  /** In words, what is proven; empty where the bundle is refused. */
+  readonly proves: readonly string[]
   /** In words, what is left to trust; empty where the bundle is refused. */
   readonly trusts: readonly string[]
   /** Both null where the bundle is refused. */
@@ -106,12 +128,30 @@ export type BundleReading = LeafValues & {
   readonly aqi: number | null
 }
 
+/** The same of version 2. */
+export type BundleReading2 = {
+  readonly sensor_id: string
+  readonly time_ms: number
+  readonly seq: number
+  readonly area: string
+  readonly flags: number
+  readonly values: readonly (readonly [id: number, hundredths: number])[]
+  readonly aqi: number | null
+  readonly device: {
+    readonly algorithm: 'ed25519' | 'p256'
+    readonly public_key: string
+    readonly signature: string
+    readonly text: string
+  } | null
+}
+
 /** The leaf of a bundle's `reading`, from its values alone. @param version of the leaf, 1 unless given */
-export function leafOf(reading: BundleReading, version?: number): string
+export function leafOf(reading: BundleReading, version?: 1): string
+export function leafOf(reading: BundleReading2, version: 2): string
 
 /** By `format`: the versions of leaf and header that a bundle holds. */
 export const bundleVersions: ReadonlyMap<string, { readonly leaf: number; readonly header: number }>
-/** The values that a leaf holds, in the order of its words. */
+/** The values of a leaf: of version 1 in the order of its words, of version 2 by their ids. */
 export const leafVersions: ReadonlyMap<number, readonly string[]>
 /** The fields of a header, each with its type, in the order of its words. */
 export const headerVersions: ReadonlyMap<number, string>

@@ -209,13 +209,28 @@ function trieValue(root, index, nodes) {
 // A line per version. A line never changes, and none is taken out: a file that was handed out stays valid.
 
 /** By `format`: the versions of leaf and header that a bundle holds. */
-export const bundleVersions = new Map([['airproof.proof.v1', { leaf: 1, header: 1 }]])
-/** The values that a leaf holds, in the order of its words. */
-export const leafVersions = new Map([[1, ['pm25', 'pm10', 'co2', 'temperature', 'humidity']]])
+export const bundleVersions = new Map([
+  ['airproof.proof.v1', { leaf: 1, header: 1 }],
+  ['airproof.proof.v2', { leaf: 2, header: 2 }],
+])
+const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
+/** The values of a leaf: of version 1 in the order of its words, of version 2 by their ids. It may hold ids that have no name yet. */
+export const leafVersions = new Map([
+  [1, basic],
+  [
+    2,
+    // biome-ignore format: one line per version
+    [...basic, 'pm1', 'pm4', 'pressure', 'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise'],
+  ],
+])
 /** The fields of a header, each with its type, in the order of its words; arrays come last. */
 export const headerVersions = new Map([
   [
     1,
+    'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
+  ],
+  [
+    2,
     'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
   ],
 ])
@@ -235,21 +250,60 @@ function versionOf(format) {
 // --- the format ---------------------------------------------------------------------------------
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0
-const isValue = (value) => value === null || Number.isSafeInteger(value)
-const isAqi = (value) => value === null || (isCount(value) && value <= 65_535)
 const matches = (pattern) => (value) => typeof value === 'string' && pattern.test(value)
 const isHash = matches(/^0x[0-9a-f]{64}$/)
 const isBytes = matches(/^0x(?:[0-9a-f]{2})+$/)
+const upTo = (most) => (value) => isCount(value) && value <= most
 const isListOf = (is, least, most) => (value) =>
   Array.isArray(value) && value.length >= least && value.length <= most && value.every(is)
 
-const readingFields = (leaf) => ({
+const orNull = (is) => (value) => value === null || is(value)
+
+const readingFields = {
   sensor_id: matches(/^[^\p{Cc}\p{Cs} "\\]{1,64}$/u),
   time_ms: isCount,
   seq: isCount,
-  ...Object.fromEntries(leafVersions.get(leaf).map((name) => [name, isValue])),
-  aqi: isAqi,
-})
+}
+/** By the version of the leaf. */
+const readingsFields = {
+  1: {
+    ...readingFields,
+    ...Object.fromEntries(leafVersions.get(1).map((name) => [name, orNull(Number.isSafeInteger)])),
+    aqi: orNull(upTo(65_535)),
+  },
+  2: {
+    ...readingFields,
+    area: matches(/^[^\p{Cc}\p{Cs}]{0,256}$/u),
+    flags: upTo(0xffffffff),
+    // an id without a name here is a later quantity's
+    values: (values) =>
+      isListOf(isIdAndValue, 0, 256)(values) &&
+      values.every(([id], at) => at === 0 || id > values[at - 1][0]),
+    aqi: orNull(upTo(65_534)),
+    device: (device) => device === null || deviceFields[device?.algorithm],
+  },
+}
+const isIdAndValue = (pair) =>
+  Array.isArray(pair) && pair.length === 2 && upTo(65_535)(pair[0]) && Number.isSafeInteger(pair[1])
+const signedFields = {
+  // 64 bytes
+  signature: matches(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
+  text: matches(/^[^\p{Cs}]{1,8192}$/u),
+}
+/** By algorithm: the key of Ed25519 has 32 bytes, that of P-256, a compressed point, 33. */
+const deviceFields = {
+  __proto__: null,
+  ed25519: {
+    algorithm: (name) => name === 'ed25519',
+    public_key: matches(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/),
+    ...signedFields,
+  },
+  p256: {
+    algorithm: (name) => name === 'p256',
+    public_key: matches(/^[A-Za-z0-9+/]{44}$/),
+    ...signedFields,
+  },
+}
 const batchFields = {
   index: isCount,
   prev_head: isHash,
@@ -261,9 +315,9 @@ const batchFields = {
   time_max_ms: isCount,
   sealed_ms: isCount,
   beacon: isHash,
-  n_first: isListOf(isCount, 1, 8192),
-  n_last: isListOf(isCount, 1, 8192),
 }
+/** By the version of the header: how many partitions there may be. */
+const partitions = { 1: [1, 8192], 2: [16, 16] }
 const anchorFields = {
   chain_id: isCount,
   contract: matches(/^0x[0-9a-f]{40}$/),
@@ -274,13 +328,17 @@ const anchorFields = {
   block_number: isCount,
   block_time_s: isCount,
 }
-const fields = ({ leaf }) => ({
+const fields = ({ leaf, header }) => ({
   format: () => true,
   level: (value) => value === 'proof' || value === 'rpc',
   reading_hash: isHash,
-  reading: readingFields(leaf),
+  reading: readingsFields[leaf],
   path: isListOf(isHash, 0, 64),
-  batch: batchFields,
+  batch: {
+    ...batchFields,
+    n_first: isListOf(isCount, ...partitions[header]),
+    n_last: isListOf(isCount, ...partitions[header]),
+  },
   anchor: anchorFields,
 })
 const proofFields = {
@@ -296,8 +354,10 @@ function checkFields(name, value, expected) {
   const stray = given.find((one, at) => one !== names[at]) ?? names[given.length]
   if (stray !== undefined) refuse(`${name}: "${stray}" is unknown, missing or out of its place`)
   for (const [field, is] of Object.entries(expected)) {
-    if (typeof is !== 'function') checkFields(field, value[field], is)
-    else if (!is(value[field])) refuse(`${name}: "${field}" is not what it has to be`)
+    // of an object a function gives the fields that it has to have
+    const inner = typeof is === 'function' ? is(value[field]) : is
+    if (!inner) refuse(`${name}: "${field}" is not what it has to be`)
+    if (inner !== true) checkFields(field, value[field], inner)
   }
 }
 
@@ -412,15 +472,19 @@ async function askForCode(url, { address, code_hash: expected, owner_at: ownerAt
 // --- readings and batches -----------------------------------------------------------------------
 
 /** The leaf of a reading, from its values alone. */
-export function leafOf(reading, version = 1) {
-  const names = leafVersions.get(version)
-  const type = `airproof.reading.v${version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${names.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig)`
+export const leafOf = (reading, version = 1) => hashOf(hashOf(leafWords[version](reading)))
+
+const leafWords = { 1: leafWords1, 2: leafWords2 }
+
+function leafWords1(reading) {
+  const names = leafVersions.get(1)
+  const type = `airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,${names.map((name) => `int64 ${name},`).join('')}uint16 aqi,bytes32 deviceSig)`
   const values = [...names, 'aqi'].map((name) => reading[name])
   const present = values.reduce(
     (bits, value, bit) => (value === null ? bits : bits | (1 << bit)),
     0,
   )
-  const words = abi(
+  return abi(
     hashOf(utf8(type)),
     hashOf(utf8(reading.sensor_id)),
     reading.time_ms,
@@ -429,7 +493,25 @@ export function leafOf(reading, version = 1) {
     ...values.map((value) => value ?? 0),
     0,
   )
-  return hashOf(hashOf(words))
+}
+
+const leafType2 =
+  'airproof.reading.v2(bytes32 sensor,uint64 timeMs,uint64 seq,bytes32 area,uint32 flags,bytes32 values,uint16 aqi,bytes32 device)'
+
+function leafWords2({ sensor_id: sensor, time_ms: timeMs, seq, area, flags, values, aqi, device }) {
+  // of each value 2 bytes of its id and 8 of its hundredths: the ends of two words
+  const packed = values.map(([id, value]) => word(id).slice(-4) + word(value).slice(-16))
+  return abi(
+    hashOf(utf8(leafType2)),
+    hashOf(utf8(sensor)),
+    timeMs,
+    seq,
+    hashOf(utf8(area)),
+    flags,
+    hashOf(`0x${packed.join('')}`),
+    aqi ?? 65_535,
+    device === null ? 0 : hashOf(deviceBytes(device)),
+  )
 }
 
 /** As a bundle calls a field of a header: `prevHead` is `prev_head`. */
@@ -450,7 +532,10 @@ function headerHashOf(batch, version) {
   )
 }
 
-function foldPath(leaf, path) {
+/** By the version of the batch: the root to which a leaf and its path lead. */
+const foldPath = { 1: foldSorted, 2: foldPlaced }
+
+function foldSorted(leaf, path) {
   return path.reduce((node, sibling) => {
     // lower-case hex of one length: the order of texts is that of the bytes
     const [low, high] = node < sibling ? [node, sibling] : [sibling, node]
@@ -458,10 +543,31 @@ function foldPath(leaf, path) {
   }, leaf)
 }
 
-function checkBatch({ seq, time_ms: timeMs }, batch) {
+/** A number has one place among the leaves, from which the sides and the length of its path follow. */
+function foldPlaced(leaf, path, seq, { n_first: nFirst, n_last: nLast, count }) {
+  const { partition, n } = placeOf(seq)
+  let at = n - nFirst[partition]
+  for (let q = 0; q < partition; q++) at += nLast[q] - nFirst[q] + 1
+  const sides = []
+  for (let size = count; size > 1; size = Math.ceil(size / 2)) {
+    if (at % 2 === 1) sides.push('right')
+    else if (at + 1 < size) sides.push('left')
+    at = Math.floor(at / 2)
+  }
+  if (path.length !== sides.length) {
+    refuse(`the path has ${path.length} siblings, and that place of the tree has ${sides.length}`)
+  }
+  return sides.reduce((node, side, level) => {
+    const [left, right] = side === 'left' ? [node, path[level]] : [path[level], node]
+    return hashOf(`0x01${left.slice(2)}${right.slice(2)}`)
+  }, leaf)
+}
+
+const placeOf = (seq) => ({ partition: Math.floor(seq / 2 ** 40), n: seq % 2 ** 40 })
+
+function checkBatch({ seq, time_ms: timeMs }, batch, version) {
   const { n_first: nFirst, n_last: nLast } = batch
-  const partition = Math.floor(seq / 2 ** 40)
-  const n = seq % 2 ** 40
+  const { partition, n } = placeOf(seq)
   if (partition >= nFirst.length) refuse('the partition of the reading is not in the batch')
   if (n < nFirst[partition] || n > nLast[partition]) {
     refuse(`reading ${n} of partition ${partition} is not among those of the batch`)
@@ -478,12 +584,125 @@ function checkBatch({ seq, time_ms: timeMs }, batch) {
     refuse('its index or its range cannot be')
   }
   if (/^0x0*$/.test(batch.root)) refuse('it has no root')
+  if (version === 2 && nLast.some((last) => last >= 2 ** 40)) {
+    refuse('it has numbers that its contract cannot hold')
+  }
+}
+
+// --- what a sensor signed -----------------------------------------------------------------------
+
+const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+const numberOf = (bytes) => BigInt(toHex(bytes))
+
+const algorithmBytes = { ed25519: 1, p256: 2 }
+const deviceBytes = ({ algorithm, public_key: key, signature }) =>
+  Uint8Array.from([algorithmBytes[algorithm], ...fromBase64(key), ...fromBase64(signature)])
+
+/**
+ * A number as the sensor wrote it, in whole hundredths: rounded half away from zero on the shortest
+ * decimal text of the double, which the comparison with the tie above does without making any text.
+ */
+function hundredthsOf(text) {
+  const value = Number(text)
+  const size = Math.abs(value)
+  if (size >= 1e12) return Math.sign(value) * 1e14
+  const down = Math.floor(size * 100)
+  const rounded = size >= (2 * down + 1) / 200 ? down + 1 : down
+  return value < 0 && rounded !== 0 ? -rounded : rounded
+}
+
+/** The bit of `flags` that says that the sensor sent a value which no such sensor can measure. */
+const isDropped = (flags, id) => ((flags >>> (id < 5 ? id : id + 7)) & 1) === 1
+
+const signedLine =
+  /^([A-Za-z0-9_]{1,32})=(?=.{1,32}$)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
+
+/** Whether what was signed is this reading: its sensor, its time and each of its values. */
+function checkSignedText({ sensor_id: sensorId, time_ms: timeMs, flags, values, device }) {
+  const [title, sensor, time, ...lines] = device.text.split('\n')
+  if (title !== 'airproof.device.v1') refuse('it is not a text that sensors sign')
+  if (sensor !== sensorId) refuse('it is of another sensor')
+  if (time !== String(timeMs)) refuse('it is of another time')
+  const signed = new Map()
+  let before = ''
+  for (const line of lines) {
+    const [, name, text] = signedLine.exec(line) ?? refuse('it has a line that is not a value')
+    if (name <= before) refuse('its values are not sorted by name')
+    before = name
+    signed.set(name, hundredthsOf(text))
+  }
+  if (lines.length < 1 || lines.length > 64) refuse('it has not 1 to 64 values')
+  const held = new Map(values)
+  for (const [id, name] of leafVersions.get(2).entries()) {
+    const [value, said] = [held.get(id), signed.get(name)]
+    if (value === said || (value === undefined && isDropped(flags, id))) continue
+    refuse(`its ${name} is not that of the reading`)
+  }
+}
+
+const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
+const curveB = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
+const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+function power(base, exponent, modulus) {
+  let result = 1n
+  for (let rest = exponent, square = base; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % modulus
+    square = (square * square) % modulus
+  }
+  return result
+}
+
+/** Not every browser reads a compressed point. */
+function wholePoint(key) {
+  const x = numberOf(key.subarray(1))
+  const ySquared = (x ** 3n + (prime - 3n) * x + curveB) % prime
+  const root = power(ySquared, (prime + 1n) / 4n, prime)
+  if ((key[0] !== 2 && key[0] !== 3) || x >= prime || (root * root) % prime !== ySquared) {
+    refuse('its key is not a point of the curve')
+  }
+  const y = (root & 1n) === BigInt(key[0] & 1) ? root : prime - root
+  return toBytes(`0x04${word(x)}${word(y)}`)
+}
+
+const edwardsPrime = 2n ** 255n - 19n
+const eighth = 2707385501144840649318225287225658788936804267575313519463743609750303402022n
+
+/** With a key of small order one signature fits many texts. */
+function usableKey(key) {
+  const y = numberOf(key.toReversed()) & (2n ** 255n - 1n)
+  const unusable = [0n, 1n, edwardsPrime - 1n, eighth, edwardsPrime - eighth]
+  if (y >= edwardsPrime || unusable.includes(y)) refuse('anyone can sign with its key')
+  return key
+}
+
+function wholeNumbers(signature) {
+  const [r, s] = [numberOf(signature.subarray(0, 32)), numberOf(signature.subarray(32))]
+  if (r === 0n || r >= order || s === 0n || s >= order) refuse('its r or s cannot be')
+  if (s > order / 2n) refuse('its s is the high one of the two that sign the same')
+}
+
+/** @returns whether the key signed the text; undefined where this machine has no means to tell */
+async function isSigned({ algorithm, public_key: publicKey, signature: given, text }) {
+  const [key, signature] = [fromBase64(publicKey), fromBase64(given)]
+  const isEdwards = algorithm === 'ed25519'
+  if (!isEdwards) wholeNumbers(signature)
+  const raw = isEdwards ? usableKey(key) : wholePoint(key)
+  const kind = isEdwards
+    ? { name: 'Ed25519' }
+    : { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  // a page that did not come over TLS has none
+  const subtle = globalThis.crypto?.subtle
+  try {
+    const imported = await subtle?.importKey('raw', raw, kind, false, ['verify'])
+    return await subtle?.verify(kind, imported, signature, utf8(text))
+  } catch (error) {
+    return error.name === 'NotSupportedError' ? undefined : refuse('its key is not one')
+  }
 }
 
 // --- the chain ----------------------------------------------------------------------------------
 
-const anchorSelector = '0xf1da9da0'
-const anchoredTopic = '0x9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03'
 /** Where chain id, `to` and data stand in the list of each type; a deposit names no chain. */
 const txPlaces = {
   1: { chainId: 0, to: 4, data: 6 },
@@ -493,22 +712,51 @@ const txPlaces = {
   126: { to: 2, data: 7 },
 }
 
-/** What the batch has to have left on the chain. */
+/** What the batch has to have left on the chain: its head, a call, and a log that names topic, batch and head. */
 function expectedOnChain(batch, contract, header) {
-  const headerHash = headerHashOf(batch, header)
-  const { index, prev_head: prevHead, root, first, last, count } = batch
+  const { head, isCall, topic, data } = chainVersions[header](batch, headerHashOf(batch, header))
+  const topics = [topic, abi(batch.index), batch.root, head]
+  return { head, isCall, log: JSON.stringify([contract, topics, data]) }
+}
+
+/** By the version of the header, which is that of the contract. */
+const chainVersions = { 1: onChain1, 2: onChain2 }
+
+function onChain1({ index, prev_head: prevHead, root, first, last, count }, headerHash) {
   const call = abi(prevHead, index, root, headerHash, first, last, count)
-  const head = hashOf(call)
   return {
-    head,
-    data: anchorSelector + call.slice(2),
-    log: JSON.stringify([
-      contract,
-      [anchoredTopic, abi(index), root, head],
-      abi(prevHead, headerHash, first, last, count),
-    ]),
+    head: hashOf(call),
+    isCall: (data) => data === `0xf1da9da0${call.slice(2)}`,
+    topic: '0x9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03',
+    data: abi(prevHead, headerHash, first, last, count),
   }
 }
+
+/** The call names the record of the batch before, whose hash is `prev_head`. */
+function onChain2(batch, headerHash) {
+  const { index, prev_head: prevHead, root, first, last, count } = batch
+  const before = packed(batch.n_first.map((n) => n - 1))
+  const n = packed(batch.n_last)
+  const isRecordBefore = (record) =>
+    hashOf(record) === prevHead &&
+    record.slice(66, 130) === word(index - 1) &&
+    record.slice(258) === abi(first - 1, ...before).slice(2)
+  return {
+    head: hashOf(abi(prevHead, index, root, headerHash, last, ...n)),
+    isCall: (data) =>
+      data.slice(0, 10) === '0x90badc15' &&
+      isRecordBefore(`0x${data.slice(10, 522)}`) &&
+      data.slice(522) === abi(root, headerHash, last, ...n).slice(2),
+    topic: '0x905dd6517982daa83341b664670b2bdfea90d6402bd71c62a7cea7940abaa693',
+    data: abi(prevHead, headerHash, first, last, count, ...before, ...n),
+  }
+}
+
+/** Sixteen numbers of 40 bits in three words, six to a word, the first in the lowest bits. */
+const packed = (numbers) =>
+  [0, 6, 12].map((from) =>
+    numbers.slice(from, from + 6).reduceRight((bits, n) => (bits << 40n) | BigInt(n), 0n),
+  )
 
 /** Type (`old` for one that has none) and list of a transaction or receipt. */
 const typed = (bytes) =>
@@ -527,7 +775,7 @@ function readBlock(bundle) {
 }
 
 /** @returns the type of the transaction */
-function checkTransaction(bytes, anchor, data) {
+function checkTransaction(bytes, anchor, isCall) {
   if (hashOf(bytes) !== anchor.tx_hash) refuse('its hash is another')
   const { type, items } = typed(bytes)
   let place = txPlaces[type]
@@ -544,7 +792,7 @@ function checkTransaction(bytes, anchor, data) {
   }
   if (chainId !== BigInt(anchor.chain_id)) refuse(`it is for chain ${chainId}`)
   if (hexAt(items, place.to) !== anchor.contract) refuse('it calls another contract')
-  if (hexAt(items, place.data) !== data) refuse('it anchors something else')
+  if (!isCall(hexAt(items, place.data))) refuse('it anchors something else')
   return type
 }
 
@@ -623,6 +871,7 @@ export async function verifyBundle(given, options = {}) {
     notAsked: [],
     demonstration: false,
     unreachable: false,
+    proves: [],
     trusts: [],
     reading: null,
     block: null,
@@ -630,7 +879,8 @@ export async function verifyBundle(given, options = {}) {
   const check = async (name, look, why) => {
     try {
       const seen = await look()
-      checks.push({ name, ok: true, why })
+      if (seen?.notAsked) result.notAsked.push({ name, why: seen.notAsked })
+      else checks.push({ name, ok: true, why })
       return seen
     } catch (error) {
       checks.push({ name, ok: false, why: error.message })
@@ -681,14 +931,19 @@ async function verify(given, options, check, result) {
   const leaf = leafOf(reading, version.leaf)
   const isLeaf = () => leaf === bundle.reading_hash || refuse(`the values give the hash ${leaf}`)
   await check('leaf', isLeaf, `the values give the hash ${leaf}`)
+  const isMade = reading.device ? await checkDevice(reading, check) : false
   const isInTree = () =>
-    foldPath(leaf, bundle.path) === batch.root || refuse('the reading is not in the tree')
-  await check('path', isInTree, `the reading is in the tree with root ${batch.root}`)
+    foldPath[version.header](leaf, bundle.path, reading.seq, batch) === batch.root ||
+    refuse('the reading is not in the tree')
+  const inTree = () => check('path', isInTree, `the reading is in the tree with root ${batch.root}`)
+  // in version 2 the batch's numbers say where in the tree it is
+  if (version.header === 1) await inTree()
   await check(
     'batch',
-    () => checkBatch(reading, batch),
+    () => checkBatch(reading, batch, version.header),
     `its number is one of the ${batch.count} that batch ${batch.index} gives out, and its time is within that of the batch`,
   )
+  if (version.header !== 1) await inTree()
   const expected = expectedOnChain(batch, anchor.contract, version.header)
   const isHead = () => expected.head === anchor.head || refuse('the batch gives another head')
   await check('head', isHead, `the batch makes the head ${anchor.head}`)
@@ -703,7 +958,7 @@ async function verify(given, options, check, result) {
     const type = await check(
       'transaction',
       () =>
-        checkTransaction(held(transactionsRoot, bundle.transaction_proof), anchor, expected.data),
+        checkTransaction(held(transactionsRoot, bundle.transaction_proof), anchor, expected.isCall),
       `the block holds transaction ${anchor.tx_hash}, which anchors this batch`,
     )
     await check(
@@ -737,7 +992,7 @@ async function verify(given, options, check, result) {
     await check('code', () => askForCode(rpc, pinned), `the node has the code of the network file`)
   }
 
-  result.reading = inWords(reading, leafVersions.get(version.leaf))
+  result.reading = inWords(reading, version.leaf)
   result.block = {
     chainId: anchor.chain_id,
     contract: anchor.contract,
@@ -747,7 +1002,10 @@ async function verify(given, options, check, result) {
     txHash: anchor.tx_hash,
   }
   result.demonstration = isDemonstration
-  result.trusts = trustsOf({ bundle, trustedBlockHash, isPinned: named.missing === '', rpc })
+  const known = { bundle, version, isMade, trustedBlockHash, rpc }
+  const isCodeKnown = pinned !== undefined && rpc !== undefined
+  result.proves = provesOf(known)
+  result.trusts = trustsOf({ ...known, isPinned: named.missing === '', isCodeKnown })
   if (isDemonstration) result.trusts.unshift(demonstrationWords(anchor.chain_id))
 }
 
@@ -767,7 +1025,43 @@ const pinNames = ({ chainId, contract }, network) => {
   return { given: names(true), missing: names(false) }
 }
 
-function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned, rpc }) {
+/** @returns whether the key is known to have signed it */
+async function checkDevice(reading, check) {
+  const { device } = reading
+  await check(
+    'signed text',
+    () => checkSignedText(reading),
+    'what the sensor signed is this sensor, this time and these values',
+  )
+  const look = async () => {
+    const isMade = await isSigned(device)
+    if (isMade === false) refuse('the key did not sign this text')
+    return isMade ?? { notAsked: `not checked here: nothing here knows ${device.algorithm}` }
+  }
+  return (await check('signature', look, `the key ${device.public_key} signed it`)) === true
+}
+
+/** What holds, in words. What it takes beyond the file is in `trustsOf`. */
+function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
+  const time = isoTime(anchor.block_time_s * 1000)
+  const proves = [
+    `this reading existed, with these values, when block ${anchor.block_number} was made (${time})`,
+  ]
+  if (version.header === 2) {
+    const { partition, n } = placeOf(reading.seq)
+    proves.push(
+      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; no other reading bears that number, and every number before it has its place in batch ${batch.index} or an earlier one, as far back as contract ${anchor.contract} goes: it takes no other batch`,
+    )
+  }
+  if (isMade) {
+    const { algorithm, public_key: key } = reading.device
+    proves.push(`it was made by the holder of the ${algorithm} key ${key}`)
+  }
+  return proves
+}
+
+function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeKnown, rpc }) {
+  const { anchor, batch, level, reading } = bundle
   const trusts = []
   // a node's URL may hold a key
   const node = rpc === undefined ? '' : `the node at ${new URL(rpc).host} tells the truth about`
@@ -785,10 +1079,21 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
       `that contract ${anchor.contract} on chain ${anchor.chain_id} is the one of the network`,
     )
   }
+  if (version.header === 2 && !isCodeKnown) {
+    trusts.push(
+      `that contract ${anchor.contract} has the code of version 2, which takes no number twice and leaves none out`,
+    )
+  }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
   trusts.push(
-    `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`,
+    version.header === 1
+      ? `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`
+      : 'that the sensor has no second reading of the same time under another number: only `airproof audit` checks that',
   )
+  if (version.leaf === 2) trusts.push(madeBy(reading, isMade))
+  if (isMade && reading.values.some(([id]) => id >= leafVersions.get(2).length)) {
+    trusts.push('that the values without a name are those that were signed: get a newer verifier')
+  }
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(
       `for "not before": that ${batch.beacon} is the hash of a block of the chain; the batch was sealed after it`,
@@ -797,15 +1102,39 @@ function trustsOf({ bundle: { anchor, batch, level }, trustedBlockHash, isPinned
   return trusts
 }
 
-const inWords = (reading, measured) => ({
-  sensor_id: reading.sensor_id,
-  timestamp: isoTime(reading.time_ms),
-  seq: reading.seq,
-  ...Object.fromEntries(
-    measured.map((name) => [name, reading[name] === null ? null : reading[name] / 100]),
-  ),
-  aqi: reading.aqi,
-})
+function madeBy({ sensor_id: sensor, device }, isMade) {
+  if (device === null) {
+    return 'that the sensor sent it: it is not signed, so the operator could have made it up'
+  }
+  const key = `that the ${device.algorithm} key ${device.public_key}`
+  return isMade
+    ? `${key} is that of sensor ${sensor}: the registry of the network names it`
+    : `${key} signed it, and is that of sensor ${sensor}: the signature was not checked here`
+}
+
+const inWords = (reading, leaf) => {
+  const names = leafVersions.get(leaf)
+  const given =
+    leaf === 1 ? names.map((name) => [name, reading[name]]) : valuesByName(reading.values)
+  return {
+    sensor_id: reading.sensor_id,
+    timestamp: isoTime(reading.time_ms),
+    seq: reading.seq,
+    ...(leaf === 1 ? {} : { area: reading.area, flags: reading.flags }),
+    ...Object.fromEntries(
+      given.map(([name, value]) => [name, value === null ? null : value / 100]),
+    ),
+    aqi: reading.aqi,
+  }
+}
+
+/** Of version 2, with those of version 1 in any case, as people read it. */
+const valuesByName = (values) => {
+  const names = leafVersions.get(2)
+  const held = new Map(values)
+  const ids = new Set([...basic.keys(), ...held.keys()])
+  return [...ids].map((id) => [names[id] ?? `quantity ${id}`, held.get(id) ?? null])
+}
 
 /** Dates end in the year 275760; what is beyond them is no less proven. */
 const isoTime = (ms) => (ms <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms after 1970`)
@@ -837,7 +1166,7 @@ function readArguments(args) {
 }
 
 /** A bundle's check in words, as the command prints it. */
-export function describe({ ok, checks, notAsked, demonstration, trusts, reading, block }) {
+export function describe({ ok, checks, notAsked, demonstration, proves, trusts, reading }) {
   const lines = checks.map(({ name, ok: holds, why }) => `${holds ? '✓' : '✗'} ${name}: ${why}`)
   if (!ok) return [...lines, '', 'REFUSED'].join('\n')
   const values = Object.entries(reading).map(
@@ -847,7 +1176,8 @@ export function describe({ ok, checks, notAsked, demonstration, trusts, reading,
     ...lines,
     ...notAsked.map(({ name, why }) => `– ${name}, not asked: ${why}`),
     '',
-    `PROVEN${demonstration ? ', ON A DEMONSTRATION CHAIN' : ''}. This reading existed, with these values, when block ${block.number} was made (${block.time}):`,
+    `PROVEN${demonstration ? ', ON A DEMONSTRATION CHAIN' : ''}.`,
+    ...proves.map((words) => `  - ${words}`),
     ...values,
     '',
     'Taken on trust:',

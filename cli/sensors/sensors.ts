@@ -68,7 +68,8 @@ that had none to a file that only you can read, and prints its name.
   --cadence 5m        how often it measures; silent for three times as long, it is offline
   --from TIME         since when it is there, such as 2026-01-31T00:00:00Z (default: now)
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
-                      ${placedFormatNames.join(', ')}; then folders and .gz are fine too
+                      ${placedFormatNames.join(', ')};
+                      then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
   --area AREA         the area's name; archives: default Archive
   --device KIND:SERIAL  firmware with topics or bodies of its own (docs/sensors.md), as its

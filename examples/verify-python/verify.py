@@ -8,10 +8,13 @@ bundle is proven. 1: one was refused, and the reason is printed. 2: not used pro
 """
 
 import argparse
+import base64
+import hashlib
 import json
 import re
 import sys
 from datetime import datetime, timezone
+from decimal import ROUND_HALF_UP, Decimal
 from unicodedata import category
 
 
@@ -291,11 +294,16 @@ COUNT, VALUE = number(0, SAFE), number(-SAFE, SAFE, nullable=True)
 
 # Versions, a line each. A line never changes, and none is taken out: a file that was handed out stays valid.
 # by format: the versions of leaf and header that a bundle holds
-BUNDLE_VERSIONS = {'airproof.proof.v1': (1, 1)}
-# the values that a leaf holds, in the order of its words
-LEAF_VERSIONS = {1: ('pm25', 'pm10', 'co2', 'temperature', 'humidity')}
+BUNDLE_VERSIONS = {'airproof.proof.v1': (1, 1),
+                   'airproof.proof.v2': (2, 2)}
+# the values of a leaf: of version 1 in the order of its words, of version 2 by their ids; later ids have no name here
+LEAF_VERSIONS = {1: ('pm25', 'pm10', 'co2', 'temperature', 'humidity'),
+                 2: ('pm25', 'pm10', 'co2', 'temperature', 'humidity', 'pm1', 'pm4', 'pressure',
+                     'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise')}
 # the fields of a header, each with its type, in the order of its words; arrays come last
 HEADER_VERSIONS = {1: 'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
+                      'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
+                   2: 'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
                       'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast'}
 
 
@@ -307,16 +315,62 @@ def bundle_format(v, place):
         raise Refused('format', f'its format is not one that this verifier knows ({known})')
 
 
-def reading_fields(leaf):
-    return {'sensor_id': sensor_id, 'time_ms': COUNT, 'seq': COUNT, **{name: VALUE for name in LEAF_VERSIONS[leaf]},
-            'aqi': number(0, 65535, nullable=True)}
+def text(pattern, should):
+    def check(v, place):
+        if not (isinstance(v, str) and re.fullmatch(pattern, v)):
+            wrong(place, should)
+    return check
 
 
-BATCH = {
-    'index': COUNT, 'prev_head': HASH, 'root': HASH, 'first': COUNT, 'last': COUNT, 'count': COUNT,
-    'time_min_ms': COUNT, 'time_max_ms': COUNT, 'sealed_ms': COUNT, 'beacon': HASH,
-    'n_first': array(COUNT, 1, 8192), 'n_last': array(COUNT, 1, 8192),
+def values_by_id(v, place):
+    """Pairs of an id and its hundredths. A later quantity has an id that has no name here."""
+    array(lambda pair, at: array(COUNT_OR_VALUE, 2, 2)(pair, at), 0, 256)(v, place)
+    before = -1
+    for i, (quantity, _) in enumerate(v):
+        number(0, 65535)(quantity, f'{place}[{i}][0]')
+        if quantity <= before:
+            wrong(place, 'in the order of the ids, each once')
+        before = quantity
+
+
+def device(v, place):
+    if v is None:
+        return
+    if not isinstance(v, dict):
+        wrong(place, 'an object or null')
+    algorithm = v.get('algorithm')
+    if not (isinstance(algorithm, str) and algorithm in PUBLIC_KEYS):
+        wrong(f'{place}.algorithm', ' or '.join(PUBLIC_KEYS))
+    record({'algorithm': one_of(algorithm), 'public_key': text(PUBLIC_KEYS[algorithm], 'base64 of a public key'),
+            'signature': text('[A-Za-z0-9+/]{85}[AQgw]==', 'base64 of 64 bytes'),
+            'text': text('[^\ud800-\udfff]{1,8192}', 'text of 1 to 8192 code points')})(v, place)
+
+
+COUNT_OR_VALUE = number(-SAFE, SAFE)
+# base64 of 32 bytes, and of the 33 of a compressed point
+PUBLIC_KEYS = {'ed25519': '[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', 'p256': '[A-Za-z0-9+/]{44}'}
+READING = {'sensor_id': sensor_id, 'time_ms': COUNT, 'seq': COUNT}
+# by the version of the leaf
+READINGS = {
+    1: {**READING, **{name: VALUE for name in LEAF_VERSIONS[1]}, 'aqi': number(0, 65535, nullable=True)},
+    2: {**READING, 'area': text('[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]{0,256}',
+                                'text of at most 256 code points without control characters'),
+        'flags': number(0, 2 ** 32 - 1), 'values': values_by_id, 'aqi': number(0, 65534, nullable=True),
+        'device': device},
 }
+# by the version of the header: how many partitions there may be
+PARTITIONS = {1: (1, 8192), 2: (16, 16)}
+
+
+def batch_fields(header):
+    numbers = array(COUNT, *PARTITIONS[header])
+    return {
+        'index': COUNT, 'prev_head': HASH, 'root': HASH, 'first': COUNT, 'last': COUNT, 'count': COUNT,
+        'time_min_ms': COUNT, 'time_max_ms': COUNT, 'sealed_ms': COUNT, 'beacon': HASH,
+        'n_first': numbers, 'n_last': numbers,
+    }
+
+
 ANCHOR = {
     'chain_id': COUNT, 'contract': ADDRESS, 'head': HASH, 'tx_hash': HASH, 'tx_index': COUNT,
     'block_hash': HASH, 'block_number': COUNT, 'block_time_s': COUNT,
@@ -328,10 +382,10 @@ PROOF = {
 }
 
 
-def bundle_fields(leaf, level):
+def bundle_fields(leaf, header, level):
     return {
-        'format': bundle_format, 'level': LEVEL, 'reading_hash': HASH, 'reading': record(reading_fields(leaf)),
-        'path': array(HASH, 0, 64), 'batch': record(BATCH), 'anchor': record(ANCHOR),
+        'format': bundle_format, 'level': LEVEL, 'reading_hash': HASH, 'reading': record(READINGS[leaf]),
+        'path': array(HASH, 0, 64), 'batch': record(batch_fields(header)), 'anchor': record(ANCHOR),
         **(PROOF if level == 'proof' else {}),
     }
 
@@ -350,8 +404,7 @@ def read_bundle(data):
         if name not in bundle:
             raise Refused('format', f'the bundle has no field {name}')
         check(bundle[name], name)
-    leaf, _ = BUNDLE_VERSIONS[bundle['format']]
-    record(bundle_fields(leaf, bundle['level']))(bundle, 'the bundle')
+    record(bundle_fields(*BUNDLE_VERSIONS[bundle['format']], bundle['level']))(bundle, 'the bundle')
     if len(bundle['batch']['n_first']) != len(bundle['batch']['n_last']):
         raise Refused('format', 'batch.n_first and batch.n_last have different lengths')
     if again != data:
@@ -439,10 +492,156 @@ def check_network(network, anchor, header_version):
         raise Refused('pins', f'it is in block {anchor["block_number"]}, and its contract began in block {block}')
 
 
+# --- what a sensor signed --------------------------------------------------------------------
+
+ALGORITHMS = {'ed25519': 1, 'p256': 2}
+SIGNED_LINE = re.compile(r'([A-Za-z0-9_]{1,32})=(?=.{1,32}\Z)(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)')
+
+
+def device_bytes(signed):
+    return (bytes([ALGORITHMS[signed['algorithm']]])
+            + base64.b64decode(signed['public_key']) + base64.b64decode(signed['signature']))
+
+
+def hundredths(number_text):
+    """A number as the sensor wrote it: rounded half away from zero on the shortest text of its double."""
+    value = float(number_text)
+    if abs(value) >= 1e12:
+        return 10 ** 14 if value > 0 else -10 ** 14
+    return int((Decimal(repr(value)) * 100).to_integral_value(ROUND_HALF_UP))
+
+
+def is_dropped(flags, quantity):
+    """Whether the sensor sent a value that no such sensor can measure."""
+    return flags >> (quantity if quantity < 5 else quantity + 7) & 1 == 1
+
+
+def check_signed_text(reading):
+    title, *rest = reading['device']['text'].split('\n')
+    if title != 'airproof.device.v1':
+        return 'it is not a text that sensors sign'
+    if rest[:1] != [reading['sensor_id']]:
+        return 'it is of another sensor'
+    if rest[1:2] != [str(reading['time_ms'])]:
+        return 'it is of another time'
+    signed, before = {}, ''
+    for line in rest[2:]:
+        found = SIGNED_LINE.fullmatch(line)
+        if found is None:
+            return 'it has a line that is not a value'
+        name, value = found.groups()
+        if name <= before:
+            return 'its values are not sorted by name'
+        before, signed[name] = name, hundredths(value)
+    if not 1 <= len(signed) <= 64:
+        return 'it has not 1 to 64 values'
+    held = dict(reading['values'])
+    for quantity, name in enumerate(LEAF_VERSIONS[2]):
+        value, said = held.get(quantity), signed.get(name)
+        if value != said and not (value is None and is_dropped(reading['flags'], quantity)):
+            return f'its {name} is not that of the reading'
+    return None
+
+
+# RFC 8032, and FIPS 186-5 with P-256: slow, and good enough for one signature
+
+Q = 2 ** 255 - 19
+ED_ORDER = 2 ** 252 + 27742317777372353535851937790883648493
+ED_D = -121665 * pow(121666, -1, Q) % Q
+EIGHTH = 2707385501144840649318225287225658788936804267575313519463743609750303402022
+
+
+def ed_add(one, other):
+    (x1, y1), (x2, y2) = one, other
+    product = ED_D * x1 * x2 * y1 * y2
+    return ((x1 * y2 + x2 * y1) * pow(1 + product, -1, Q) % Q, (y1 * y2 + x1 * x2) * pow(1 - product, -1, Q) % Q)
+
+
+def times(point, factor, add, result):
+    while factor > 0:
+        if factor & 1:
+            result = add(result, point)
+        point, factor = add(point, point), factor >> 1
+    return result
+
+
+def ed_point(raw):
+    """The point of these 32 bytes, or None."""
+    y, sign = int.from_bytes(raw, 'little') & (1 << 255) - 1, raw[31] >> 7
+    square = (y * y - 1) * pow(ED_D * y * y + 1, -1, Q) % Q
+    x = pow(square, (Q + 3) // 8, Q)
+    if x * x % Q != square:
+        x = x * pow(2, (Q - 1) // 4, Q) % Q
+    if y >= Q or x * x % Q != square or (x == 0 and sign == 1):
+        return None
+    return (x if x & 1 == sign else Q - x, y)
+
+
+def ed25519_fault(key, signature, data):
+    point = ed_point(key)
+    # with a key of small order one signature fits many texts
+    if point is None or point[1] in (0, 1, Q - 1, EIGHTH, Q - EIGHTH):
+        return 'anyone can sign with its key'
+    s = int.from_bytes(signature[32:], 'little')
+    base = ed_point((4 * pow(5, -1, Q) % Q).to_bytes(32, 'little'))
+    challenge = int.from_bytes(hashlib.sha512(signature[:32] + key + data).digest(), 'little') % ED_ORDER
+    x, y = point
+    x, y = ed_add(times(base, s, ed_add, (0, 1)), times((Q - x, y), challenge, ed_add, (0, 1)))
+    if s >= ED_ORDER or (y | (x & 1) << 255).to_bytes(32, 'little') != signature[:32]:
+        return 'the key did not sign this text'
+    return None
+
+
+P = 2 ** 256 - 2 ** 224 + 2 ** 192 + 2 ** 96 - 1
+P_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
+P_B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b
+P_BASE = (0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296,
+          0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5)
+
+
+def p_add(one, other):
+    """Affine; None is the point at infinity."""
+    if one is None or other is None:
+        return one or other
+    (x1, y1), (x2, y2) = one, other
+    if x1 == x2 and (y1 + y2) % P == 0:
+        return None
+    slope = ((3 * x1 * x1 - 3) * pow(2 * y1, -1, P) if one == other else (y2 - y1) * pow(x2 - x1, -1, P)) % P
+    x = (slope * slope - x1 - x2) % P
+    return x, (slope * (x1 - x) - y1) % P
+
+
+def p256_fault(key, signature, data):
+    r, s = int.from_bytes(signature[:32], 'big'), int.from_bytes(signature[32:], 'big')
+    if not (0 < r < P_ORDER and 0 < s < P_ORDER):
+        return 'its r or s cannot be'
+    if s > P_ORDER // 2:
+        return 'its s is the high one of the two that sign the same'
+    x = int.from_bytes(key[1:], 'big')
+    square = (x ** 3 - 3 * x + P_B) % P
+    y = pow(square, (P + 1) // 4, P)
+    if key[0] not in (2, 3) or x >= P or y * y % P != square:
+        return 'its key is not a point of the curve'
+    point = (x, y if y & 1 == key[0] & 1 else P - y)
+    inverse = pow(s, -1, P_ORDER)
+    digest = int.from_bytes(hashlib.sha256(data).digest(), 'big')
+    found = p_add(times(P_BASE, digest * inverse % P_ORDER, p_add, None),
+                  times(point, r * inverse % P_ORDER, p_add, None))
+    return None if found is not None and found[0] % P_ORDER == r else 'the key did not sign this text'
+
+
+def signature_fault(signed):
+    check = ed25519_fault if signed['algorithm'] == 'ed25519' else p256_fault
+    return check(base64.b64decode(signed['public_key']), base64.b64decode(signed['signature']),
+                 signed['text'].encode('utf-8'))
+
+
 # --- the checks ------------------------------------------------------------------------------
 
-SELECTOR = bytes.fromhex('f1da9da0')
-EVENT = bytes.fromhex('9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03')
+# of a contract, by its version
+SELECTORS = {1: bytes.fromhex('f1da9da0'), 2: bytes.fromhex('90badc15')}
+EVENTS = {1: bytes.fromhex('9c50ab2552db77059382134f25155c02c9b69947e9563d788f06d57216ad5a03'),
+          2: bytes.fromhex('905dd6517982daa83341b664670b2bdfea90d6402bd71c62a7cea7940abaa693')}
 # transaction type: where the list has the chain id, the address called and the data
 LAYOUT = {None: (6, 3, 5), 1: (0, 4, 6), 2: (0, 5, 7), 3: (0, 5, 7), 4: (0, 5, 7), 0x7e: (None, 2, 7)}
 
@@ -452,20 +651,51 @@ def unhex(text):
 
 
 def leaf_of(reading, version):
-    names = LEAF_VERSIONS[version]
-    kind = (f'airproof.reading.v{version}(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,'
+    return keccak(keccak((leaf_words_1 if version == 1 else leaf_words_2)(reading)))
+
+
+def leaf_words_1(reading):
+    names = LEAF_VERSIONS[1]
+    kind = ('airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,'
             + ''.join(f'int64 {name},' for name in names) + 'uint16 aqi,bytes32 deviceSig)')
     values = [reading[name] for name in (*names, 'aqi')]
     present = sum(1 << bit for bit, value in enumerate(values) if value is not None)
-    return keccak(keccak(abi(
-        keccak(kind.encode()), keccak(reading['sensor_id'].encode('utf-8')), reading['time_ms'], reading['seq'],
-        present, *(0 if value is None else value for value in values), 0)))
+    return abi(keccak(kind.encode()), keccak(reading['sensor_id'].encode('utf-8')), reading['time_ms'], reading['seq'],
+               present, *(0 if value is None else value for value in values), 0)
+
+
+def leaf_words_2(reading):
+    kind = ('airproof.reading.v2(bytes32 sensor,uint64 timeMs,uint64 seq,bytes32 area,uint32 flags,'
+            'bytes32 values,uint16 aqi,bytes32 device)')
+    values = b''.join(quantity.to_bytes(2, 'big') + value.to_bytes(8, 'big', signed=True)
+                      for quantity, value in reading['values'])
+    return abi(keccak(kind.encode()), keccak(reading['sensor_id'].encode('utf-8')), reading['time_ms'], reading['seq'],
+               keccak(reading['area'].encode('utf-8')), reading['flags'], keccak(values),
+               65535 if reading['aqi'] is None else reading['aqi'],
+               0 if reading['device'] is None else keccak(device_bytes(reading['device'])))
 
 
 def fold(leaf, path):
     node = leaf
     for sibling in path:
         node = keccak(min(node, sibling) + max(node, sibling))
+    return node
+
+
+def fold_placed(leaf, path, seq, batch):
+    """A number has one place among the leaves, from which the sides and the length of its path follow."""
+    p, n = divmod(seq, 2 ** 40)
+    at = n - batch['n_first'][p] + sum(batch['n_last'][q] - batch['n_first'][q] + 1 for q in range(p))
+    size, is_right = batch['count'], []
+    while size > 1:
+        if at % 2 == 1 or at + 1 < size:
+            is_right.append(at % 2 == 1)
+        at, size = at // 2, (size + 1) // 2
+    if len(path) != len(is_right):
+        raise Refused('path', f'the path has {len(path)} siblings, and that place of the tree has {len(is_right)}')
+    node = leaf
+    for sibling, right in zip(path, is_right):
+        node = keccak(b'\x01' + (sibling + node if right else node + sibling))
     return node
 
 
@@ -480,7 +710,7 @@ def header_hash_of(batch, version):
     return keccak(abi(keccak(f'airproof.batch.v{version}({fields})'.encode()), *words))
 
 
-def check_batch(reading, batch):
+def check_batch(reading, batch, version):
     p, n = divmod(reading['seq'], 2 ** 40)
     n_first, n_last = batch['n_first'], batch['n_last']
     if p >= len(n_first):
@@ -501,7 +731,33 @@ def check_batch(reading, batch):
         return 'first and last are not a range'
     if unhex(batch['root']) == bytes(32):
         return 'the root is zero'
+    if version == 2 and max(n_last) >= 2 ** 40:
+        return 'n_last holds a number that the contract cannot hold'
     return None
+
+
+def packed(numbers):
+    """Sixteen numbers of 40 bits in three words, six to a word, the first in the lowest bits."""
+    return [sum(n << 40 * i for i, n in enumerate(numbers[at:at + 6])) for at in (0, 6, 12)]
+
+
+def on_chain(batch, version):
+    """The head that the batch makes, whether data of a transaction anchor it, and the data of its event."""
+    index, first, last, count = batch['index'], batch['first'], batch['last'], batch['count']
+    prev_head, root, header_hash = unhex(batch['prev_head']), unhex(batch['root']), header_hash_of(batch, version)
+    event = abi(prev_head, header_hash, first, last, count)
+    if version == 1:
+        arguments = abi(prev_head, index, root, header_hash, first, last, count)
+        return keccak(arguments), lambda data: data == SELECTORS[1] + arguments, event
+    before, now = packed([n - 1 for n in batch['n_first']]), packed(batch['n_last'])
+
+    def is_call(data):
+        # the record of the batch before has 8 words: its index is word 1, and its last numbers are the last four
+        selector, record, rest = data[:4], data[4:260], data[260:]
+        return (selector == SELECTORS[2] and keccak(record) == prev_head and record[32:64] == abi(index - 1)
+                and record[128:] == abi(first - 1, *before) and rest == abi(root, header_hash, last, *now))
+
+    return keccak(abi(prev_head, index, root, header_hash, last, *now)), is_call, event + abi(*before, *now)
 
 
 def split_type(data):
@@ -513,7 +769,7 @@ def split_type(data):
     return data[0], rlp_list(data[1:])
 
 
-def check_transaction(raw, anchor, call):
+def check_transaction(raw, anchor, is_call):
     if keccak(raw) != unhex(anchor['tx_hash']):
         raise Malformed('the transaction in the block has another hash than tx_hash')
     kind, items = split_type(raw)
@@ -530,7 +786,7 @@ def check_transaction(raw, anchor, call):
             raise Malformed(f'the transaction is for chain {chain}, not {anchor["chain_id"]}')
     if rlp_string(items, at_to, 'the address called') != unhex(anchor['contract']):
         raise Malformed('the transaction calls another address than the contract')
-    if rlp_string(items, at_data, 'the data') != call:
+    if not is_call(rlp_string(items, at_data, 'the data')):
         raise Malformed('the data of the transaction do not anchor this batch')
     return kind
 
@@ -570,20 +826,33 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
         raise Refused('leaf', f'the reading has the hash 0x{leaf.hex()}, and reading_hash is another')
     passed('leaf', '0x' + leaf.hex())
 
-    if fold(leaf, [unhex(sibling) for sibling in bundle['path']]) != unhex(batch['root']):
-        raise Refused('path', 'the path does not lead from the reading to the root')
-    passed('path', f'{len(bundle["path"])} siblings up to the root {batch["root"]}')
+    if reading.get('device') is not None:
+        for check, fault in (('signed text', check_signed_text(reading)),
+                             ('signature', signature_fault(reading['device']))):
+            if fault:
+                raise Refused(check, fault)
+            passed(check, f'by the {reading["device"]["algorithm"]} key {reading["device"]["public_key"]}')
 
-    reason = check_batch(reading, batch)
+    siblings = [unhex(sibling) for sibling in bundle['path']]
+
+    def check_path(lead):
+        if lead != unhex(batch['root']):
+            raise Refused('path', 'the path does not lead from the reading to the root')
+        passed('path', f'{len(siblings)} siblings up to the root {batch["root"]}')
+
+    # in version 2 the batch's numbers say where in the tree the reading is
+    if header_version == 1:
+        check_path(fold(leaf, siblings))
+    reason = check_batch(reading, batch, header_version)
     if reason:
         raise Refused('batch', reason)
     passed('batch', f'batch {batch["index"]}, whose {batch["count"]} numbers have that of this reading among them')
+    if header_version == 2:
+        check_path(fold_placed(leaf, siblings, reading['seq'], batch))
 
-    index, first, last, count = batch['index'], batch['first'], batch['last'], batch['count']
-    prev_head, root, head = unhex(batch['prev_head']), unhex(batch['root']), unhex(anchor['head'])
-    header_hash = header_hash_of(batch, header_version)
-    arguments = abi(prev_head, index, root, header_hash, first, last, count)
-    if keccak(arguments) != head:
+    head = unhex(anchor['head'])
+    made, is_call, event = on_chain(batch, header_version)
+    if made != head:
         raise Refused('head', 'the batch does not give the head')
     passed('head', anchor['head'])
 
@@ -605,13 +874,13 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
 
             check, key = 'transaction', rlp_number(anchor['tx_index'])
             raw = trie_value(roots[0], key, [unhex(node) for node in bundle['transaction_proof']])
-            kind = check_transaction(raw, anchor, SELECTOR + arguments)
+            kind = check_transaction(raw, anchor, is_call)
             passed(check, f'{anchor["tx_hash"]}, number {anchor["tx_index"]} of the block')
 
             check = 'receipt'
             raw = trie_value(roots[1], key, [unhex(node) for node in bundle['receipt_proof']])
-            check_receipt(raw, kind, unhex(anchor['contract']), [EVENT, abi(index), root, head],
-                          abi(prev_head, header_hash, first, last, count))
+            topics = [EVENTS[header_version], abi(batch['index']), unhex(batch['root']), head]
+            check_receipt(raw, kind, unhex(anchor['contract']), topics, event)
             passed(check, 'the contract accepted the batch and logged it')
         except Malformed as e:
             raise Refused(check, str(e)) from None
@@ -631,7 +900,9 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
 # the chain that anvil runs on the operator's own machine
 DEMONSTRATION_CHAIN = 31337
 
-UNITS = {'pm25': ' µg/m³', 'pm10': ' µg/m³', 'co2': ' ppm', 'temperature': ' °C', 'humidity': ' %'}
+UNITS = {'pm25': ' µg/m³', 'pm10': ' µg/m³', 'co2': ' ppm', 'temperature': ' °C', 'humidity': ' %',
+         **{name: ' µg/m³' for name in ('pm1', 'pm4', 'no2', 'o3', 'co', 'so2')}, 'pressure': ' hPa',
+         'tvoc': ' ppb', 'noise': ' dB(A)', 'voc_index': '', 'nox_index': ''}
 
 
 def utc(seconds):
@@ -644,10 +915,18 @@ def utc(seconds):
 def measured(name, value):
     if value is None:
         return 'not reported'
-    if name not in UNITS:
+    if name == 'aqi':
         return str(value)
     whole, rest = divmod(abs(value), 100)
-    return f'{"-" if value < 0 else ""}{whole}.{rest:02d}{UNITS[name]}'
+    return f'{"-" if value < 0 else ""}{whole}.{rest:02d}{UNITS.get(name, "")}'
+
+
+def values_of(reading, leaf):
+    """Each value with its name. A later quantity has none here."""
+    names = LEAF_VERSIONS[leaf]
+    if leaf == 1:
+        return [(name, reading[name]) for name in names]
+    return [(names[i] if i < len(names) else f'quantity {i}', value) for i, value in reading['values']]
 
 
 def is_demonstration(bundle, network):
@@ -660,10 +939,22 @@ def in_words(bundle, chain_id, contract, block_hash, network):
     """What is proven, and what is left to trust."""
     reading, batch, anchor = bundle['reading'], bundle['batch'], bundle['anchor']
     yield f'sensor {reading["sensor_id"]}, measured {utc(reading["time_ms"] // 1000)}'
-    for name in (*LEAF_VERSIONS[BUNDLE_VERSIONS[bundle['format']][0]], 'aqi'):
-        yield f'  {name} {measured(name, reading[name])}'
-    yield (f'existed so when block {anchor["block_number"]} was made, '
+    leaf_version, header_version = BUNDLE_VERSIONS[bundle['format']]
+    if leaf_version == 2:
+        yield f'  area {reading["area"]}'
+        yield f'  flags {reading["flags"]}'
+    for name, value in (*values_of(reading, leaf_version), ('aqi', reading['aqi'])):
+        yield f'  {name} {measured(name, value)}'
+    yield (f'proven: it existed so when block {anchor["block_number"]} was made, '
            f'{utc(anchor["block_time_s"])}')
+    if header_version == 2:
+        p, n = divmod(reading['seq'], 2 ** 40)
+        yield (f'proven: this is reading number {n:,} of partition {p}; no other reading bears that number, and every '
+               f'number before it has its place in batch {batch["index"]} or an earlier one, as far back as contract '
+               f'{anchor["contract"]} goes: it takes no other batch')
+    signed = reading.get('device')
+    if signed is not None:
+        yield f'proven: it was made by the holder of the {signed["algorithm"]} key {signed["public_key"]}'
     if block_hash is None:
         yield (f'on trust: {anchor["block_hash"]} is a block of chain {anchor["chain_id"]}; '
                'compare it')
@@ -682,8 +973,21 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield (f'on trust: {anchor["contract"]} on chain {anchor["chain_id"]} '
                'is the network\'s contract')
     yield 'on trust: the sensor measured what it sent'
-    yield (f'on trust: no other reading has the same number, and batch {batch["index"]} holds as many '
-           f'as it counts ({batch["count"]}); `airproof audit` checks them all')
+    if header_version == 1:
+        yield (f'on trust: no other reading has the same number, and batch {batch["index"]} holds as many '
+               f'as it counts ({batch["count"]}); `airproof audit` checks them all')
+    else:
+        yield (f'on trust: contract {anchor["contract"]} has the code of version 2, which takes no number twice '
+               'and leaves none out')
+        yield ('on trust: the sensor has no second reading of the same time under another number; '
+               '`airproof audit` checks that')
+        if signed is None:
+            yield 'on trust: the sensor sent it: it is not signed, so the operator could have made it up'
+        else:
+            yield (f'on trust: the {signed["algorithm"]} key {signed["public_key"]} is that of sensor '
+                   f'{reading["sensor_id"]}: the registry of the network names it')
+            if any(quantity >= len(LEAF_VERSIONS[2]) for quantity, _ in reading['values']):
+                yield 'on trust: the values without a name are those that were signed: get a newer verifier'
     yield (f'on trust: the batch was closed at {utc(batch["sealed_ms"] // 1000)}, '
            'by the operator\'s clock')
     if unhex(batch['beacon']) != bytes(32):

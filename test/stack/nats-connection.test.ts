@@ -14,7 +14,7 @@ test('a process that is to stop does not wait for an unavailable server', async 
   const natsUrl = `nats://127.0.0.1:${await freePort()}`
   const connecting = connectNats({ natsUrl }, { name: 'test', stop: stop.signal })
   stop.abort()
-  await expect(connecting).rejects.toThrow('stopped before NATS answered')
+  await expect(connecting).rejects.toThrow('stopped before NATS responded')
 })
 
 test('a connection survives a killed server, and requests meanwhile fail', async () => {

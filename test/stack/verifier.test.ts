@@ -13,7 +13,12 @@ import {
 import { type Ask, buildChainProof } from '../../anchor/chain/bundle.ts'
 import { describe as describeResult, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { listenOn } from '../../runtime/http/listen.ts'
-import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'
+import {
+  type AnchoredBatch,
+  anchoredBatch,
+  someReadings,
+  someReadings2,
+} from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
 import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
@@ -265,6 +270,28 @@ describe('a batch that counts one reading and has two under its one number', () 
     expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(2)
     expect(stdout.match(/not asked: .* no chain and no contract/g)).toHaveLength(2)
     expect(stdout).not.toMatch(unproven)
+  })
+})
+
+describe('a batch of version 2 with two readings under one number', () => {
+  let anvil: TestAnvil
+  beforeAll(async () => {
+    anvil = await testAnvil()
+  })
+  afterAll(() => anvil[Symbol.asyncDispose]())
+
+  test.each([
+    { what: 'counts one: its tree has no place for two', counts: [1] },
+    { what: 'counts two: the other has another number, which it does not bear', counts: [2] },
+  ])('$what', async ({ counts }) => {
+    const [reading] = someReadings2(1)
+    const readings = [500, 30_000].map((pm25) => valued({ ...reading!, pm25 }))
+    const { bundles } = await anchoredBatch(anvil, { contract: 2, readings, counts })
+    const checks = await Promise.all(bundles.map((bundle) => lastCheck(bundle)))
+    // of two places, a number has one
+    const proven = counts[0] === 1 ? 0 : 1
+    expect(checks.filter(({ ok }) => ok)).toHaveLength(proven)
+    for (const { ok, name } of checks) expect(ok ? 'receipt' : 'path').toBe(name)
   })
 })
 

@@ -3,13 +3,26 @@ import { createWalletClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { buildChainProof } from '../../anchor/chain/bundle.ts'
 import { encodeAnchorCall, encodeDeployment } from '../../anchor/contract/registry.ts'
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { nOfSeq, partitionOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
-import { beforeFirst, endOf, nextHeader } from '../../core/proof/batch.ts'
+import {
+  type BatchEnd,
+  beforeFirst,
+  endOf,
+  endOfRecord,
+  nextHeader,
+} from '../../core/proof/batch.ts'
 import { bundleText, type ChainProof } from '../../core/proof/bundle.ts'
-import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
-import { type LeafFields, leafOf } from '../../core/proof/leaf.ts'
+import {
+  beginningOf,
+  type ChainRecord,
+  noContract,
+  noRecord,
+} from '../../core/proof/chain-record.ts'
+import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.ts'
+import { type LeafFields, type LeafFields2, leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -22,10 +35,19 @@ const startMs = Date.UTC(2026, 0, 1)
 
 export type TxType = 'legacy' | 'eip2930' | 'eip1559'
 
+/** With what its device signed, which is in its leaf and its bundle. */
+export type AnchoredReading = LeafFields & { readonly signed?: DeviceSignature }
+
 export type AnchoredOptions = {
-  readonly readings: readonly LeafFields[]
+  readonly readings: readonly AnchoredReading[]
+  /** The contract: 1 unless given. */
+  readonly contract?: 2
+  /** The batch of another contract, after whose last one that of version 2 goes on. */
+  readonly after?: Pick<AnchoredBatch, 'contract' | 'header'>
   /** What the header claims for each partition, if it does not match the readings. */
   readonly counts?: readonly number[]
+  /** What the header says otherwise than the contract. */
+  readonly claims?: Partial<BatchHeader>
   /** How the anchor itself is sent. */
   readonly type?: TxType
   /** Other transactions in the same block, before the anchor. */
@@ -60,12 +82,26 @@ export const someReadings = (count: number): LeafFields[] =>
     }),
   )
 
+/** The same at format level 3. @param before how many each partition had before these */
+export const someReadings2 = (count: number, before = 0): LeafFields2[] =>
+  someReadings(count).map((reading, n) => ({
+    ...reading,
+    leafVersion: 2,
+    seq: reading.seq + before,
+    area: n % 3 === 0 ? 'Ìkẹjà "GRA"' : 'Ikeja',
+    flags: n % 4 === 0 ? 0 : 256,
+    values: n % 2 === 0 ? reading.values : [...reading.values, null, null, 101_325, 1_250],
+  }))
+
 /** Deploys a new registry, anchors the readings as one batch and builds their bundles. */
 export async function anchoredBatch(
   anvil: TestAnvil,
   {
     readings,
+    contract: version,
+    after,
     counts,
+    claims = {},
     type = 'eip1559',
     crowd = 0,
     hasDeposit = false,
@@ -80,30 +116,45 @@ export async function anchoredBatch(
       return (receipt ?? undefined) as { contractAddress: Hex } | undefined
     })
   const writer = anvilAccount(1)
+  const beginning =
+    version === undefined
+      ? undefined
+      : {
+          former: after?.contract ?? noContract,
+          from: after === undefined ? noRecord : recordOf(after.header, keccak),
+        }
   const deployment = await wallet().sendTransaction({
-    data: encodeDeployment(anvilAccount(0).address, writer.address),
+    data: encodeDeployment(anvilAccount(0).address, writer.address, beginning),
   })
   const { contractAddress: contract } = await mined(deployment)
+  const chainId = Number(await anvil.rpc('eth_chainId'))
+  let prev: ChainRecord =
+    beginning === undefined ? noRecord : beginningOf({ chainId, contract, ...beginning }, keccak)
+  let end: BatchEnd =
+    version === undefined ? beforeFirst(chainId, contract, keccak) : endOfRecord(prev, keccak)
 
   const gas = { gas: 100_000n, ...(type === 'eip1559' ? {} : { gasPrice: 10_000_000_000n }) }
-  const anchor = (header: BatchHeader): Promise<Hex> =>
-    wallet(writer).sendTransaction({
+  const anchor = (header: BatchHeader): Promise<Hex> => {
+    const call = { ...header, headerHash: headerHash(header, keccak) }
+    return wallet(writer).sendTransaction({
       to: contract,
-      data: encodeAnchorCall({ ...header, headerHash: headerHash(header, keccak) }),
+      data: encodeAnchorCall(version === undefined ? call : { ...call, prev }),
       ...gas,
       ...(type === 'eip2930' ? { accessList: [{ address: contract, storageKeys: [] }] } : {}),
     } as Parameters<ReturnType<typeof wallet>['sendTransaction']>[0])
-
-  const chainId = Number(await anvil.rpc('eth_chainId'))
-  let end = beforeFirst(chainId, contract, keccak)
+  }
   for (let n = 0; n < heartbeats; n++) {
     const idle = nextHeader(end, { last: end.last, sealedMs: startMs + n })
     await mined(await anchor(idle))
     end = endOf(idle, keccak)
+    prev = recordOf(idle, keccak)
   }
-  const sorted = sortLeaves(readings.map((reading) => leafOf(reading, keccak)))
-  const tree = merkleTree(sorted, nodeHash(keccak, 1))
-  const header = nextHeader(end, {
+  const leaves = (version === 2 ? readings.toSorted((a, b) => a.seq - b.seq) : readings).map(
+    (reading) => leafOf(reading, keccak),
+  )
+  const sorted = version === 2 ? leaves : sortLeaves(leaves)
+  const tree = merkleTree(sorted, nodeHash(keccak, version ?? 1))
+  const truth = nextHeader(end, {
     last: end.last + 3,
     sealedMs: startMs + 700_000,
     beacon: toHex(keccak(new TextEncoder().encode('a block seen before'))),
@@ -111,9 +162,11 @@ export async function anchoredBatch(
       root: toHex(tree.root),
       timeMinMs: Math.min(...readings.map(({ timeMs }) => timeMs)),
       timeMaxMs: Math.max(...readings.map(({ timeMs }) => timeMs)),
-      counts: counts ?? countsOf(readings),
+      counts: counts ?? countsOf(readings, end.nLast),
     },
   })
+
+  const header = { ...truth, ...claims }
 
   await anvil.rpc('anvil_setIntervalMining', [0])
   await anvil.rpc('evm_setAutomine', [false])
@@ -129,18 +182,19 @@ export async function anchoredBatch(
   const bundles = readings.map((reading) => {
     const leaf = leafOf(reading, keccak)
     const path = tree.pathOf(sorted.findIndex((one) => Buffer.compare(one, leaf) === 0))
-    return bundleText({ reading, path, header, chain }, keccak)
+    const { signed: signature } = reading
+    return bundleText({ reading, path, header, chain, ...(signature && { signature }) }, keccak)
   })
   return { contract, header, chain, bundles }
 }
 
-/** @throws Error if the numbers of a partition do not run from 1 without a gap */
-function countsOf(readings: readonly LeafFields[]): number[] {
+/** @throws Error if the numbers of a partition do not run from those before them without a gap */
+function countsOf(readings: readonly LeafFields[], before: readonly number[]): number[] {
   const numbers = Array.from({ length: 16 }, (): number[] => [])
   for (const { seq } of readings) numbers[partitionOfSeq(seq)]?.push(nOfSeq(seq))
-  if (numbers.some((list) => list.length > 0 && Math.max(...list) !== list.length)) {
-    throw new Error('these readings are not a whole range')
-  }
+  const isWhole = (list: readonly number[], partition: number): boolean =>
+    list.length === 0 || Math.max(...list) === (before[partition] ?? 0) + list.length
+  if (!numbers.every(isWhole)) throw new Error('these readings are not a whole range')
   return numbers.map((list) => list.length)
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import fixture from '../fixtures/bundles/tampered.json' with { type: 'json' }
+import fixture1 from '../fixtures/bundles/tampered.json' with { type: 'json' }
+import fixture2 from '../fixtures/bundles/tampered-2.json' with { type: 'json' }
 
-export const sampleNames = [
+const samples1 = [
   'alone',
   'in-a-city',
   'old-style',
@@ -9,6 +10,16 @@ export const sampleNames = [
   'in-a-crowd',
   'beside-a-deposit',
 ] as const
+/** Of version 2; make-tampered.ts is made of them. */
+const samples2 = [
+  'v2-alone',
+  'v2-in-a-city',
+  'v2-promoted',
+  'v2-after-the-border',
+  'v2-ed25519',
+  'v2-p256',
+] as const
+export const sampleNames = [...samples1, ...samples2] as const
 
 export const sampleFile = (name: string): string => `test/fixtures/bundles/${name}.airproof.json`
 export const sampleText = (name: string): string => readFileSync(sampleFile(name), 'utf8')
@@ -17,13 +28,28 @@ export const sampleText = (name: string): string => readFileSync(sampleFile(name
 export const canonical = (bundle: unknown): string => `${JSON.stringify(bundle)}\n`
 
 /** What each verifier must refuse: as text, with the name of the check that fails. */
-export const tampered = fixture.tampered.map(({ name, bundle, check, changes }) => {
-  const altered = JSON.parse(sampleText(bundle))
-  for (const { at, put } of changes) {
-    const [last, ...ways] = at.toReversed()
-    let place = altered
-    for (const way of ways.toReversed()) place = place[way]
-    place[last ?? ''] = put
-  }
-  return { name, check, text: canonical(altered) }
-})
+type Fixture = {
+  readonly tampered: readonly {
+    readonly name: string
+    readonly bundle: string
+    readonly check: string
+    readonly changes: readonly {
+      readonly at: readonly (string | number)[]
+      readonly put?: unknown
+    }[]
+  }[]
+}
+
+const tamperedOf = ({ tampered }: Fixture, version: 1 | 2) =>
+  tampered.map(({ name, bundle, check, changes }) => {
+    const altered = JSON.parse(sampleText(bundle))
+    for (const { at, put } of changes) {
+      const [last, ...ways] = at.toReversed()
+      let place = altered
+      for (const way of ways.toReversed()) place = place[way]
+      place[last ?? ''] = put
+    }
+    return { name, version, check, text: canonical(altered) }
+  })
+
+export const tampered = [...tamperedOf(fixture1, 1), ...tamperedOf(fixture2, 2)]

@@ -33,7 +33,7 @@ async function show(bytes, from) {
   const { result, unreached } = await verified(bytes)
   // another file or node was chosen meanwhile
   if (shown.bytes !== bytes) return
-  const { ok, checks, notAsked, demonstration, trusts, reading, block } = result
+  const { ok, checks, notAsked, demonstration, proves, trusts, reading, block } = result
   find('verdict').textContent = ok
     ? `${demonstration ? 'Proven on a demonstration chain' : 'Proven'} (${from}): ${reading.sensor_id}, ${reading.timestamp}, in block ${block.number} of ${block.time}`
     : `Refused (${from})`
@@ -55,6 +55,7 @@ async function show(bytes, from) {
   find('trusts').replaceChildren(
     ...lines('h3', ok ? ['What was proven'] : []),
     ...lines('p', measured.length > 0 ? [measured.join(' · ')] : []),
+    ...lines('p', proves),
     ...lines('h3', trusts.length > 0 ? ['What is left to trust'] : []),
     ...lines('p', trusts),
   )

@@ -3,6 +3,8 @@ const questions: Readonly<Record<string, string>> = {
   format: 'Is it a proof, written exactly as proofs are?',
   pins: 'Is it of the chain and the contract that were asked for?',
   leaf: 'Do these values give this fingerprint?',
+  'signed text': 'Did the sensor sign these values?',
+  signature: 'Does its key fit the signature?',
   path: 'Does the fingerprint lead to the root of its batch?',
   batch: 'Is its number one of those that the batch gives out?',
   head: 'Does the batch follow the one before it?',

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Verification } from '../../../../anchor/verifier/airproof-verify.js'
-import { basicNames, units } from '../../../../core/air/quantities.ts'
+import { quantityNames, units } from '../../../../core/air/quantities.ts'
 import { chainInWords } from '../../../../core/proof/demonstration-chain.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
@@ -76,16 +76,22 @@ export function Checked({ bundle, explorerUrl, link }: CheckedProps) {
 }
 
 function Verdict({ verification }: { readonly verification: Verification }) {
-  const { ok, block, checks, demonstration } = verification
+  const { ok, block, checks, demonstration, proves } = verification
   const failed = checks.find((check) => !check.ok)
   return (
     <div class="card verdict" data-verdict={ok ? 'proven' : 'refused'} role="status">
       <h2>{ok ? (demonstration ? 'Proven on a demonstration chain' : 'Proven') : 'Refused'}</h2>
       {ok && block !== null ? (
-        <p>
-          This reading existed with exactly these values before <When at={block.time} />, when block{' '}
-          {block.number} took its fingerprint. Its values were not changed since.
-        </p>
+        <>
+          <p>
+            This reading existed with exactly these values before <When at={block.time} />, when
+            block {block.number} took its fingerprint. Its values were not changed since.
+          </p>
+          {/* the first says the same */}
+          {proves.slice(1).map((words) => (
+            <p key={words}>Proven: {words}.</p>
+          ))}
+        </>
       ) : (
         <p>
           {failed === undefined
@@ -113,14 +119,19 @@ const Proven = ({ reading }: { readonly reading: NonNullable<Verification['readi
       <dd>
         <Aqi aqi={reading.aqi} words />
       </dd>
-      {basicNames.map((name) => (
-        <>
-          <dt key={`${name} name`}>{longWords[name]}</dt>
-          <dd key={name}>
-            <Amount value={reading[name]} unit={units[name]} />
-          </dd>
-        </>
-      ))}
+      {quantityNames.map((name) => {
+        const value = reading[name]
+        return (
+          value !== undefined && (
+            <>
+              <dt>{longWords[name]}</dt>
+              <dd>
+                <Amount value={value} unit={units[name]} />
+              </dd>
+            </>
+          )
+        )
+      })}
     </dl>
   </section>
 )
