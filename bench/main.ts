@@ -20,6 +20,7 @@ const benches: Readonly<Record<string, string>> = {
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
   seal: 'readings to a root, beside viem and merkletreejs as they come',
   values: 'the values of a reading as a list by id, beside an object with a key each',
+  audit: 'a network of a million rows, half of each version: every row, leaf and anchor',
   verify: 'size of a bundle and time of its verification',
   'verify-api': '/verify under load, proofs at a million leaves',
   gate: 'sign-ins a second with 100,000 keys, a storm of 5,000, readings over MQTT',

@@ -147,6 +147,12 @@ export type Store = AsyncDisposable & {
    */
   readonly within: (signal: AbortSignal) => StoreReads
 
+  /**
+   * Since when the engine keeps what it has, because it drops rows that are older; undefined: it keeps
+   * everything, as ours do unless an operator says otherwise.
+   */
+  readonly keptFromMs: () => Promise<number | undefined>
+
   /** Resolves when the engine answers; throws as the others do. For /ready and `status`. */
   readonly ping: () => Promise<void>
 }

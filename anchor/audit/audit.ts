@@ -5,23 +5,23 @@
  */
 
 import { zeroHash } from '../../core/hex.ts'
-import { type BatchEnd, beforeFirst, endOf } from '../../core/proof/batch.ts'
-import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
+import { type BatchEnd, endOf } from '../../core/proof/batch.ts'
+import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
-import type { Anchored } from '../contract/registry.ts'
-import { checkBlob, checkHeader } from './batch.ts'
-import { checkStory, type Story } from './chain.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
+import { checkBlob, checkHeader, hashOf } from './batch.ts'
+import { checkStory } from './chain.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { collectFindings, type Finding, type Findings } from './findings.ts'
 import type { AuditedRow } from './leaves.ts'
+import { countedOf, type Part, partsOf, startOfPart } from './parts.ts'
 import { pendingRows, type Unanchored } from './pending.ts'
 import { checkRows, type RowReport } from './rows.ts'
+import type { Story } from './story.ts'
 
 export type AuditOptions = {
   readonly story: Story
-  readonly deployment: Deployment
   /** As published; undefined: it is not. */
   readonly headerOf: (index: number) => BatchHeader | undefined
   readonly blobs: BatchBlobs
@@ -55,6 +55,8 @@ export type RowSource = {
   /** In words, to follow "read from". */
   readonly from: string
   readonly isAll: boolean
+  /** What is older the store may have dropped, because its retention says so. */
+  readonly keptFromMs?: number
   /** Pages of rows, given the batches that are looked at. */
   readonly read: (headers: readonly BatchHeader[]) => AsyncIterable<readonly AuditedRow[]>
 }
@@ -62,12 +64,16 @@ export type RowSource = {
 export type AuditReport = {
   readonly ok: boolean
   readonly chain_id: number
+  /** The newest one, which counts for the newest batches. */
   readonly contract: string
   readonly contract_named: boolean
   /** The finalized block that it holds for. */
   readonly block: number
   readonly block_hash: string
+  /** That count. */
   readonly anchors: number
+  /** In the order that they were made. */
+  readonly contracts: readonly AuditedContract[]
   readonly from_batch: number
   readonly heartbeats: number
   readonly readings: number
@@ -80,86 +86,126 @@ export type AuditReport = {
   readonly findings_total: number
 }
 
+export type AuditedContract = {
+  readonly contract: string
+  readonly version: ContractVersion
+  /** How many of its anchors count, the first one of them of batch `first_batch`. */
+  readonly first_batch: number
+  readonly anchors: number
+  /** Anchors after the batch from which a later contract goes on, and their readings: they do not count. */
+  readonly abandoned: number
+  readonly abandoned_readings: number
+}
+
 export async function audit(options: AuditOptions): Promise<AuditReport> {
-  const { story, deployment, keccak, from, isPinned } = options
+  const { story, keccak, from, isPinned, headerOf } = options
   const findings = collectFindings()
-  checkStory(story, deployment, { findings, keccak })
-  const looked = story.anchors.filter(({ index }) => index >= from)
-  const { headers, leaves } = await checkBatches(looked, options, findings)
+  const parts = partsOf(story.contracts)
+  checkStory(parts, story.finalized, { findings, keccak, headerOf })
+  const looked = parts.flatMap(({ counted }) => counted.filter(({ index }) => index >= from))
+  const { headers, leaves } = await checkBatches(parts, options, findings)
   // the events of another contract prove no row
-  const rows = story.isOurCode ? await checkAllRows(headers, options, findings) : null
+  const isOurs = parts.every(({ told }) => told.isOurCode)
+  const rows = isOurs ? await checkAllRows({ parts, headers }, options, findings) : null
   return {
     ok: findings.total() === 0,
-    chain_id: deployment.chainId,
-    contract: deployment.contract,
+    ...newestOf(parts),
     contract_named: isPinned,
     block: story.finalized.number,
     block_hash: story.finalized.hash,
-    anchors: story.anchors.length,
+    anchors: countedOf(parts),
+    contracts: parts.map(contractOf),
     from_batch: from,
     heartbeats: looked.filter(({ count }) => count === 0).length,
-    readings: looked.reduce((sum, { count }) => sum + count, 0),
+    readings: readingsOf(looked),
     leaves,
     rows,
-    covers: coverageOf(rows, options.rows?.deep?.covers),
+    covers: coverageOf(rows, { headers, compared: options.rows?.deep?.covers ?? [] }),
     findings: findings.list(),
     findings_total: findings.total(),
   }
 }
 
+const readingsOf = (anchors: readonly { readonly count: number }[]): number =>
+  anchors.reduce((sum, { count }) => sum + count, 0)
+
+function newestOf(parts: readonly Part[]) {
+  const newest = parts.at(-1)
+  if (newest === undefined) throw new RangeError('an audit of no contract')
+  const { chainId, contract } = newest.told.deployment
+  return { chain_id: chainId, contract }
+}
+
+const contractOf = ({ told, version, after, counted, abandoned }: Part): AuditedContract => ({
+  contract: told.deployment.contract,
+  version,
+  first_batch: after + 1,
+  anchors: counted.length,
+  abandoned: abandoned.length,
+  abandoned_readings: readingsOf(abandoned),
+})
+
+type Checked = { readonly headers: readonly BatchHeader[]; readonly leaves: number }
+
 async function checkBatches(
-  looked: readonly Anchored[],
+  parts: readonly Part[],
   options: AuditOptions,
   findings: Findings,
-): Promise<{ readonly headers: readonly BatchHeader[]; readonly leaves: number }> {
-  const { headerOf, blobs, isBlock, keccak, onBatch } = options
+): Promise<Checked> {
+  const { headerOf, blobs, isBlock, keccak, from, onBatch } = options
   const tools = { findings, keccak }
   const headers: BatchHeader[] = []
-  let end: BatchEnd | undefined = endBefore(options)
   let leaves = 0
-  for (const anchor of looked) {
-    onBatch?.(anchor.index)
-    const header = headerOf(anchor.index)
-    const isHeader = checkHeader(header, anchor, end, tools)
-    if (isHeader) headers.push(header)
-    end = isHeader ? endOf(header, keccak) : undefined
-    if (isHeader && header.beacon !== zeroHash && !(await isBlock(header.beacon)))
-      findings.add('beacon', header.index, `batch ${header.index}: ${header.beacon} is not a block`)
-    leaves += await checkBlob(blobs, anchor, tools)
+  for (const part of parts) {
+    let end: BatchEnd | undefined
+    for (const [at, anchor] of part.counted.entries()) {
+      if (anchor.index < from) continue
+      onBatch?.(anchor.index)
+      end ??= endBefore(part, at, options)
+      const header = headerOf(anchor.index)
+      const isHeader = checkHeader(header, anchor, end, tools)
+      if (isHeader) headers.push(header)
+      end = isHeader ? endOf(header, keccak) : undefined
+      if (isHeader && header.beacon !== zeroHash && !(await isBlock(header.beacon)))
+        findings.add(
+          'beacon',
+          header.index,
+          `batch ${header.index}: ${header.beacon} is not a block`,
+        )
+      leaves += await checkBlob(blobs, { ...anchor, version: part.version }, tools)
+    }
   }
   return { headers, leaves }
 }
 
+/** Where the batch before a place ended, as far as the chain vouches for it. */
+function endBefore(
+  part: Part,
+  at: number,
+  { headerOf, keccak }: AuditOptions,
+): BatchEnd | undefined {
+  const former = part.counted[at - 1]
+  if (former === undefined) return startOfPart(part, keccak)
+  const header = headerOf(former.index)
+  const isKnown = header && hashOf(header, keccak) === former.headerHash
+  return isKnown ? endOf(header, keccak) : undefined
+}
+
 async function checkAllRows(
-  headers: readonly BatchHeader[],
+  { parts, headers }: { readonly parts: readonly Part[]; readonly headers: readonly BatchHeader[] },
   { rows, story, blobs, keccak, unanchored, graceMs, anchorSinceMs }: AuditOptions,
   findings: Findings,
 ): Promise<AuditReport['rows']> {
   if (rows === undefined) return null
-  const { isAll, from } = rows
+  const { isAll, from, keptFromMs = -Infinity } = rows
   const pending = pendingRows({ findings, keccak, blobs })
   const check = checkRows({ headers, blobs, keccak, findings, pending, isAll })
   for await (const page of rows.read(headers)) await check.add(page)
-  if (isAll) check.findMissing()
+  if (isAll) check.findMissing(keptFromMs)
   // after the rows: the log has whatever the store had
-  const { last = 0, index = 0 } = story.anchors.at(-1) ?? {}
+  const { last = 0, index = 0 } = parts.flatMap(({ counted }) => counted).at(-1) ?? {}
   await rows.deep?.run(findings)
   const dueMs = story.finalizedMs - graceMs
   await pending.check(unanchored, { last, index, dueMs, anchorSinceMs })
   return { all: isAll, from, ...check.report() }
-}
-
-/** Where the batch before the first one ended, as far as the chain vouches for it. */
-function endBefore({
-  from,
-  story,
-  deployment,
-  headerOf,
-  keccak,
-}: AuditOptions): BatchEnd | undefined {
-  if (from <= 1) return beforeFirst(deployment.chainId, deployment.contract, keccak)
-  const anchor = story.anchors.find(({ index }) => index === from - 1)
-  const header = headerOf(from - 1)
-  const isKnown = anchor && header && headerHash(header, keccak) === anchor.headerHash
-  return isKnown ? endOf(header, keccak) : undefined
 }

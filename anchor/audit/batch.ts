@@ -5,12 +5,16 @@ import type { BatchEnd } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { type BatchHeader, headerHash } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { merkleTree } from '../../core/proof/merkle.ts'
+import { merkleRoot } from '../../core/proof/merkle-root.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import type { Anchored } from '../contract/registry.ts'
 import type { Findings } from './findings.ts'
+
+/** An anchor that counts, with the version of its contract and so of its batch. */
+export type Counted = Anchored & { readonly version: ContractVersion }
 
 type Tools = { readonly findings: Findings; readonly keccak: Keccak }
 
@@ -33,7 +37,8 @@ export function checkHeader(
     header.root === anchor.root &&
     header.first === anchor.first &&
     header.last === anchor.last &&
-    header.count === anchor.count
+    header.count === anchor.count &&
+    hasNumbers(header, anchor)
   if (!isAnchored) {
     findings.add('header', index, `batch ${index}: its header is not the one that was anchored`)
     return false
@@ -43,6 +48,13 @@ export function checkHeader(
     findings.add('claims', index, `batch ${index}: ${claimFaults[fault]} (${fault})`)
   return true
 }
+
+/** A contract of version 2 has the numbers itself. */
+const hasNumbers = ({ nFirst, nLast }: BatchHeader, { before, n }: Anchored): boolean =>
+  before === undefined ||
+  n === undefined ||
+  (n.every((number, partition) => number === nLast[partition]) &&
+    before.every((number, partition) => number + 1 === nFirst[partition]))
 
 const claimFaults: Readonly<
   Record<NonNullable<ReturnType<typeof headerFault | typeof chainFault>>, string>
@@ -61,7 +73,7 @@ const claimFaults: Readonly<
 }
 
 /** A header with a number that cannot be hashed is not a header either. */
-function hashOf(header: BatchHeader, keccak: Keccak): string {
+export function hashOf(header: BatchHeader, keccak: Keccak): string {
   try {
     return headerHash(header, keccak)
   } catch {
@@ -69,14 +81,22 @@ function hashOf(header: BatchHeader, keccak: Keccak): string {
   }
 }
 
-/** Every leaf, in order and once; every tile; the root. @returns how many leaves were read */
+/** Tiles asked for at once: 8 KiB each. */
+const tilesAtOnce = 32
+
+/**
+ * Every leaf, every tile, the root; of version 1 also that leaves are in the order of their hashes, and
+ * none is there twice. Of version 2 they are in the order of their numbers, which the rows show.
+ * @returns how many leaves were read
+ */
 export async function checkBlob(
   blobs: BatchBlobs,
-  { index, headerHash: anchored, root, count }: Anchored,
+  { index, headerHash: anchored, root, count, version }: Counted,
   { findings, keccak }: Tools,
 ): Promise<number> {
   const report = (words: string): void => findings.add('blob', index, `batch ${index}: ${words}`)
-  const hash = nodeHash(keccak, 1)
+  const hash = nodeHash(keccak, version)
+  const orderOf = version === 1 ? hashOrder(report) : undefined
   try {
     const top = await blobs.top(index)
     if (top === undefined) {
@@ -85,35 +105,46 @@ export async function checkBlob(
     }
     if (toHex(keccak(top.header)) !== anchored) report('the header in its blob is another one')
     if (top.leaves !== count) report(`${top.leaves} leaves were published, and ${count} anchored`)
-    let former: Uint8Array | undefined
     let read = 0
     const roots: Uint8Array[] = []
-    for (let tile = 0; tile < top.roots.length; tile++) {
-      const leaves = await blobs.tile(index, tile)
+    for await (const [tile, leaves] of tilesOf(blobs, index, top.roots.length)) {
       const expected = Math.min(tileLeaves, top.leaves - tile * tileLeaves)
       if (leaves?.length !== expected) {
         report(`tile ${tile} holds ${leaves?.length ?? 0} leaves instead of ${expected}`)
         return read
       }
-      for (const leaf of leaves) {
-        const order = former === undefined ? -1 : Buffer.compare(former, leaf)
-        if (order === 0) report(`the leaf ${toHex(leaf)} is there twice`)
-        if (order > 0) report(`the leaf ${toHex(leaf)} is out of order`)
-        former = leaf
-      }
+      if (orderOf !== undefined) for (const leaf of leaves) orderOf(leaf)
       read += leaves.length
-      roots.push(merkleTree(leaves, hash).root)
+      roots.push(merkleRoot(leaves, hash))
       // the proofs that are handed out go through the tiles' roots as they were published
       if (Buffer.compare(roots[tile] ?? leaf0, top.roots[tile] ?? leaf0) !== 0)
         report(`the leaves of tile ${tile} do not give the root that was published of it`)
     }
-    const computed = roots.length === 0 ? zeroHash : toHex(merkleTree(roots, hash).root)
+    const computed = roots.length === 0 ? zeroHash : toHex(merkleRoot(roots, hash))
     if (computed !== root) report(`its leaves give the root ${computed}, and ${root} was anchored`)
     return read
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     report(`its blob cannot be read: ${error.message}`)
     return 0
+  }
+}
+
+async function* tilesOf(blobs: BatchBlobs, index: number, tiles: number) {
+  for (let at = 0; at < tiles; at += tilesAtOnce) {
+    const some = Array.from({ length: Math.min(tilesAtOnce, tiles - at) }, (_, i) => at + i)
+    const read = await Promise.all(some.map((tile) => blobs.tile(index, tile)))
+    yield* some.map((tile, i) => [tile, read[i]] as const)
+  }
+}
+
+function hashOrder(report: (words: string) => void) {
+  let former: Uint8Array | undefined
+  return (leaf: Uint8Array): void => {
+    const order = former === undefined ? -1 : Buffer.compare(former, leaf)
+    if (order === 0) report(`the leaf ${toHex(leaf)} is there twice`)
+    if (order > 0) report(`the leaf ${toHex(leaf)} is out of order`)
+    former = leaf
   }
 }
 

@@ -1,67 +1,83 @@
-/** The contract's own story: every anchor it ever took, each following from the one before. */
+/** Each contract's own story: every anchor it ever took, each following from the one before. */
 
 import { type Hex, toHex, zeroHash } from '../../core/hex.ts'
 import { encodeWords } from '../../core/proof/abi-words.ts'
-import { type BatchEnd, beforeFirst } from '../../core/proof/batch.ts'
+import type { BatchEnd } from '../../core/proof/batch.ts'
+import { recordHead } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import type { BlockId, Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
 import type { Anchored } from '../contract/registry.ts'
-import type { Findings } from './findings.ts'
+import { checkBeginning, type Tools } from './beginning.ts'
+import { type Part, startOfPart } from './parts.ts'
 
-export type Story = {
-  /** In the order of the chain; the place of batch i is i − 1 where nothing is wrong. */
-  readonly anchors: readonly Anchored[]
-  /** Everything up to this block was looked at. */
-  readonly finalized: BlockId
-  /** The time of that block. */
-  readonly finalizedMs: number
-  /** The contract's head at that block. */
-  readonly head: Hex
-  /** The code at the contract's address is our contract's; if not, nothing above is known. */
-  readonly isOurCode: boolean
+/** Only from the events: none of our own records is believed. */
+export function checkStory(parts: readonly Part[], finalized: BlockId, tools: Tools): void {
+  for (const [k, part] of parts.entries()) {
+    const { deployment, isOurCode } = part.told
+    if (!isOurCode) {
+      const { contract, chainId } = deployment
+      tools.findings.add(
+        'contract',
+        undefined,
+        `the code at ${contract} on chain ${chainId} is not that of our contract${part.version === 1 ? '' : ` in version ${part.version}`}, so its events prove nothing`,
+      )
+      continue
+    }
+    checkBeginning(part, parts.slice(0, k), tools)
+    checkAnchors(part, finalized, tools)
+  }
 }
 
-/** Only from the events: none of our own records is read. */
-export function checkStory(
-  { anchors, finalized, head, isOurCode }: Story,
-  { chainId, contract }: Deployment,
-  { findings, keccak }: { readonly findings: Findings; readonly keccak: Keccak },
-): void {
-  if (!isOurCode) {
-    findings.add(
-      'contract',
-      undefined,
-      `the code at ${contract} on chain ${chainId} is not that of our contract, so its events prove nothing`,
-    )
-    return
-  }
-  // the first one must have index 1 and follow the head that the contract was born with
-  let end: Pick<BatchEnd, 'index' | 'head' | 'last'> = beforeFirst(chainId, contract, keccak)
-  for (const anchor of anchors) {
-    const { index, prevHead, first, last, count, root } = anchor
-    const report = (words: string): void =>
-      findings.add('events', index, `batch ${index}: ${words}`)
-    if (index !== end.index + 1) report(`comes after batch ${end.index}`)
-    if (first !== end.last + 1)
-      report(`begins at ${first}, and the batch before ended at ${end.last}`)
-    if (last < first - 1 || (count > 0 && last < first)) report('its range runs backwards')
-    if ((count === 0) !== (root === zeroHash)) report(`${count} readings, and the root ${root}`)
-    if (prevHead !== end.head)
+function checkAnchors(part: Part, finalized: BlockId, { findings, keccak }: Tools): void {
+  const { told, counted, abandoned } = part
+  const checkHead = (anchor: Anchored, before: Hex): void => {
+    const { index } = anchor
+    if (anchor.prevHead !== before)
       findings.add('head', index, `batch ${index}: the head before it is not the one it names`)
-    const follows = headAfter(anchor, keccak)
-    if (follows !== anchor.head)
+    if (headAfter(anchor, keccak) !== anchor.head)
       findings.add('head', index, `batch ${index}: its head does not follow from what was anchored`)
-    end = { index, head: anchor.head, last }
   }
-  if (head !== end.head)
+  // the first one must follow the head that the contract was born with
+  let end: Pick<BatchEnd, 'index' | 'head' | 'last' | 'nLast'> = startOfPart(part, keccak)
+  for (const anchor of counted) {
+    const { index, last } = anchor
+    for (const words of eventFaults(anchor, end))
+      findings.add('events', index, `batch ${index}: ${words}`)
+    checkHead(anchor, end.head)
+    end = { index, head: anchor.head, last, nLast: anchor.n ?? end.nLast }
+  }
+  // what is abandoned may say anything, but the heads show that no anchor was left out
+  let { head } = end
+  for (const anchor of abandoned) {
+    checkHead(anchor, head)
+    head = anchor.head
+  }
+  if (told.head !== head)
     findings.add(
       'head',
       undefined,
-      `at block ${finalized.number} the contract's head is ${head}, and its events lead to ${end.head}`,
+      `at block ${finalized.number} the head of contract ${told.deployment.contract} is ${told.head}, and its events lead to ${head}`,
     )
 }
 
+function* eventFaults(anchor: Anchored, end: Pick<BatchEnd, 'index' | 'last' | 'nLast'>) {
+  const { index, first, last, count, root, before, n } = anchor
+  if (index !== end.index + 1) yield `comes after batch ${end.index}`
+  if (first !== end.last + 1) yield `begins at ${first}, and the batch before ended at ${end.last}`
+  if (last < first - 1 || (count > 0 && last < first)) yield 'its range runs backwards'
+  if ((count === 0) !== (root === zeroHash)) yield `${count} readings, and the root ${root}`
+  if (before === undefined || n === undefined) return
+  const gap = before.findIndex((number, partition) => number !== end.nLast[partition])
+  if (gap >= 0)
+    yield `partition ${gap} goes on after number ${before[gap]}, and the batch before ended at ${end.nLast[gap]}`
+  const back = n.findIndex((number, partition) => number < (before[partition] ?? 0))
+  if (back >= 0) yield `the numbers of partition ${back} go back`
+  const sum = n.reduce((all, number, partition) => all + number - (before[partition] ?? 0), 0)
+  if (sum !== count) yield `${count} readings, and its numbers make ${sum}`
+}
+
 const headAfter = (anchor: Anchored, keccak: Keccak): Hex => {
-  const { prevHead, index, root, headerHash, first, last, count } = anchor
+  const { prevHead, index, root, headerHash, first, last, count, n } = anchor
+  if (n !== undefined) return recordHead({ prevHead, index, root, headerHash, last, n }, keccak)
   return toHex(keccak(encodeWords([prevHead, index, root, headerHash, first, last, count])))
 }

@@ -1,6 +1,8 @@
 export type FindingKind =
   /** The code at the contract's address is not our contract's: its events prove nothing. */
   | 'contract'
+  /** A contract does not go on from the last batch that counts of the one before. */
+  | 'beginning'
   /** The contract's events do not follow one another, or not from its beginning. */
   | 'events'
   /** A head does not follow from what was anchored, or is not the contract's. */
@@ -19,6 +21,8 @@ export type FindingKind =
   | 'missing'
   /** A number that two readings have, or none. */
   | 'number'
+  /** A row's flags or index, which do not follow from its values by the published rules. */
+  | 'rules'
   /** Rows in another area than their sensor was, by the registry. */
   | 'area'
   /** Statistics that are not those of the rows. */

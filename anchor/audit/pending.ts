@@ -9,7 +9,7 @@ import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { Findings } from './findings.ts'
-import { type AuditedRow, keyOf, openBlob, placeOf } from './leaves.ts'
+import { type AuditedRow, headerOf, keyOf, openBlob } from './leaves.ts'
 
 /** What the operator has, and the chain has not yet. */
 export type Unanchored = {
@@ -86,10 +86,10 @@ export function pendingRows({
   }
   const inBatches = async (headers: readonly BatchHeader[]): Promise<void> => {
     for (const [seq, { leaf }] of rows) {
-      const header = placeOf(headers, seq)
+      const header = headerOf(headers, seq)
       if (header === undefined || typeof header === 'string') continue
-      const { placeOf: find } = await openBlob(blobs, header.index)
-      if ((await find(Buffer.from(leaf, 'latin1'))) !== undefined) rows.delete(seq)
+      const { placeOf } = await openBlob(blobs, header)
+      if ((await placeOf(Buffer.from(leaf, 'latin1'), seq)) !== undefined) rows.delete(seq)
     }
   }
 

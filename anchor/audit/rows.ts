@@ -1,25 +1,29 @@
 /**
- * Rows against what was anchored: each row's leaf, made from its values, must be among the leaves of
- * the batch that has its number; and if all rows are given, each leaf must be that of a row, and
- * each number that of one row. Rows above the anchored numbers are held against the log instead.
+ * Rows against what was anchored. Of version 1 each row's leaf, made from its values, must be among
+ * the leaves of the batch that has its number; of version 2 it must be in the place of its number. If
+ * all rows are given, each leaf must be that of a row, and each number that of one row. Rows above the
+ * anchored numbers are held against the log instead.
  */
 
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type Bitmap, bitmap, numbersOf } from './bitmap.ts'
 import type { Findings } from './findings.ts'
-import { type AuditedRow, type OpenBlob, openBlob, placeOf } from './leaves.ts'
+import { type AuditedRow, headerOf, type OpenBlob, openBlob } from './leaves.ts'
 import type { PendingRows } from './pending.ts'
 
 export type RowCheck = {
   readonly add: (rows: readonly AuditedRow[]) => Promise<void>
   readonly report: () => RowReport
-  /** Call it once, after all rows there are. */
-  readonly findMissing: () => void
+  /**
+   * Call it once, after all rows there are.
+   * @param keptFromMs the store may have dropped what is older; −Infinity: it keeps everything
+   */
+  readonly findMissing: (keptFromMs: number) => void
 }
 
 export type RowReport = {
@@ -29,6 +33,10 @@ export type RowReport = {
   readonly not_anchored: number
   /** In a batch before the first one that is looked at. */
   readonly before: number
+  /** Anchored, and not there any more: older than the store's retention. */
+  readonly expired: number
+  /** Not there, of batches that are older than the retention only in part: it may be that. */
+  readonly perhaps_expired: number
 }
 
 type Options = {
@@ -43,32 +51,61 @@ type Options = {
   readonly isAll: boolean
 }
 
-/** Of one batch: the leaves and the numbers that rows were found of. */
+/** Of one batch: the leaves and the numbers that rows were found of; of version 2 they are the same. */
 type Seen = { readonly leaves: Bitmap; readonly numbers: Bitmap }
 
 const none: Seen = { leaves: bitmap(0), numbers: bitmap(0) }
 
 /** Batches whose leaves are held at once; rows come by time, and so do batches. */
 const mostOpen = 32
+/** For so many rows that do not fit, their batch is searched for them: it takes some ms each. */
+const mostSearches = 20
 
 export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: Options): RowCheck {
   const leafOf = leafEncoder(keccak)
   const seen = new Map<number, Seen>()
-  const opened = new Map<number, Promise<OpenBlob>>()
-  const counts = { looked_at: 0, fit: 0, not_anchored: 0, before: 0 }
+  const opened = new Map<number, OpenBlob>()
+  const counts = {
+    looked_at: 0,
+    fit: 0,
+    not_anchored: 0,
+    before: 0,
+    expired: 0,
+    perhaps_expired: 0,
+  }
+  let searches = 0
 
-  const open = (index: number): Promise<OpenBlob> => {
-    const blob = opened.get(index) ?? openBlob(blobs, index)
+  const open = async (header: BatchHeader): Promise<OpenBlob> => {
+    const { index } = header
+    const blob = opened.get(index) ?? (await openBlob(blobs, header))
     opened.delete(index)
     opened.set(index, blob)
     const [oldest] = opened.keys()
     if (opened.size > mostOpen && oldest !== undefined) opened.delete(oldest)
     return blob
   }
-  const seenIn = ({ index, count }: BatchHeader): Seen => {
-    const known = seen.get(index) ?? { leaves: bitmap(count), numbers: bitmap(count) }
+  const seenIn = (header: BatchHeader): Seen => {
+    const { index, count } = header
+    const leaves = seen.get(index)?.leaves ?? bitmap(count)
+    const numbers =
+      seen.get(index)?.numbers ?? (batchVersionOf(header) === 2 ? leaves : bitmap(count))
+    const known = { leaves, numbers }
     seen.set(index, known)
     return known
+  }
+  /** Why a row is not what its batch has in its place. */
+  const misfit = async (
+    header: BatchHeader,
+    leaf: Uint8Array,
+  ): Promise<readonly ['row' | 'number', string]> => {
+    const { index } = header
+    const place =
+      batchVersionOf(header) === 2 && searches++ < mostSearches
+        ? await (await open(header)).search(leaf)
+        : undefined
+    return place === undefined
+      ? ['row', `it is not what was anchored in batch ${index}`]
+      : ['number', `batch ${index} has it in the place of number ${numbersOf(header).seqAt(place)}`]
   }
 
   const addRow = async (row: AuditedRow): Promise<void> => {
@@ -80,11 +117,16 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       report('row', `there is no partition ${partition}, which its number ${row.seq} names`)
       return
     }
-    const header = placeOf(headers, row.seq)
+    const leaf = leafOrNothing(leafOf, row)
+    if (leaf === undefined) {
+      report('row', 'its values have no leaf: one of them is too large, or not whole')
+      return
+    }
+    const header = headerOf(headers, row.seq)
     if (header === 'before') counts.before++
     if (header === 'not_anchored') {
       counts.not_anchored++
-      pending.add(row, leafOf(row))
+      pending.add(row, leaf)
     }
     if (typeof header === 'string') return
     if (header === undefined) {
@@ -92,9 +134,17 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       return
     }
     const { index } = header
-    const place = await (await open(index)).placeOf(leafOf(row))
+    const [leafVersion, version] = [row.leafVersion ?? 1, batchVersionOf(header)]
+    // a leaf of version 1 would have no area and no flags, even where it is the one in the tree
+    if (leafVersion !== version) {
+      const words = `it has a leaf of version ${leafVersion}, and batch ${index} is of version ${version}`
+      report('row', words, index)
+      return
+    }
+    const place = await (await open(header)).placeOf(leaf, row.seq)
     if (place === undefined) {
-      report('row', `it is not what was anchored in batch ${index}`, index)
+      const [kind, words] = await misfit(header, leaf)
+      report(kind, words, index)
       return
     }
     if (!isAll) {
@@ -102,7 +152,7 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       return
     }
     const { leaves, numbers } = seenIn(header)
-    if (!numbers.mark(numbersOf(header).placeOf(partition, n)))
+    if (leaves !== numbers && !numbers.mark(numbersOf(header).placeOf(partition, n)))
       report('number', `batch ${index} has another reading with its number ${row.seq}`, index)
     if (leaves.mark(place)) counts.fit++
     else report('row', 'it is there twice', index)
@@ -113,17 +163,14 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       for (const row of rows) await addRow(row)
     },
     report: () => ({ ...counts }),
-    findMissing: () => {
+    findMissing: (keptFromMs) => {
       for (const header of headers) {
-        const { index, count } = header
+        const { index, count, timeMinMs, timeMaxMs } = header
         const { leaves, numbers } = seen.get(index) ?? none
         const missing = count - leaves.count()
-        if (missing > 0)
-          findings.add(
-            'missing',
-            index,
-            `batch ${index}: ${missing} of its ${count} readings have no row that fits`,
-          )
+        if (timeMaxMs < keptFromMs) counts.expired += missing
+        else if (timeMinMs < keptFromMs) counts.perhaps_expired += missing
+        else if (missing > 0) findings.add('missing', index, missingWords(header, leaves))
         // else the numbers of the missing ones are not known
         const unused = count - numbers.count()
         if (missing === 0 && unused > 0)
@@ -134,5 +181,26 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
           )
       }
     },
+  }
+}
+
+/** In version 2 the place of a leaf says which number is missing. */
+function missingWords(header: BatchHeader, leaves: Bitmap): string {
+  const { index, count } = header
+  const words = `batch ${index}: ${count - leaves.count()} of its ${count} readings have no row that fits`
+  return batchVersionOf(header) === 1
+    ? words
+    : `${words}; the first is number ${numbersOf(header).seqAt(leaves.firstUnmarked())}`
+}
+
+function leafOrNothing(
+  leafOf: (row: AuditedRow) => Uint8Array,
+  row: AuditedRow,
+): Uint8Array | undefined {
+  try {
+    return leafOf(row)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
   }
 }

@@ -1,30 +1,79 @@
 import { isHex, zeroAddress } from 'viem'
-import { zeroHash } from '../../core/hex.ts'
+import { type Hex, zeroHash } from '../../core/hex.ts'
 import { secondMs } from '../../core/time.ts'
-import { TryAgain } from '../../runtime/exit.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { MustAct, TryAgain } from '../../runtime/exit.ts'
+import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
+import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { chainAt } from '../chain/chain.ts'
 import { type Ask, RpcRefusal } from '../chain/rpc.ts'
 import { isRegistryCode } from '../contract/contract-code.ts'
-import type { Story } from './chain.ts'
+import type { Anchored, Began } from '../contract/registry.ts'
 
-/** Every anchor up to the finalized block, asked of a node. @throws TryAgain, RpcRefusal */
-export async function readStory(ask: Ask, { contract, block }: Deployment): Promise<Story> {
-  // it only reads, so it does not matter whose transactions they are
-  const chain = chainAt(ask, contract, zeroAddress)
-  const finalized = await chain.finalized()
-  if (finalized === undefined || finalized.number < block) throw notThereYet()
+/** What the chain holds of one contract up to the finalized block. */
+export type ContractStory = {
+  readonly deployment: AnyDeployment
+  /** The code at the address is that of our contract in its version; if not, nothing below is known. */
+  readonly isOurCode: boolean
+  /** In the order of the chain. */
+  readonly anchors: readonly Anchored[]
+  /** The contract's head at that block. */
+  readonly head: Hex
+  /** How a contract of version 2 began; undefined: it says so nowhere from its first block on. */
+  readonly began: Began | undefined
+}
+
+export type Story = {
+  /** Everything up to this block was looked at. */
+  readonly finalized: BlockId
+  /** The time of that block. */
+  readonly finalizedMs: number
+  /** In the order that they were made, at least one. */
+  readonly contracts: readonly ContractStory[]
+}
+
+/** Every anchor of every contract up to the finalized block. @throws TryAgain, RpcRefusal, MustAct */
+export async function readStory(ask: Ask, deployments: readonly AnyDeployment[]): Promise<Story> {
+  assertOneChain(deployments)
+  const contracts: ContractStory[] = []
+  // one block for all of them
+  const finalized = await chainAt(ask, zeroAddress, zeroAddress).finalized()
+  if (finalized === undefined) throw notThereYet()
   const { number, hash, timeS } = finalized
-  const story = { finalized: { number, hash }, finalizedMs: timeS * secondMs }
+  for (const deployment of deployments) contracts.push(await readContract(ask, deployment, number))
+  return { finalized: { number, hash }, finalizedMs: timeS * secondMs, contracts }
+}
+
+async function readContract(
+  ask: Ask,
+  deployment: AnyDeployment,
+  finalized: number,
+): Promise<ContractStory> {
+  const { contract, block } = deployment
+  if (finalized < block) throw notThereYet()
+  const version = contractVersionOf(deployment)
+  // it only reads, so it does not matter whose transactions they are
+  const chain = chainAt(ask, contract, zeroAddress, version)
   const [code, codeNow] = await Promise.all(
     ['finalized', 'latest'].map((when) => known(ask('eth_getCode', [contract, when]))),
   )
   if (code === '0x' && codeNow !== '0x') throw notThereYet()
   // another contract may return anything, so it is not queried
-  if (!isHex(code) || !isRegistryCode(code))
-    return { ...story, anchors: [], head: zeroHash, isOurCode: false }
-  const head = await known(chain.headAt(number))
-  return { ...story, anchors: await chain.anchored(block, number), head, isOurCode: true }
+  if (!isHex(code) || !isRegistryCode(code, version))
+    return { deployment, anchors: [], head: zeroHash, began: undefined, isOurCode: false }
+  const head = await known(chain.headAt(finalized))
+  const began = version === 1 ? undefined : await chain.began(block, finalized)
+  const anchors = await chain.anchored(block, finalized)
+  return { deployment, anchors, head, began, isOurCode: true }
+}
+
+/** One node is asked about all of them. @throws MustAct */
+function assertOneChain(deployments: readonly AnyDeployment[]): void {
+  const [first] = deployments
+  for (const { chainId, genesisHash, contract } of deployments)
+    if (chainId !== first?.chainId || genesisHash !== first.genesisHash)
+      throw new MustAct(
+        `the operator's record has contract ${contract} on another chain than ${first?.contract}: batches of one network are anchored on one chain`,
+      )
 }
 
 /**

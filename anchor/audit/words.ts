@@ -1,5 +1,6 @@
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { AuditReport } from './audit.ts'
+import type { Covered } from './coverage.ts'
 
 /** The report for people, a line each. */
 export function auditLines(report: AuditReport): readonly string[] {
@@ -10,6 +11,7 @@ export function auditLines(report: AuditReport): readonly string[] {
       ? ['the operator runs a demonstration chain, so it proves nothing about time']
       : []),
     `up to finalized block ${report.block}, ${report.block_hash}`,
+    ...contractLines(report),
     `${report.anchors} batches anchored; from batch ${report.from_batch} on: ${report.readings} readings, ${report.heartbeats} heartbeats, ${report.leaves} leaves read`,
     ...(rows === null ? ['no row was looked at'] : rowLines(rows)),
   ]
@@ -20,9 +22,32 @@ export function auditLines(report: AuditReport): readonly string[] {
   return [...lines, ...found, '', ...verdictLines(report)]
 }
 
+/** One contract needs no words: all batches are in it. */
+const contractLines = ({ contracts }: AuditReport): readonly string[] =>
+  contracts.length < 2
+    ? []
+    : contracts.map(({ contract, version, first_batch, anchors, ...rest }) => {
+        const last = first_batch + anchors - 1
+        const batches = anchors === 0 ? 'no batch counts' : `batches ${first_batch} to ${last}`
+        const { abandoned, abandoned_readings: readings } = rest
+        const others =
+          abandoned === 0
+            ? ''
+            : `; abandoned: ${abandoned} after them, with ${readings} readings, because a later contract goes on from before`
+        return `contract ${contract}, version ${version}: ${batches}${others}`
+      })
+
 const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => [
   `rows read from ${rows.from}`,
   `${rows.looked_at} rows looked at (${rows.all ? 'all there are' : 'a sample: neither missing rows nor numbers used twice are found'}): ${rows.fit} are what was anchored, ${rows.not_anchored} are not anchored yet${rows.before > 0 ? `, ${rows.before} are in batches before` : ''}`,
+  ...(rows.expired > 0
+    ? [`${rows.expired} anchored readings are not there: they are older than the store's retention`]
+    : []),
+  ...(rows.perhaps_expired > 0
+    ? [
+        `${rows.perhaps_expired} anchored readings are not there, of batches that are older than the store's retention in part: expired or removed, which cannot be said`,
+      ]
+    : []),
 ]
 
 /** Nothing is wrong, and something is too young to be good: an audit some minutes later can say. */
@@ -34,20 +59,40 @@ function verdictLines(report: AuditReport): readonly string[] {
   if (isNotYet(report))
     return ['NOT YET. Nothing is wrong so far, and not everything is anchored: audit again later.']
   if (total > 0) return [`RED. ${total} ${total === 1 ? 'thing is' : 'things are'} wrong.`]
+  const hasExpired = rows !== null && rows.expired + rows.perhaps_expired > 0
   const verdict =
     rows === null
       ? 'GREEN. Every anchor follows from the one before, and the published leaves are the anchored ones.'
       : rows.all
-        ? 'GREEN. No anchored reading is missing, and none was changed, added or numbered twice.'
+        ? `GREEN. No anchored reading${hasExpired ? ' that the store must still have' : ''} is missing, and none was changed, added or numbered twice.`
         : 'GREEN. The rows of the sample are what was anchored.'
+  const abandoned = report.contracts.reduce((sum, one) => sum + one.abandoned_readings, 0)
   return [
     verdict,
-    ...(covers.checked.length > 0 ? [`Checked of each row: ${covers.checked.join(', ')}.`] : []),
-    ...(covers.compared.length > 0
-      ? [
-          `Held against the registry and the rows, not against the chain: ${covers.compared.join(', ')}.`,
-        ]
+    ...(abandoned > 0
+      ? [`Not covered: ${abandoned} readings of abandoned batches, which do not count any more.`]
       : []),
-    `Not checked, because it is not anchored: ${covers.not_checked.join(', ')}.`,
+    ...coverageLines(covers),
   ]
 }
+
+/** What was covered, for each version of batches where there are two. */
+function coverageLines({ by_version: versions, ...all }: AuditReport['covers']): readonly string[] {
+  if (versions.length < 2) return coveredLines(all, '')
+  return versions.flatMap(({ version, batches, readings, ...covered }) =>
+    coveredLines(covered, `Version ${version} (${batches} batches, ${readings} readings). `),
+  )
+}
+
+const coveredLines = (
+  { checked, compared, not_checked }: Covered,
+  of: string,
+): readonly string[] => [
+  ...(checked.length > 0 ? [`${of}Checked of each row: ${checked.join(', ')}.`] : []),
+  ...(compared.length > 0
+    ? [
+        `${of}Held against the registry, the rows and the published rules, not against the chain: ${compared.join(', ')}.`,
+      ]
+    : []),
+  `${of}Not checked, because it is not anchored: ${not_checked.join(', ')}.`,
+]

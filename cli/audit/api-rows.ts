@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { toHundredths } from '../../core/air/hundredths.ts'
+import { flagNames, maskOf } from '../../core/air/quality.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { trimmed, type Values } from '../../core/air/values.ts'
+import { isHash } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
@@ -18,7 +20,7 @@ const drawRows = 20
 
 /**
  * About `count` readings from random places as /v1 shows them to everyone: the values of the list,
- * with the number that /verify tells of each. @throws TryAgain, WrongUsage
+ * with the number and the version of leaf that /verify tells of each. @throws TryAgain, WrongUsage
  */
 export async function* apiRows({
   url,
@@ -64,14 +66,29 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
   const path = `/v1/readings/${encodeURIComponent(sensor)}/verify?${query.toString()}`
   const verified = await ask(path)
   const aqi = field(shown, 'aqi')
-  return {
+  const proven = field(verified, 'reading')
+  const row = {
     // an id that is none hashes into no batch
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     sensor: sensor as AuditedRow['sensor'],
     timeMs,
-    seq: Number(field(field(verified, 'reading'), 'seq')),
+    seq: Number(field(proven, 'seq')),
     values: shownValues(shown),
     aqi: typeof aqi === 'number' ? aqi : null,
+  }
+  return field(proven, 'leaf_version') === 2 ? { ...row, ...moreOfLeaf2(shown, proven) } : row
+}
+
+/** Flags as the list shows them to everyone; area and the device's hash as /verify has them. */
+function moreOfLeaf2(shown: unknown, proven: unknown) {
+  const quality = field(shown, 'quality')
+  const names = Array.isArray(quality) ? quality : []
+  const device = field(proven, 'device')
+  return {
+    leafVersion: 2 as const,
+    area: textOf(proven, 'area'),
+    flags: flagNames.reduce((bits, flag) => (names.includes(flag) ? bits | maskOf(flag) : bits), 0),
+    ...(typeof device === 'string' && isHash(device) && { device }),
   }
 }
 

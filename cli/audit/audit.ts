@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type AuditReport, audit, type RowSource } from '../../anchor/audit/audit.ts'
+import { countedOf, partsOf } from '../../anchor/audit/parts.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines, isNotYet } from '../../anchor/audit/words.ts'
 import { openRpc } from '../../anchor/chain/rpc.ts'
@@ -33,24 +34,26 @@ usage: airproof audit [--network FILE] [--from BATCH] [--rpc URL] [--sample ROWS
        airproof audit --api URL [--sample ROWS] …
        airproof audit --export MANIFEST …
 
-Asks the contract for every anchor it ever took, and checks: that each follows from the one before,
-without a hole in log sequences, batches or any partition's numbers; that the published headers and
-leaves are the anchored ones; that the rows of the running instance's store hash into them, that
-none is missing and no number is used twice; and that rows which are not anchored yet are what the
-log holds. Area, flags and statistics are not anchored, so they are not checked. Ends with 1 if
-anything is wrong, and with 75 (NOT YET) if nothing is, but readings wait to be anchored because the
-anchor process was started only now.
+Asks every contract for every anchor it ever took, and checks: that each follows from the one
+before, without a hole in log sequences, batches or any partition's numbers, and each contract from
+the last batch that counts of the one before; that the published headers and leaves are the anchored
+ones; that the rows of the running instance's store hash into them, that none is missing and no
+number is used twice; and that rows which are not anchored yet are what the log holds. Area and
+flags are anchored in batches of version 2 only, and statistics in none; the report says what was
+covered. Ends with 1 if anything is wrong, and with 75 (NOT YET) if nothing is, but readings wait to
+be anchored because the anchor process was started only now.
 
   --network FILE     the network that you mean: its /v1/network, kept from a source that you trust.
                      Pins the chain, the contract, its code and where to begin to read the chain
-  --contract 0x…     the contract that you mean, from a source that you trust; else the one that
-                     the operator's record names. --chain-id N and --block N (where to begin to
+  --contract 0x…     the newest contract that you mean, from a source that you trust; else the one
+                     that the operator's record names. --chain-id N and --block N (where to begin to
                      read the chain) in the same way
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
-  --deep             areas against the registry and statistics against the rows too; it says whether
-                     the store agrees with itself, because neither is anchored
+  --deep             areas against the registry, flags and index against the published rules, and
+                     statistics against the rows too; of what is not anchored it says only whether
+                     the store agrees with itself
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
@@ -103,24 +106,25 @@ async function auditInstance(
   const rpc = textFlag(flags, 'rpc')
   const urls = rpc === undefined ? nodesOf(settings.rpcUrls, config) : [rpc]
   if (urls.length === 0) throw new MustAct('no node to ask: name one with --rpc, or CHAIN_RPC_URL')
-  const { isPinned, ...deployment } = pinned((await needDeployments(nc))[0], settings, flags)
-  const { chainId, genesisHash } = deployment
+  const { isPinned, deployments } = pinned(await needDeployments(nc), settings, flags)
+  const [{ chainId, genesisHash }] = deployments
   const ask = openRpc({
     urls,
     timeoutMs: settings.rpcTimeoutMs,
     expected: { chainId, genesisHash },
   })
   // the chain first: what is anchored meanwhile has been published before
-  const story = await readStory(ask, deployment)
-  if (story.isOurCode && from > Math.max(1, story.anchors.length))
-    throw new WrongUsage(`--from is ${from}, and ${story.anchors.length} batches are anchored`)
+  const story = await readStory(ask, deployments)
+  const anchored = countedOf(partsOf(story.contracts))
+  const isOurs = story.contracts.every(({ isOurCode }) => isOurCode)
+  if (isOurs && from > Math.max(1, anchored))
+    throw new WrongUsage(`--from is ${from}, and ${anchored} batches are anchored`)
   const { sealed } = await readSealed(nc)
   await using opened = new AsyncDisposableStack()
   const rows = await rowSource(nc, config, context, opened)
-  using progress = openProgress({ label: 'batches', total: story.anchors.length, isTerminal })
+  using progress = openProgress({ label: 'batches', total: anchored, isTerminal })
   return await audit({
     story,
-    deployment,
     headerOf: (index) => sealed.get(index)?.header,
     blobs: await openBatchBlobs(nc),
     isBlock: isBlockOf(ask),
@@ -187,17 +191,32 @@ async function rowSource(
   if (sample !== undefined)
     return { isAll: false, from, read: (headers) => sampledRows(store, headers, sample) }
   const deep = flags['deep'] === true ? await openDeepAudit(nc, config, store) : undefined
+  const keptFromMs = await store.keptFromMs()
   return {
     isAll: true,
     from,
+    ...(keptFromMs !== undefined && { keptFromMs }),
     ...(deep && { deep }),
     read: async function* () {
       // whatever time a row was made up for, it is among them
-      for await (const page of allRows(store, 0, latestMs)) {
+      for await (const page of readAhead(allRows(store, 0, latestMs))) {
         deep?.see(page)
         yield page
       }
     },
+  }
+}
+
+/** The store reads the next page while the one before is hashed. */
+async function* readAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = pages.next()
+  for (;;) {
+    const { done, value } = await next
+    if (done === true) return
+    next = pages.next()
+    // it is awaited above; a failure meanwhile must not count as unhandled
+    next.catch(() => undefined)
+    yield value
   }
 }
 

@@ -1,12 +1,14 @@
 /**
- * What is not anchored, held against what it is made from: the areas of rows against the registry,
- * the statistics of areas against the rows. It says whether the store agrees with itself.
+ * What the chain does not say, held against what it is made from: the areas of rows against the
+ * registry, their flags and index against the published rules, the statistics of areas against the
+ * rows. Of rows of version 1 that shows whether the store agrees with itself; of version 2 area and
+ * flags are anchored, so what differs is the registry, or the rules were not followed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeepCheck } from '../../anchor/audit/audit.ts'
-import type { Findings } from '../../anchor/audit/findings.ts'
+import { derivedFlagsWords } from '../../anchor/audit/coverage.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
@@ -19,6 +21,7 @@ import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
+import { checkAreas, checkRules } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
 export type DeepAudit = DeepCheck & {
@@ -27,7 +30,6 @@ export type DeepAudit = DeepCheck & {
 }
 
 type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays'>
-type AreaOf = (reading: Reading) => string | undefined
 type Step = { readonly area: string; readonly size: BucketSize; readonly startMs: number }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
@@ -39,20 +41,25 @@ export async function openDeepAudit(
   { idPrefix }: SharedConfig,
   store: Sources,
 ): Promise<DeepAudit> {
-  const rules = sensorIdRules(idPrefix)
+  const ids = sensorIdRules(idPrefix)
   await using sensors = await watchBucket(nc, buckets.sensors, (value, key) =>
-    parseSensor(value, rules, key),
+    parseSensor(value, ids, key),
   )
   const known = new Map([...sensors.entries()].map(([, sensor]) => [sensor.id, sensor]))
   const areas = checkAreas(({ sensor, timeMs }) => {
     const registered = known.get(sensor)
     return registered && siteAt(registered, timeMs).area
   })
+  const rules = checkRules()
   return {
-    covers: ['area', 'statistics of areas'],
-    see: areas.see,
+    covers: ['area', derivedFlagsWords, 'statistics of areas'],
+    see: (rows) => {
+      areas.see(rows)
+      rules.see(rows)
+    },
     run: async (findings) => {
       areas.tell(findings)
+      rules.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
       const differing: Step[] = []
       for (const area of names)
@@ -79,36 +86,6 @@ export async function openDeepAudit(
             `${area}, ${size} of ${formatIso(startMs)}: they are not those of its rows`,
           )
       }
-    },
-  }
-}
-
-/** Rows whose area is not that of the place where the registry says that the sensor stood. */
-function checkAreas(areaOf: AreaOf) {
-  const names = new Set<string>([wholeNetwork])
-  const wrong = new Map<string, { rows: number; firstMs: number }>()
-  let [fromMs, toMs] = [Infinity, -Infinity]
-  return {
-    see: (rows: readonly Reading[]): void => {
-      for (const row of rows) {
-        names.add(row.area)
-        fromMs = Math.min(fromMs, row.timeMs)
-        toMs = Math.max(toMs, row.timeMs)
-        const area = areaOf(row)
-        if (area === undefined || area === row.area) continue
-        const key = `${row.sensor}: area ${row.area}, and the registry says ${area}`
-        const { rows: count, firstMs } = wrong.get(key) ?? { rows: 0, firstMs: Infinity }
-        wrong.set(key, { rows: count + 1, firstMs: Math.min(firstMs, row.timeMs) })
-      }
-    },
-    seen: () => ({ names, fromMs, toMs: toMs + 1 }),
-    tell: (findings: Findings): void => {
-      for (const [words, { rows, firstMs }] of wrong)
-        findings.add(
-          'area',
-          undefined,
-          `${rows} rows of ${words}; the first at ${formatIso(firstMs)}`,
-        )
     },
   }
 }

@@ -1,35 +1,58 @@
 import type { ChainSettings } from '../../anchor/config.ts'
-import { assertFits } from '../../anchor/deploy/deployment.ts'
+import { assertFits, type Deployments } from '../../anchor/deploy/deployment.ts'
 import type { Network } from '../../anchor/verifier/airproof-verify.js'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
+import { type AnyDeployment, contractVersionOf } from '../../schemas/anchoring/deployments.ts'
 import { networkFlag } from '../shell/network-flag.ts'
 import { textFlag, wholeFlag } from '../shell/words.ts'
 
-/** What the person who asks names is held against the operator's record. @throws MustAct, WrongUsage */
-export function pinned(
-  deployment: Deployment,
-  settings: ChainSettings,
-  flags: Flags,
-): Deployment & { readonly isPinned: boolean } {
-  assertFits(deployment, settings)
+type Pinned = { readonly deployments: Deployments; readonly isPinned: boolean }
+
+/**
+ * What the person who asks names is held against the operator's record. `--contract` and `--block` name
+ * the newest contract, because no contract can say which one follows it; `--network` names all of them.
+ * @throws MustAct, WrongUsage
+ */
+export function pinned(recorded: Deployments, settings: ChainSettings, flags: Flags): Pinned {
+  const newest = recorded.at(-1) ?? recorded[0]
+  assertFits(newest, settings)
   const contract = textFlag(flags, 'contract')?.toLowerCase()
   if (contract !== undefined && !/^0x[0-9a-f]{40}$/.test(contract))
     throw new WrongUsage(`--contract must be an address, and is "${contract}"`)
-  if (contract !== undefined && contract !== deployment.contract)
+  if (contract !== undefined && contract !== newest.contract)
     throw new MustAct(
-      `these data are anchored in contract ${deployment.contract}, and not in ${contract}, which you named`,
+      recorded.some((former) => former.contract === contract)
+        ? `${contract}, which you named, is a former contract of these data: they go on in ${newest.contract}, and only the operator says so. If you trust that one, name it with --contract`
+        : `these data are anchored in contract ${newest.contract}, and not in ${contract}, which you named`,
     )
   const network = networkFlag(flags)
-  const begin = network && beginIn(network, deployment)
-  const block = wholeFlag(flags, 'block', { min: 0 }) ?? begin ?? deployment.block
-  return { ...deployment, block, isPinned: (contract ?? network) !== undefined }
+  const block = wholeFlag(flags, 'block', { min: 0 })
+  const begin = (deployment: AnyDeployment): AnyDeployment => {
+    const named = deployment === newest ? block : undefined
+    const begins = named ?? (network && beginIn(network, deployment)) ?? deployment.block
+    return { ...deployment, block: begins }
+  }
+  const [first, ...others] = recorded
+  const deployments: Deployments = [begin(first), ...others.map(begin)]
+  if (network !== undefined) assertAllThere(network, deployments)
+  return { deployments, isPinned: (contract ?? network) !== undefined }
 }
 
-/** Where the contract of these data began, as the network file says. @throws MustAct if it is not in the file */
-function beginIn({ name, chainId, contracts }: Network, deployment: Deployment): number {
+/** @throws MustAct the file has a contract that the operator's record leaves out */
+function assertAllThere({ name, contracts }: Network, recorded: Deployments): void {
+  const unknown = contracts.find(
+    ({ address }) => !recorded.some(({ contract }) => contract === address),
+  )
+  if (unknown === undefined) return
+  throw new MustAct(
+    `contract ${unknown.address} of the network ${name}, which you named, is not in the operator's record: what was anchored in it is left out`,
+  )
+}
+
+/** Where a contract of these data began, as the network file says. @throws MustAct if it is not in the file */
+function beginIn({ name, chainId, contracts }: Network, deployment: AnyDeployment): number {
   if (chainId !== deployment.chainId)
     throw new MustAct(
       `these data are anchored on chain ${deployment.chainId}, and the network ${name}, which you named, is on chain ${chainId}`,
@@ -43,6 +66,10 @@ function beginIn({ name, chainId, contracts }: Network, deployment: Deployment):
   if (known[pinned.version]?.hash !== pinned.code_hash)
     throw new MustAct(
       `the network file names code that this airproof does not know as version ${pinned.version} of the contract: use a newer airproof, or another file`,
+    )
+  if (pinned.version !== contractVersionOf(deployment))
+    throw new MustAct(
+      `the network file has contract ${deployment.contract} in version ${pinned.version}, and the operator's record in version ${contractVersionOf(deployment)}`,
     )
   return pinned.block
 }

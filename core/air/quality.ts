@@ -1,10 +1,11 @@
 /**
  * The quality of a reading's values. A value that no sensor of its kind can measure is dropped; a
  * value that is possible but rare stays, with a flag. Flags are derived from the values, so they
- * are stored and served but never hashed.
+ * are stored and served; a leaf of version 1 leaves them out, one of version 2 has them.
  */
 import { type QuantityName, quantities, type UsualName } from './quantities.ts'
-import { pm10Of, pm25Of, trimmed, type Values } from './values.ts'
+import type { Reading } from './reading.ts'
+import { pm10Of, pm25Of, trimmed, type Values, valueOf } from './values.ts'
 
 export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
 
@@ -116,3 +117,31 @@ function particleBits(values: Values): number {
   if (pm25 !== null && pm10 !== null && pm25 > pm10) bits |= bit.pm25OverPm10
   return bits
 }
+
+const derivedMask = unusualMasks.reduce(
+  (all, mask) => all | mask,
+  bit.pmHigh | bit.pmSaturated | bit.pm25OverPm10,
+)
+
+/**
+ * What is wrong with the flags of a stored row, by its values alone; undefined: nothing. Not told by
+ * them: which values were dropped, whether the sensor sent a time, and whether its humidity was stuck.
+ */
+export function flagsFault({
+  values,
+  flags,
+}: Pick<Reading, 'values' | 'flags'>): string | undefined {
+  const { flags: judged } = judgeValues(values, { timeAssigned: false })
+  const impossible = namesOf(judged & droppedMask)
+  if (impossible.length > 0) return `values that no sensor measures (${impossible.join(', ')})`
+  const [has, should] = [flags & derivedMask, judged & derivedMask]
+  if (has !== should) return `flags ${listOf(has)}, where its values give ${listOf(should)}`
+  const both = quantities.filter(
+    ({ name, droppedFlag }) => (flags & (1 << droppedFlag)) !== 0 && valueOf(values, name) !== null,
+  )
+  return both.length === 0
+    ? undefined
+    : `${both.map(({ name }) => name).join(', ')} marked as dropped, and there`
+}
+
+const listOf = (bits: number): string => namesOf(bits).join(', ') || 'none'

@@ -13,6 +13,7 @@ import { influxClient } from './client.ts'
 import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
 import { type InfluxQuery, influxQuery } from './query.ts'
 import { influxReads } from './read.ts'
+import { influxRetention } from './retention.ts'
 import { influxRollups, influxStats } from './stats.ts'
 import { writeLines } from './write.ts'
 
@@ -89,6 +90,10 @@ export async function openInfluxStore({
     },
     writeAreaHours: async (rows) => writeRollups('reading_1h', rows),
     writeAreaDays: async (rows) => writeRollups('reading_1d', rows),
+    keptFromMs: async () => {
+      const retentionMs = await influxRetention({ transport: queries, bucket, place })
+      return retentionMs === undefined ? undefined : now() - retentionMs
+    },
     ping: async () => {
       await Promise.all([query, rollupQuery].map(probe))
     },

@@ -63,6 +63,7 @@ export async function openSqliteStore({
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
     // not queued after the writes: a long batch does not mean trouble
+    keptFromMs: async () => undefined,
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
   }

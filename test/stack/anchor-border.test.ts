@@ -1,14 +1,19 @@
 /** Format level 3 is reached while the anchor runs: its next batch goes to contract 2, and nothing is left out. */
+import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
+import type { AuditReport } from '../../anchor/audit/audit.ts'
 import { readDeployments } from '../../anchor/deploy/deployment.ts'
+import { command } from '../../cli/audit/audit.ts'
 import { exitCodes } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { buckets } from '../../schemas/subjects.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { anchorInstance } from '../support/chain/anchor-instance.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const patiently = { withinMs: 60_000, everyMs: 50 }
@@ -27,12 +32,16 @@ test('the last batch of contract 1 ends at the border, and the next one is in co
     return await instance.isFinal(last)
   }
   const log = logWriter(nc)
-  for (let partition = 0; partition < 4; partition++) await log.write({ partition, readings: 30 })
+  const nowMs = Date.now()
+  // the same sensors are in every partition, and at other times
+  const arrivedMs = (partition: number): number => nowMs - 10_000 * partition
+  for (let partition = 0; partition < 4; partition++)
+    await log.write({ partition, readings: 30, arrivedMs: arrivedMs(partition) })
   const border = await log.mark()
   const above = { leafVersion: 2 } as const
   for (let partition = 0; partition < 4; partition++)
-    await log.write({ partition, readings: 25, ...above })
-  const last = await log.write({ partition: 9, readings: 300, ...above })
+    await log.write({ partition, readings: 25, arrivedMs: arrivedMs(partition), ...above })
+  const last = await log.write({ partition: 9, readings: 300, arrivedMs: arrivedMs(9), ...above })
 
   await eventually(
     'the anchor ends for contract 2',
@@ -59,4 +68,24 @@ test('the last batch of contract 1 ends at the border, and the next one is in co
     { contract: instance.address },
     { version: 2, former: instance.address, from: { index: atBorder + 1, last: border } },
   ])
+
+  // and the audit of the folder is green across it
+  await using store = await openSqliteStore({ file: join(folder.path, 'readings.sqlite') })
+  await store.writeBatch(log.written)
+  for (let block = 0; block < 4; block++) await mine()
+  const env = { AIRPROOF_DATA: folder.path, NATS_URL: nats.url, CHAIN_RPC_URL: instance.url }
+  const { code, out } = await runCommand(command, { flags: { json: true }, env })
+  const report: AuditReport = JSON.parse(out)
+  expect([code, report.findings]).toEqual([0, []])
+  expect(report).toMatchObject({
+    anchors: all.length,
+    contracts: [{ version: 1 }, { version: 2, first_batch: atBorder + 2 }],
+    rows: { looked_at: 520, fit: 520 },
+    covers: {
+      by_version: [
+        { version: 1, readings: 120 },
+        { version: 2, readings: 400 },
+      ],
+    },
+  })
 })

@@ -202,8 +202,8 @@ test('areas that were moved and statistics that were rewritten are found by --de
   const before = await deep()
   expect(before.kinds).toEqual([])
   expect(before.covers).toMatchObject({
-    compared: ['area', 'statistics of areas'],
-    not_checked: ['flags'],
+    compared: ['area', 'flags that follow from values', 'statistics of areas'],
+    not_checked: ['flags that do not follow from values'],
   })
 
   const hour = floorTo(nowMs - 50 * hourMs, hourMs)
@@ -224,6 +224,14 @@ test('areas that were moved and statistics that were rewritten are found by --de
   )
   sql('update area_hour set pm25_mean = pm25_mean + 1 where t = ?', [hour])
 
+  sql('update reading set flags = 32 where t = ?', [nowMs - 50 * hourMs])
+  expect((await deep()).findings.filter(({ kind }) => kind === 'rules')).toMatchObject(
+    ids.map(() => ({
+      words: expect.stringContaining('flags pm_high, where its values give none'),
+    })),
+  )
+  sql('update reading set flags = 0 where t = ?', [nowMs - 50 * hourMs])
+
   sql(`insert into area(n, name) values (76, 'Nowhere')`)
   sql('update reading set a = 76 where t < ?', [nowMs - 49 * hourMs])
   const moved = await deep()
@@ -239,10 +247,11 @@ test('what is not anchored is not called checked: area, flags and statistics', a
   sql(`insert or ignore into area(n, name) values (77, 'Elsewhere')`)
   sql('update reading set a = 77, flags = 1 where t < ?', [nowMs - 30 * minuteMs])
   const { report } = await run({ sample: '500' })
-  expect(report.covers).toEqual({
+  expect(report.covers).toMatchObject({
     checked: ['sensor', 'time', 'number', 'pm25', 'pm10', 'co2', 'temperature', 'humidity', 'aqi'],
     compared: [],
     not_checked: ['area', 'flags', 'statistics of areas'],
+    by_version: [{ version: 1, batches: report.anchors, readings: report.readings }],
   })
   const env = { ...api.anchorEnv, AIRPROOF_DATA: dirname(api.storeFile) }
   const { out } = await runCommand(command, { flags: { rows: 'none' }, env })
@@ -328,11 +337,10 @@ test('a contract of the operator’s own, in which history was anchored twice, i
   const deployment: Deployment = { ...api.deployment, contract, block: Number(blockNumber) }
   const expected = { chainId: undefined, genesisHash: undefined }
   const ask = openRpc({ urls: [api.anvil.url], timeoutMs: 5_000, expected })
-  const story = await readStory(ask, deployment)
+  const story = await readStory(ask, [deployment])
   const auditOf = (told: typeof story): Promise<AuditReport> =>
     audit({
       story: told,
-      deployment,
       headerOf: (index) => second[index - 1],
       blobs: {
         top: async () => ({ header: new Uint8Array(), leaves: 0, firsts: [], roots: [] }),
@@ -350,7 +358,9 @@ test('a contract of the operator’s own, in which history was anchored twice, i
   // the canary: its events alone tell a story without a fault
   const chain = chainAt(ask, contract, account.address)
   const anchors = await chain.anchored(deployment.block, story.finalized.number)
-  const believed = { ...story, anchors, head: anchors.at(-1)!.head, isOurCode: true }
+  const head = anchors.at(-1)!.head
+  const contracts = [{ ...story.contracts[0]!, anchors, head, isOurCode: true }]
+  const believed = { ...story, contracts }
   expect(anchors).toHaveLength(2)
   expect((await auditOf(believed)).findings).toEqual([])
 

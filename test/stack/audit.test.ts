@@ -164,12 +164,12 @@ async function auditWith({
     timeoutMs: 5_000,
     expected: { chainId: undefined, genesisHash: undefined },
   })
-  const story = await readStory(ask, api.deployment)
+  const story = await readStory(ask, [api.deployment])
+  const contracts = story.contracts.map((told) => ({ ...told, anchors: anchors(told.anchors) }))
   const { sealed } = await readSealed(api.nc)
   const real = await openBatchBlobs(api.nc)
   return audit({
-    story: { ...story, anchors: anchors(story.anchors) },
-    deployment: api.deployment,
+    story: { ...story, contracts },
     headerOf: (index) => sealed.get(index)?.header,
     blobs: blobs?.(real) ?? real,
     isBlock: isBlock ?? isBlockOf(ask),

@@ -210,6 +210,7 @@ export async function testApi({
       readings,
       events,
       held,
+      ...(readings.some(({ leafVersion }) => leafVersion === 2) && { leafVersion: 2 as const }),
     }
     lastSeq = await commitMessage(nc, message, state.readingsSeq || undefined)
     evolve(state, message, lastSeq)

@@ -131,7 +131,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
     tests: ['leaf', 'verify-snippet'],
   },
   derived('core/air/values.ts', rowTests),
-  derived('core/air/quality.ts', ['quality', 'judge', 'quantities']),
+  derived('core/air/quality.ts', ['quality', 'judge', 'quantities', 'flags-fault']),
   derived('core/state/state-columns.ts', ['partition-state', 'snapshot']),
   derived('core/state/partition-state.ts', ['partition-state', 'decide', 'snapshot']),
   derived('core/state/apply-reading.ts', ['partition-state', 'evolve', 'decide', 'snapshot']),
