@@ -10,7 +10,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { unlessOvertaken } from '../runtime/nats/cas.ts'
-import { knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
+import { bornAt, knownLevel, levelOf, levelText } from '../runtime/nats/format-level.ts'
 import { lastValues } from '../runtime/nats/last-values.ts'
 import { leaseRoundMs } from '../runtime/nats/leases.ts'
 import { partitionsText } from '../runtime/nats/streams.ts'
@@ -81,7 +81,9 @@ async function write(system: KV, from: FormatLevel): Promise<boolean> {
   const entry = await system.get(systemKeys.format)
   if (levelOf(entry) !== from) return false
   const previousSeq = entry?.revision ?? 0
-  const write = system.put(systemKeys.format, levelText(newestLevel), { previousSeq })
+  const write = system.put(systemKeys.format, levelText(newestLevel, bornAt(entry)), {
+    previousSeq,
+  })
   return (await unlessOvertaken(write)) !== 'overtaken'
 }
 

@@ -9,8 +9,13 @@ import { openInstance } from '../runtime/process/instance-id.ts'
 import { joinInstance } from '../runtime/process/join-instance.ts'
 import { claimStore } from '../runtime/process/kept-store.ts'
 import { Lifetime } from '../runtime/process/lifetime.ts'
-import { tryAgainIfAway } from '../runtime/process/process.ts'
+import {
+  type ProcessContext,
+  type ProcessMain,
+  tryAgainIfAway,
+} from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
+import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
 import { sqliteHasRows } from '../store/sqlite/has-rows.ts'
@@ -27,7 +32,16 @@ import { parsePositions } from './projections/stored-positions.ts'
 
 const publishTimeoutMs = 2_000
 
-export const run = tryAgainIfAway(async ({ config, log: logger, stop }) => {
+/** @param newest the newest format level that the process knows */
+export const runAt = (newest: FormatLevel): ProcessMain =>
+  tryAgainIfAway((context) => runPipeline(newest, context))
+
+export const run = runAt(newestLevel)
+
+async function runPipeline(
+  newest: FormatLevel,
+  { config, log: logger, stop }: ProcessContext,
+): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const { pause, stopping } = life
@@ -35,7 +49,7 @@ export const run = tryAgainIfAway(async ({ config, log: logger, stop }) => {
   opened.defer(() => nc.close())
   const instance = openInstance(config.dataFolder, 'pipeline')
   const level = opened.use(
-    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker }),
+    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker, newest }),
   )
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)
@@ -101,7 +115,7 @@ export const run = tryAgainIfAway(async ({ config, log: logger, stop }) => {
     }),
   )
   await life.work(work.end, work.letGo)
-})
+}
 
 function assertWorking(isWorking: boolean): void {
   if (!isWorking) throw new Error('not all partitions of this process are at work yet')

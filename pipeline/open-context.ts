@@ -12,6 +12,7 @@ import { watchReceipts } from './copies/receipts.ts'
 import { createClockWatch } from './decide/clock-watch.ts'
 import { createStormWatch } from './decide/storm-watch.ts'
 import { thresholdsOf } from './decide/thresholds.ts'
+import { watchMarks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import type { PartitionContext } from './partition-context.ts'
@@ -39,6 +40,7 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
   return {
     isTaken: (partition) => isTaken(partitionLease(partition)),
     log,
+    marks: watchMarks(log),
     logger,
     worker,
     sensorOf: sensors.get,

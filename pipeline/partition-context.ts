@@ -3,6 +3,7 @@ import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Store } from '../store/store.ts'
 import type { StormWatch } from './decide/storm-watch.ts'
+import type { Marks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
 import type { PipelineMetrics } from './metrics.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
@@ -10,6 +11,7 @@ import type { StoreWriter } from './projections/store-writer.ts'
 /** What the workers of all partitions of a process share. */
 export type PartitionContext = {
   readonly log: Log
+  readonly marks: Marks
   readonly logger: Logger
   readonly worker: string
   readonly sensorOf: (id: string) => RegisteredSensor | undefined

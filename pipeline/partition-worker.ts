@@ -20,6 +20,7 @@ import {
   lastValueFrom,
   map,
   merge,
+  of,
   Subject,
   takeUntil,
   tap,
@@ -48,6 +49,7 @@ import {
   type Decider,
   decideBatch,
   decideLate,
+  decideMark,
   decideTick,
   type JudgedMessage,
   type LateVerdict,
@@ -57,6 +59,7 @@ import { purgeRaw } from './intake/purge-raw.ts'
 import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
 import { Listener, tickMs } from './listener.ts'
+import { Border } from './log/border.ts'
 import { type Recovered, recover } from './log/recover.ts'
 import { type SnapshotKeeper, snapshotKeeper } from './log/snapshot-keeper.ts'
 import { snapshotWriter } from './log/write-snapshot.ts'
@@ -132,6 +135,7 @@ class WorkingPartition implements PartitionWorker {
   readonly #decider: Decider
   readonly #refused: RefusedKeys
   readonly #line: CommitLine
+  readonly #border: Border
   readonly #lane: LateLane
   readonly #snapshots: SnapshotKeeper
   readonly #lateWork = new Subject<Late>()
@@ -161,8 +165,10 @@ class WorkingPartition implements PartitionWorker {
       mayBeLate: this.#mayBeLate,
       mayList: createDayBook(mostListedADay),
       onNotListed: context.metrics.notListed,
+      leafVersion: () => this.#border.leafVersion,
     }
     this.#line = this.#openLine(recovered)
+    this.#border = this.#openBorder(recovered)
     this.#snapshots = this.#openSnapshots()
     const { lastSeq } = this.#line
     context.writer.assign(partition, Math.min(recovered.storePosition, lastSeq), lastSeq)
@@ -220,6 +226,22 @@ class WorkingPartition implements PartitionWorker {
     })
   }
 
+  #openBorder({ last }: Recovered): Border {
+    const { log, logger, marks } = this.#context
+    return new Border({
+      log,
+      marks,
+      last: last?.message,
+      commitMark: async () => {
+        const message = decideMark(this.#decider, this.#counters())
+        await this.#line.commit({ message, raws: noRaws })
+        logger.info({ partition: this.partition }, 'the mark is in the log: waiting for the others')
+      },
+      lastSeq: () => this.#line.lastSeq,
+      stop: AbortSignal.any([log.stop, this.#stopping.signal]),
+    })
+  }
+
   #openSnapshots(): SnapshotKeeper {
     const { log, logger, monotonicMs } = this.#context
     const { partition } = this
@@ -273,11 +295,16 @@ class WorkingPartition implements PartitionWorker {
       map((verdicts): Work => ({ kind: 'late', late: verdicts })),
       takeUntil(this.#stopped),
     )
-    const work = merge(judged, ticks, late).pipe(concatMap((one) => this.#work(one)))
+    // one at once: a partition without readings need not wait for a tick to commit its mark
+    const work = merge(of<Work>({ kind: 'tick' }), judged, ticks, late).pipe(
+      concatMap((one) => this.#work(one)),
+    )
     return lastValueFrom(work, { defaultValue: undefined })
   }
 
   async #work(work: Work): Promise<void> {
+    // not passed: the worker stops; RAW and the log hold what is left, for the next one
+    if (!(await this.#border.pass())) return
     switch (work.kind) {
       case 'batch':
         await this.#workBatch(work.batch)

@@ -2,7 +2,8 @@ import { areaFault } from '../core/air/area.ts'
 import { quantityNames } from '../core/air/quantities.ts'
 import type { Reading } from '../core/air/reading.ts'
 import { fewestValues, mostValues } from '../core/air/values.ts'
-import type { RefusedRow } from './store.ts'
+import { isHash } from '../core/hex.ts'
+import type { RefusedRow, StoreRow } from './store.ts'
 
 /** Statistics are computed on 32-bit integers; 21 million µg/m³ is far above any hard range. */
 const largestValue = 2 ** 31 - 1
@@ -30,12 +31,13 @@ export function rowFault(row: Reading): string | undefined {
   if (row.aqi !== null && !isCount(row.aqi)) return 'aqi is not a whole number from 0'
   if (!isCount(row.flags)) return 'flags is not a whole number from 0'
   if (!isCount(row.seq)) return 'seq is not a whole number from 0'
+  if (row.device !== undefined && !isHash(row.device)) return 'device is not a hash'
   return areaFault(row.area)
 }
 
 /** Sorts out what no engine may take; `fit` is `rows` itself where all of them fit. */
-export function sortOutFaulty(rows: readonly Reading[]): {
-  readonly fit: readonly Reading[]
+export function sortOutFaulty(rows: readonly StoreRow[]): {
+  readonly fit: readonly StoreRow[]
   readonly refused: readonly RefusedRow[]
 } {
   const refused: RefusedRow[] = []

@@ -4,6 +4,7 @@
  * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/air/reading.ts`),
  * statistics are in the unit of the measurement.
  */
+import type { DeviceSignature } from '../core/air/device-signature.ts'
 import type { QuantityName } from '../core/air/quantities.ts'
 import type { Reading, ReadingKey } from '../core/air/reading.ts'
 import type { SensorId } from '../core/air/sensor-id.ts'
@@ -33,8 +34,11 @@ export type AreaStats = {
 /** Where a page of `rangeAll` ended: the next page starts behind it in (time desc, sensor asc). */
 export type Cursor = { readonly timeMs: number; readonly sensor: SensorId }
 
+/** A reading as it is written: with its signature, where its device signed it. */
+export type StoreRow = Reading & { readonly signed?: DeviceSignature }
+
 /** A row the engine will never take, with its reason; the other rows of the call are written. */
-export type RefusedRow = { readonly row: Reading; readonly why: string }
+export type RefusedRow = { readonly row: StoreRow; readonly why: string }
 
 /** The engine is away or overloaded: the same call may succeed later, nothing is known of it. */
 export class StoreUnavailable extends Error {
@@ -55,6 +59,7 @@ export type StoreReads = Pick<
   | 'range'
   | 'rangeAll'
   | 'at'
+  | 'signature'
   | 'computeBuckets'
   | 'computeOverall'
   | 'areaHours'
@@ -72,7 +77,7 @@ export type Store = AsyncDisposable & {
    * @returns the rows the engine refuses for good; everything else is written
    * @throws StoreUnavailable try the whole batch again  @throws StoreMisconfigured
    */
-  readonly writeBatch: (rows: readonly Reading[]) => Promise<readonly RefusedRow[]>
+  readonly writeBatch: (rows: readonly StoreRow[]) => Promise<readonly RefusedRow[]>
 
   /** What suits the engine: rows of one `writeBatch`, and how many of them side by side. */
   readonly writing: { readonly batchRows: number; readonly lanes: number }
@@ -100,6 +105,9 @@ export type Store = AsyncDisposable & {
   ) => Promise<readonly Reading[]>
 
   readonly at: (sensor: SensorId, timeMs: number) => Promise<Reading | undefined>
+
+  /** What the device signed of a reading; undefined: it did not sign, or there is no such reading. */
+  readonly signature: (sensor: SensorId, timeMs: number) => Promise<DeviceSignature | undefined>
 
   /** The newest reading of every sensor, in no order. Slow on a big store: seconds. */
   readonly seedLatest: () => Promise<readonly Reading[]>

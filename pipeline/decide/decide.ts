@@ -4,6 +4,7 @@
  * state, and the next start rebuilds it from the log.
  */
 
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
@@ -14,6 +15,7 @@ import {
   createOutcome,
   humidityRun,
 } from '../../core/state/apply-reading.ts'
+import type { LeafVersion } from '../../core/state/border.ts'
 import { someInside } from '../../core/state/crossing.ts'
 import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
 import type {
@@ -58,6 +60,8 @@ export type Decider = {
   readonly mayList: DayBook
   /** Counts what is not. */
   readonly onNotListed: (reason: Refused['reason']) => void
+  /** Of the readings of the next message. */
+  readonly leafVersion: () => LeafVersion
 }
 
 export const maxReadings = 2_000
@@ -67,6 +71,7 @@ const maxSensorLength = 128
 const stuckMask = maskOf('humidity_stuck')
 
 type Draft = {
+  readonly leafVersion: LeafVersion
   readonly readings: ArrivedReading[]
   readonly events: LogEvent[]
   readonly held: SensorId[]
@@ -76,7 +81,8 @@ type Draft = {
   bytes: number
 }
 
-const emptyDraft = (): Draft => ({
+const emptyDraft = ({ leafVersion }: Decider): Draft => ({
+  leafVersion: leafVersion(),
   readings: [],
   events: [],
   held: [],
@@ -89,7 +95,7 @@ const emptyDraft = (): Draft => ({
 type Counters = Pick<LogMessage, 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs'>
 
 function close({ state, worker }: Decider, draft: Draft, counters: Counters): LogMessage {
-  const { readings, events, held, deferred, refused, duplicates } = draft
+  const { leafVersion, readings, events, held, deferred, refused, duplicates } = draft
   return {
     partition: state.partition,
     worker,
@@ -100,6 +106,7 @@ function close({ state, worker }: Decider, draft: Draft, counters: Counters): Lo
     deferred,
     refused,
     duplicates: [...duplicates],
+    ...(leafVersion === 2 ? { leafVersion } : {}),
   }
 }
 
@@ -114,7 +121,7 @@ export function decideBatch(
   { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
 ): { readonly message: LogMessage; readonly covered: number } {
   const { state } = decider
-  const draft = emptyDraft()
+  const draft = emptyDraft(decider)
   listenAt(state, listenedMs)
   let n = state.n
   let covered = 0
@@ -193,7 +200,8 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   const slot = slotOf(state, believed.sensor)
   const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
   const seq = seqOf(state.partition, n)
-  const reading = numbered(believed, seq, isStuck ? believed.flags | stuckMask : believed.flags)
+  const flags = isStuck ? believed.flags | stuckMask : believed.flags
+  const reading = numbered(believed, seq, flags, draft.leafVersion)
   applyNewer(state, slot, reading, seq, heard)
   decider.watch(slot)
   const place = draft.readings.push(reading) - 1
@@ -209,16 +217,30 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   keepPartial(draft, believed)
 }
 
-const numbered = (believed: Believed, seq: number, flags: number): ArrivedReading => ({
-  sensor: believed.sensor,
-  area: believed.area,
-  timeMs: believed.timeMs,
-  arrivedMs: believed.arrivedMs,
-  values: believed.values,
-  aqi: believed.aqi,
-  flags,
-  seq,
-})
+function numbered(
+  believed: Deferred,
+  seq: number,
+  flags: number,
+  leafVersion: LeafVersion,
+): ArrivedReading {
+  const reading: { -readonly [Name in keyof ArrivedReading]: ArrivedReading[Name] } = {
+    sensor: believed.sensor,
+    area: believed.area,
+    timeMs: believed.timeMs,
+    arrivedMs: believed.arrivedMs,
+    values: believed.values,
+    aqi: believed.aqi,
+    flags,
+    seq,
+  }
+  if (leafVersion === 1) return reading
+  reading.leafVersion = leafVersion
+  const { device, signed } = believed
+  if (device === undefined || signed === undefined) return reading
+  reading.device = device
+  reading.signed = signed
+  return reading
+}
 
 const isPartial = ({ flags }: Pick<Believed, 'flags'>): boolean => (flags & droppedMask) !== 0
 
@@ -268,8 +290,15 @@ function countDuplicate(draft: Draft, sensor: SensorId): void {
 }
 
 /** No row is longer: numbers of at most 16 digits, and text that JSON may escape. */
-const rowBytes = ({ sensor, area, values }: Pick<Believed, 'sensor' | 'area' | 'values'>): number =>
-  150 + sensor.length + area.length * 6 + (values.length - fewestValues) * valueBytes
+const rowBytes = ({ sensor, area, values, signed }: Deferred): number =>
+  150 +
+  sensor.length +
+  area.length * 6 +
+  (values.length - fewestValues) * valueBytes +
+  (signed === undefined ? 0 : signedBytes(signed))
+/** Its place, algorithm, hash, key and signature; and the text, which JSON may escape. */
+const signedBytes = ({ publicKey, signature, text }: DeviceSignature): number =>
+  120 + publicKey.length + signature.length + Buffer.byteLength(JSON.stringify(text))
 /** Of each value beyond the basic five: no hard range has more digits. */
 const valueBytes = 11
 /** No event of a reading is longer: three names and four numbers. */
@@ -334,13 +363,14 @@ export function decideLate(
   { lateTo, listenedMs }: { readonly lateTo: number; readonly listenedMs: number },
 ): LogMessage {
   const { state } = decider
-  const draft = emptyDraft()
+  const draft = emptyDraft(decider)
   listenAt(state, listenedMs)
   let n = state.n
   for (const { deferred, verdict } of verdicts) {
     switch (verdict) {
       case 'accepted': {
-        const reading = numbered(deferred, seqOf(state.partition, ++n), deferred.flags)
+        const seq = seqOf(state.partition, ++n)
+        const reading = numbered(deferred, seq, deferred.flags, draft.leafVersion)
         applyLate(state, slotOf(state, reading.sensor), reading)
         draft.readings.push(reading)
         keepPartial(draft, deferred)
@@ -366,9 +396,19 @@ export function decideTick(
 ): LogMessage {
   const { rawLast, rawLastTimeMs, n: nLast } = decider.state
   listenAt(decider.state, listenedMs)
-  const draft = { ...emptyDraft(), events: [...found.events], held: [...found.held] }
+  const draft = { ...emptyDraft(decider), events: [...found.events], held: [...found.held] }
   return close(decider, draft, { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs })
 }
+
+/** The partition's mark (`core/state/border.ts`). */
+export const decideMark = (
+  decider: Decider,
+  counters: { readonly lateTo: number; readonly listenedMs: number },
+): LogMessage => ({
+  ...decideTick(decider, { events: [], held: [] }, counters),
+  leafVersion: 2,
+  isMark: true,
+})
 
 /** Closes a committed message in the state. */
 export const settle = (decider: Decider, message: LogMessage, seq: number): void =>

@@ -8,11 +8,11 @@
  * crash is the same path: every partition starts behind its position, and rows written before are
  * written again, which changes nothing.
  */
-import type { Reading } from '../../core/air/reading.ts'
 import {
   type RefusedRow,
   type Store,
   StoreMisconfigured,
+  type StoreRow,
   StoreUnavailable,
 } from '../../store/store.ts'
 
@@ -20,7 +20,7 @@ export type StoreEntry = {
   readonly partition: number
   /** Sequence in READINGS. */
   readonly seq: number
-  readonly rows: readonly Reading[]
+  readonly rows: readonly StoreRow[]
 }
 
 /** Reads the log from a sequence on; the iteration ends when `stop` is aborted. */
@@ -167,7 +167,7 @@ export function startStoreWriter({
 
   /** The engine takes the batch, now or when it is back. undefined: stopped before. */
   const writeUntilTaken = async (
-    rows: readonly Reading[],
+    rows: readonly StoreRow[],
   ): Promise<readonly RefusedRow[] | undefined> => {
     for (
       let retryMs = firstRetryMs;
@@ -279,7 +279,7 @@ export function startStoreWriter({
   }
 }
 
-function partitionOfRow(batch: readonly Pending[], row: Reading): number {
+function partitionOfRow(batch: readonly Pending[], row: StoreRow): number {
   const found = batch.find(({ entry }) => entry.rows.includes(row))
   return found?.entry.partition ?? 0
 }

@@ -15,7 +15,11 @@ import { ourVersion } from '../version.ts'
 import { leaseRoundMs } from './leases.ts'
 
 /** For writers, which read it for each message, as the level may rise at any time. */
-export type LevelNow = { readonly current: () => FormatLevel }
+export type LevelNow = {
+  readonly current: () => FormatLevel
+  /** The instance was new at level 3 or later: it never wrote anything with leaf 1. Absent: no. */
+  readonly isBornAbove?: boolean
+}
 
 /** The report of a live process; its key in KV `leases` names the process and is deleted with it. */
 export type LevelReport = {
@@ -35,6 +39,8 @@ type Watching = {
   readonly id: string
   /** The level was raised above what this process knows: it must exit. */
   readonly onTooNew: (error: unknown) => void
+  /** The newest level that this process knows. */
+  readonly newest?: FormatLevel
 }
 
 /**
@@ -43,15 +49,17 @@ type Watching = {
  */
 export async function watchFormatLevel(
   nc: NatsConnection,
-  { name, id, onTooNew }: Watching,
+  { name, id, onTooNew, newest = newestLevel }: Watching,
 ): Promise<LevelNow & AsyncDisposable> {
   const kvm = new Kvm(nc)
   const system = await kvm.open(buckets.system)
   // before the level is read: a command that raises it after that finds the report
-  const reports = await startReporting(await kvm.open(buckets.leases), levelKey(name, id))
+  const reports = await startReporting(await kvm.open(buckets.leases), levelKey(name, id), newest)
   let level: FormatLevel = 1
+  let isBornAbove = false
   const take = (entry: KvEntry | null): void => {
-    const written = knownLevel(levelOf(entry))
+    const written = knownLevel(levelOf(entry), newest)
+    isBornAbove = bornAt(entry) >= 3
     if (written > level) level = written
   }
   const entries = await system.watch({ key: systemKeys.format })
@@ -74,12 +82,16 @@ export async function watchFormatLevel(
     await close()
     throw error
   }
-  return { current: () => level, [Symbol.asyncDispose]: close }
+  return { current: () => level, isBornAbove, [Symbol.asyncDispose]: close }
 }
 
-async function startReporting(leases: KV, key: string): Promise<AsyncDisposable> {
+async function startReporting(
+  leases: KV,
+  key: string,
+  newest: FormatLevel,
+): Promise<AsyncDisposable> {
   const known = {
-    level: newestLevel,
+    level: newest,
     version: ourVersion(),
     host: hostname(),
     pid: process.pid,
@@ -110,7 +122,7 @@ async function startReporting(leases: KV, key: string): Promise<AsyncDisposable>
 /** The level that is written now. @throws MustAct if the entry is damaged */
 export function levelOf(entry: KvEntry | null): number {
   if (entry?.operation !== 'PUT') return 1
-  const level = parseLevel(entry.string())
+  const level = parseEntry(entry.string())?.level
   if (level === undefined)
     throw new MustAct(
       'key `format` of KV `system` does not hold a format level like {"level":1}: restore it from a backup',
@@ -118,45 +130,54 @@ export function levelOf(entry: KvEntry | null): number {
   return level
 }
 
-function parseLevel(text: string): number | undefined {
+/** The level at which the instance was new; 1 where it is not known, as in 0.1. */
+export const bornAt = (entry: KvEntry | null): number =>
+  (entry?.operation === 'PUT' && parseEntry(entry.string())?.born) || 1
+
+function parseEntry(text: string): { readonly level: number; readonly born: number } | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    const isLevel =
-      typeof value === 'object' &&
-      value !== null &&
-      'level' in value &&
-      typeof value.level === 'number' &&
-      Number.isSafeInteger(value.level) &&
-      value.level >= 1
-    return isLevel ? Number(value.level) : undefined
+    if (typeof value !== 'object' || value === null) return undefined
+    const { level, born = 1 }: { level?: unknown; born?: unknown } = value
+    return isCount(level) && isCount(born) ? { level, born } : undefined
   } catch {
     return undefined
   }
 }
 
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 1
+
 /** @throws MustAct if this version does not know the level */
-export function knownLevel(written: number): FormatLevel {
-  if (isKnown(written)) return written
+export function knownLevel(written: number, newest: FormatLevel = newestLevel): FormatLevel {
+  if (isKnown(written, newest)) return written
   throw new MustAct(
-    `this instance writes formats of level ${written}, but airproof ${ourVersion()} knows them only up to level ${newestLevel}: use the version that raised the level, or a later one (docs/upgrading.md)`,
+    `this instance writes formats of level ${written}, but airproof ${ourVersion()} knows them only up to level ${newest}: use the version that raised the level, or a later one (docs/upgrading.md)`,
   )
 }
 
-const isKnown = (level: number): level is FormatLevel => level >= 1 && level <= newestLevel
+const isKnown = (level: number, newest: FormatLevel): level is FormatLevel =>
+  level >= 1 && level <= newest
 
-/** The text of the entry. */
-export const levelText = (level: FormatLevel): string => JSON.stringify({ level })
+/** The text of the entry. @param born where the instance was new at level 3 or later */
+export const levelText = (level: FormatLevel, born = 1): string =>
+  JSON.stringify(born < 3 ? { level } : { level, born })
 
 /**
  * Fixes the level that is written: a new instance starts with the newest. An instance of 0.1 has no
  * entry, and its level is 1 until it is raised.
  * @param isNew no stream of the instance existed a moment ago
+ * @param newest the newest level that this process knows
  * @throws MustAct if the instance writes newer formats than this version knows
  */
-export async function settleFormatLevel(system: KV, isNew: boolean): Promise<FormatLevel> {
+export async function settleFormatLevel(
+  system: KV,
+  isNew: boolean,
+  newest: FormatLevel = newestLevel,
+): Promise<FormatLevel> {
   const entry = await system.get(systemKeys.format)
-  if (entry?.operation === 'PUT' || !isNew) return knownLevel(levelOf(entry))
+  if (entry?.operation === 'PUT' || !isNew) return knownLevel(levelOf(entry), newest)
   // another process may do the same; the first one decides
-  await system.create(systemKeys.format, levelText(newestLevel)).catch(() => undefined)
-  return knownLevel(levelOf(await system.get(systemKeys.format)))
+  await system.create(systemKeys.format, levelText(newest, newest)).catch(() => undefined)
+  return knownLevel(levelOf(await system.get(systemKeys.format)), newest)
 }

@@ -33,13 +33,18 @@ export type StreamWork = {
   readonly differences: readonly Difference[]
 }
 
+type Ensuring = StreamOptions & {
+  /** The newest format level that this process knows. */
+  readonly newest?: FormatLevel | undefined
+}
+
 /**
  * Idempotent; safe when several processes start at once.
  * @throws MustAct if the data were made with another number of partitions, or by a later version
  */
 export async function ensureStreams(
   nc: NatsConnection,
-  options: StreamOptions = {},
+  { newest, ...options }: Ensuring = {},
 ): Promise<StreamWork> {
   const manager = await jetstreamManager(nc, { timeout: createTimeoutMs })
   const table = streamTable(options)
@@ -48,7 +53,7 @@ export async function ensureStreams(
   const isNew = (await configOf(manager, readingsStream)) === undefined
   const [first] = table
   const work = first === undefined ? [] : [await ensureStream(manager, first)]
-  await pinPartitions(system, await settleFormatLevel(system, isNew))
+  await pinPartitions(system, await settleFormatLevel(system, isNew, newest))
   await refuseLaterTable(system)
   work.push(...(await Promise.all(table.slice(1).map((config) => ensureStream(manager, config)))))
   if ((await system.get(systemKeys.layout))?.string() !== layoutText())
@@ -148,7 +153,7 @@ async function refuseLaterTable(system: KV): Promise<void> {
  * as they are: it only adds to what this one needs.
  * @throws TryAgain if they are missing, and this user may not make them
  */
-export async function needStreams(nc: NatsConnection, options: StreamOptions = {}): Promise<void> {
+export async function needStreams(nc: NatsConnection, options: Ensuring = {}): Promise<void> {
   if (await areMade(nc)) return
   try {
     await ensureStreams(nc, options)

@@ -7,6 +7,7 @@ import {
   type Store,
   StoreMisconfigured,
   type StoreReads,
+  type StoreRow,
 } from '../store.ts'
 import { influxClient } from './client.ts'
 import { type RollupMeasurement, readingLines, rollupLine } from './line-protocol.ts'
@@ -106,7 +107,7 @@ const probe = async (query: InfluxQuery): Promise<unknown> =>
 /** The server drops without saying which: those that are not there as sent. */
 async function missing(
   existing: Store['existing'],
-  sent: readonly Reading[],
+  sent: readonly StoreRow[],
   why: string,
 ): Promise<RefusedRow[]> {
   const stored = await existing(sent)
@@ -119,4 +120,6 @@ export const isSame = (row: Reading, stored: Reading | undefined): boolean =>
   row.seq === stored.seq &&
   row.flags === stored.flags &&
   row.aqi === stored.aqi &&
+  row.leafVersion === stored.leafVersion &&
+  row.device === stored.device &&
   sameValues(row.values, stored.values)

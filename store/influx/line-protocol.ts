@@ -2,11 +2,12 @@
  * Lines for InfluxDB, made by hand: the client's `Point` costs three times as much a row.
  * Measured values are float fields in their unit; `aqi`, `flags` and `seq` integers.
  */
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { statFields, statNames } from '../stat-fields.ts'
-import type { AreaStats } from '../store.ts'
+import type { AreaStats, StoreRow } from '../store.ts'
 
 export type RollupMeasurement = 'reading_1h' | 'reading_1d'
 
@@ -14,7 +15,7 @@ export type RollupMeasurement = 'reading_1h' | 'reading_1d'
 const mostPrefixes = 200_000
 
 /** Makes the lines of readings and keeps, for each sensor, what all of its lines begin with. */
-export function readingLines(): (row: Reading) => string {
+export function readingLines(): (row: StoreRow) => string {
   const prefixes = new Map<SensorId, { readonly area: string; readonly text: string }>()
   const prefixOf = ({ sensor, area }: Reading): string => {
     const known = prefixes.get(sensor)
@@ -33,6 +34,9 @@ export function readingLines(): (row: Reading) => string {
       if (value !== null) line += `${quantityNames[id]}=${value / 100},`
     }
     if (row.aqi !== null) line += `aqi=${row.aqi}i,`
+    if (row.leafVersion !== undefined) line += `leaf=${row.leafVersion}i,`
+    if (row.device !== undefined) line += `device=${quoted(row.device)},`
+    if (row.device !== undefined && row.signed !== undefined) line += signatureFields(row.signed)
     return `${line}flags=${row.flags}i,seq=${row.seq}i ${row.timeMs}`
   }
 }
@@ -52,6 +56,22 @@ export function rollupLine(measurement: RollupMeasurement, stats: AreaStats): st
     }
   }
   return `${measurement},area=${escapeTag(stats.area)} ${fields.join(',')} ${stats.startMs}`
+}
+
+const signatureFields = ({ algorithm, publicKey, signature, text }: DeviceSignature): string =>
+  `sig_algorithm=${quoted(algorithm)},sig_key=${quoted(publicKey)},sig=${quoted(signature)},sig_text=${quoted(inOneLine(text))},`
+
+/** A field's text; a line break in it would part the line where the server's answer is read. */
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+const inOneLine = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** The text that was written by `inOneLine`; undefined: something else wrote it. */
+export function fromOneLine(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(`"${text}"`)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** A tag's value cannot hold a line break or end in a backslash: `row-fault.ts` sees to it. */

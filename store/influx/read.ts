@@ -5,11 +5,11 @@ import { dayMs } from '../../core/time.ts'
 import type { Cursor, Store } from '../store.ts'
 import { existingIn } from './existing.ts'
 import { endOfTimeMs, type InfluxQuery, timeParam } from './query.ts'
-import { readingFields, readingOf } from './row.ts'
+import { readingFields, readingOf, signatureFields, signatureOf } from './row.ts'
 
 export type InfluxReads = Pick<
   Store,
-  'existing' | 'latest' | 'range' | 'rangeAll' | 'at' | 'seedLatest'
+  'existing' | 'latest' | 'range' | 'rangeAll' | 'at' | 'signature' | 'seedLatest'
 >
 
 /** What is newest is nearly always this young, and found four times faster with a bound. */
@@ -68,6 +68,11 @@ export function influxReads(query: InfluxQuery, now: () => number): InfluxReads 
       return series.flatMap(({ values }) => values.flatMap((row) => readingOf(row, sensor)))[0]
     },
 
+    signature: async (sensor, timeMs) => {
+      const [series = []] = await query(signatureAt, { sensor, at: timeParam(timeMs) })
+      return series.flatMap(({ values }) => values.flatMap((cells) => signatureOf(cells) ?? []))[0]
+    },
+
     seedLatest: async () => {
       const [series = []] = await query(newestOfEach, {
         from: timeParam(0),
@@ -100,9 +105,11 @@ const newestFirst = (a: Reading, b: Reading): number =>
 const ofSensor = `SELECT ${readingFields} FROM reading
   WHERE sensor_id = $sensor AND time >= $from AND time < $to`
 const ofSensorAt = `SELECT ${readingFields} FROM reading WHERE sensor_id = $sensor AND time = $at`
+const signatureAt = `SELECT ${signatureFields} FROM reading
+  WHERE sensor_id = $sensor AND time = $at`
 const ofEveryone = `SELECT ${readingFields}, sensor_id FROM reading
   WHERE time >= $from AND time < $to`
 const ofEveryoneAt = `SELECT ${readingFields}, sensor_id FROM reading WHERE time = $at`
 // seq is the one field that every row has: last(aqi) would lose sensors without PM
-const newestOfEach = `SELECT last(seq) AS seq, aqi, flags, ${quantityNames.join(', ')}
+const newestOfEach = `SELECT last(seq) AS seq, aqi, flags, leaf, device, ${quantityNames.join(', ')}
   FROM reading WHERE time >= $from AND time < $to GROUP BY sensor_id, area`

@@ -1,12 +1,23 @@
+import { type DeviceSignature, isSignatureAlgorithm } from '../../core/air/device-signature.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { mostValues, trimmed } from '../../core/air/values.ts'
+import { isHash } from '../../core/hex.ts'
+import { fromOneLine } from './line-protocol.ts'
 import type { InfluxCell } from './query.ts'
 
 /** The columns of `readingOf`, in its order; time comes first of itself. */
-export const readingFields = ['aqi', 'flags', 'seq', 'area', ...quantityNames].join(', ')
-const valuesAt = 5
+export const readingFields = [
+  'aqi',
+  'flags',
+  'seq',
+  'area',
+  'leaf',
+  'device',
+  ...quantityNames,
+].join(', ')
+const valuesAt = 7
 
 /**
  * @param cells time and `readingFields`, then the sensor if it is not given
@@ -16,7 +27,7 @@ export function readingOf(
   cells: readonly InfluxCell[],
   sensor: string | InfluxCell | undefined = cells[valuesAt + mostValues],
 ): Reading[] {
-  const [timeMs, aqi, flags, seq, area] = cells
+  const [timeMs, aqi, flags, seq, area, leaf, device] = cells
   if (typeof timeMs !== 'number' || typeof flags !== 'number' || typeof seq !== 'number') return []
   if (typeof area !== 'string' || typeof sensor !== 'string') return []
   return [
@@ -30,8 +41,21 @@ export function readingOf(
       aqi: typeof aqi === 'number' ? aqi : null,
       flags,
       seq,
+      ...(leaf === 2 ? { leafVersion: 2 } : {}),
+      ...(typeof device === 'string' && isHash(device) ? { device } : {}),
     },
   ]
+}
+
+export const signatureFields = 'sig_algorithm, sig_key, sig, sig_text'
+
+/** @param cells time and `signatureFields` */
+export function signatureOf(cells: readonly InfluxCell[]): DeviceSignature | undefined {
+  const [, algorithm, publicKey, signature, oneLine] = cells
+  const text = typeof oneLine === 'string' ? fromOneLine(oneLine) : undefined
+  if (!isSignatureAlgorithm(algorithm) || text === undefined) return undefined
+  if (typeof publicKey !== 'string' || typeof signature !== 'string') return undefined
+  return { algorithm, publicKey, signature, text }
 }
 
 /** Exact: a double holds 21 million units to far below a hundredth. */

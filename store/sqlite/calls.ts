@@ -1,3 +1,4 @@
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Cursor } from '../store.ts'
 import type { Fault } from './fault.ts'
 import type { PackedKeys, PackedReadings, PackedStats } from './pack.ts'
@@ -15,6 +16,7 @@ export type SqliteCalls = {
     cursor: Cursor | undefined,
   ) => PackedReadings
   readonly seedLatest: () => PackedReadings
+  readonly signature: (sensor: string, timeMs: number) => DeviceSignature | undefined
   readonly computeBuckets: (
     area: string,
     fromMs: number,

@@ -11,7 +11,7 @@ import { applicationId, schemaSql, schemaVersion } from './schema.ts'
 
 export type Cell = SQLOutputValue
 export type Row = readonly Cell[]
-export type Param = number | string | null
+export type Param = number | string | Uint8Array | null
 
 export type SqliteFile = Disposable & {
   readonly run: (sql: string, ...params: readonly Param[]) => void
@@ -31,6 +31,8 @@ export type SqliteFile = Disposable & {
 export const numberOf = (cell: Cell | undefined): number =>
   typeof cell === 'number' ? cell : Number.NaN
 export const textOf = (cell: Cell | undefined): string => (typeof cell === 'string' ? cell : '')
+export const bytesOf = (cell: Cell | undefined): Uint8Array | undefined =>
+  cell instanceof Uint8Array ? cell : undefined
 
 /** How long a writer waits for another process's transaction. */
 const busyMs = 10_000

@@ -2,24 +2,34 @@
  * Readings, keys and statistics as one buffer each, so that a batch crosses a thread as two short
  * lists of names and a transfer, not as thousands of objects. A null is NaN in the buffer.
  */
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Reading, ReadingKey } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { mostValues, trimmed } from '../../core/air/values.ts'
+import type { Hex } from '../../core/hex.ts'
 import { areaStats, statFields, statNames } from '../stat-fields.ts'
-import type { AreaStats, FieldStats } from '../store.ts'
+import type { AreaStats, FieldStats, StoreRow } from '../store.ts'
 
 type Cells = Float64Array<ArrayBuffer>
 
 /**
- * Rows of `readingWidth` cells: sensor and area (their index), time, aqi, flags, seq, then the
- * values by id.
+ * Rows of `readingWidth` cells: sensor and area (their index), time, aqi, flags, seq, leaf version
+ * (NaN: 1), then the values by id.
  */
 export type PackedReadings = {
   readonly sensors: readonly SensorId[]
   readonly areas: readonly string[]
   readonly cells: Cells
+  /** Of the rows that have one, in the order of the rows. */
+  readonly devices: readonly PackedDevice[]
 }
-const valuesAt = 6
+type PackedDevice = {
+  readonly row: number
+  readonly device: Hex
+  /** When it is written. */
+  readonly signed?: DeviceSignature | undefined
+}
+const valuesAt = 7
 export const readingWidth = valuesAt + mostValues
 
 /** Rows of two cells: sensor (its index) and time. */
@@ -47,9 +57,10 @@ export function nameTable<Name>(): {
   return { names, indexOf }
 }
 
-export function packReadings(rows: readonly Reading[]): PackedReadings {
+export function packReadings(rows: readonly StoreRow[]): PackedReadings {
   const sensors = nameTable<SensorId>()
   const areas = nameTable<string>()
+  const devices: PackedDevice[] = []
   const cells = new Float64Array(rows.length * readingWidth)
   let i = 0
   for (const row of rows) {
@@ -59,14 +70,17 @@ export function packReadings(rows: readonly Reading[]): PackedReadings {
     cells[i++] = row.aqi ?? Number.NaN
     cells[i++] = row.flags
     cells[i++] = row.seq
+    cells[i++] = row.leafVersion ?? Number.NaN
     for (let id = 0; id < mostValues; id++) cells[i++] = row.values[id] ?? Number.NaN
+    const { device, signed } = row
+    if (device !== undefined) devices.push({ row: i / readingWidth - 1, device, signed })
   }
-  return { sensors: sensors.names, areas: areas.names, cells }
+  return { sensors: sensors.names, areas: areas.names, cells, devices }
 }
 
 /** @returns undefined for each row whose sensor is NaN: nothing is stored under that key */
 export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] {
-  const { sensors, areas, cells } = packed
+  const { sensors, areas, cells, devices } = packed
   const rows: (Reading | undefined)[] = []
   for (let i = 0; i < cells.length; i += readingWidth) {
     const sensor = sensors[cells[i]!]
@@ -82,8 +96,13 @@ export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] 
             flags: cells[i + 4]!,
             seq: cells[i + 5]!,
             values: trimmed(Array.from(cells.subarray(i + valuesAt, i + readingWidth), orNull)),
+            ...(cells[i + 6] === 2 ? leaf2 : {}),
           },
     )
+  }
+  for (const { row, device } of devices) {
+    const reading = rows[row]
+    if (reading !== undefined) rows[row] = { ...reading, device }
   }
   return rows
 }
@@ -134,5 +153,7 @@ export function unpackStats({ areas, cells }: PackedStats): AreaStats[] {
   }
   return rows
 }
+
+const leaf2 = { leafVersion: 2 } as const
 
 const orNull = (cell: number): number | null => (Number.isNaN(cell) ? null : cell)

@@ -1,10 +1,19 @@
+import {
+  type DeviceSignature,
+  isSignatureAlgorithm,
+  signatureAlgorithms,
+} from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
 import type { SqliteCalls } from './calls.ts'
-import { numberOf, type Row, type SqliteFile, textOf } from './file.ts'
+import { bytesOf, type Cell, numberOf, type Row, type SqliteFile, textOf } from './file.ts'
 import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
-import { readingColumns } from './schema.ts'
+import { readingColumns, signatureColumns } from './schema.ts'
 
-export type SqliteReads = Pick<SqliteCalls, 'existing' | 'range' | 'rangeAll' | 'seedLatest'>
+export type SqliteReads = Pick<
+  SqliteCalls,
+  'existing' | 'range' | 'rangeAll' | 'seedLatest' | 'signature'
+>
 
 export function sqliteReads(db: SqliteFile): SqliteReads {
   const sensorNames = names(db, 'select id from sensor where n = ?')
@@ -14,11 +23,12 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
     return row === undefined ? undefined : numberOf(row[0])
   }
 
-  /** @param rows of `readingColumns`, or undefined where a key has none */
+  /** @param rows of `readingColumns` and the device, or undefined where a key has none */
   const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
     const sensors = nameTable<number>()
     const areas = nameTable<number>()
     const cells = new Float64Array(rows.length * readingWidth)
+    const devices: { readonly row: number; readonly device: Hex }[] = []
     for (const [i, row] of rows.entries()) {
       const at = i * readingWidth
       if (row === undefined) {
@@ -30,6 +40,8 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       for (let column = 2; column < readingWidth; column++) {
         cells[at + column] = numberOf(row[column])
       }
+      const device = bytesOf(row[readingWidth])
+      if (device !== undefined) devices.push({ row: i, device: toHex(device) })
     }
     return {
       // only canonical ids were ever written
@@ -37,6 +49,7 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       sensors: sensors.names.map(sensorNames) as SensorId[],
       areas: areas.names.map(areaNames),
       cells,
+      devices,
     }
   }
 
@@ -72,6 +85,12 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
             ),
       ),
 
+    signature: (sensor, timeMs) => {
+      const s = sensorNumber(sensor)
+      const [row] = s === undefined ? [] : db.all(selectSignature, s, timeMs)
+      return row && signatureOf(row)
+    },
+
     seedLatest: () =>
       db.transaction('read', () =>
         pack(
@@ -93,7 +112,26 @@ function names(db: SqliteFile, sql: string): (n: number) => string {
   }
 }
 
-const columns = readingColumns.map((name) => `r.${name}`).join(', ')
+/** @param row of `signatureColumns` */
+function signatureOf([, , byte, key, signature, text]: Row): DeviceSignature | undefined {
+  const algorithm = Object.keys(signatureAlgorithms).find(
+    (name) => isSignatureAlgorithm(name) && signatureAlgorithms[name] === byte,
+  )
+  if (!isSignatureAlgorithm(algorithm)) return undefined
+  return {
+    algorithm,
+    publicKey: base64Of(key),
+    signature: base64Of(signature),
+    text: textOf(text),
+  }
+}
+
+const base64Of = (cell: Cell | undefined): string =>
+  Buffer.from(bytesOf(cell) ?? new Uint8Array()).toString('base64')
+
+const columns = [...readingColumns, 'device'].map((name) => `r.${name}`).join(', ')
+
+const selectSignature = `select ${signatureColumns.join(', ')} from signature where s = ? and t = ?`
 
 const selectAt = `select ${columns} from reading r where r.s = ? and r.t = ?`
 const selectRange = `select ${columns} from reading r

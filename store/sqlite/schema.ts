@@ -1,7 +1,9 @@
 /**
  * The file of the embedded store. Sensors and areas are small integers, measured values integer
- * hundredths: 64 bytes a reading. `readings`, `area_hours` and `area_days` are for people.
+ * hundredths: 64 bytes per reading. `readings`, `signatures`, `area_hours` and `area_days` are for
+ * people.
  */
+import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
 
@@ -14,15 +16,26 @@ import { statFields, statNames, stepsPerUnit } from '../stat-fields.ts'
  * |---|---|---|
  * | 1 | 0.1 | the basic five |
  * | 2 | 0.2 | every quantity of the table |
+ * | 3 | 0.2 | the version of a reading's leaf, and signatures of devices |
  */
-export const schemaVersion = 2
+export const schemaVersion = 3
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
-/** The columns of `reading`, in the order of a packed row. */
-export const readingColumns: readonly string[] = ['s', 'a', 't', 'aqi', 'flags', 'seq'].concat(
-  quantityNames,
-)
+/** The columns of `reading`, in the order of a packed row; `device` comes after them. */
+export const readingColumns: readonly string[] = [
+  's',
+  'a',
+  't',
+  'aqi',
+  'flags',
+  'seq',
+  'leaf',
+  ...quantityNames,
+]
+
+/** Those of `signature`. */
+export const signatureColumns = ['s', 't', 'algorithm', 'key', 'signature', 'text'] as const
 
 /** The columns of a roll-up: `pm25_n`, `pm25_mean` … `aqi_p98`. */
 export const statColumns: readonly string[] = statFields.flatMap((field) =>
@@ -38,9 +51,9 @@ const statColumnsSql = statFields.flatMap((field) =>
   ),
 )
 
-/** The columns that grow with the table of quantities, as they are declared. */
+/** The columns that a file of an earlier version may lack, as they are declared. */
 export const grownColumns: Readonly<Record<'reading' | RollupTable, readonly string[]>> = {
-  reading: quantityNames.map((name) => `${name} integer`),
+  reading: [...quantityNames.map((name) => `${name} integer`), 'leaf integer', 'device blob'],
   area_hour: statColumnsSql,
   area_day: statColumnsSql,
 }
@@ -66,15 +79,41 @@ const inUnits = statFields
   .map((field) => (stepsPerUnit(field) === 1 ? `r.${field}` : `r.${field} / 100.0 as ${field}`))
   .join(', ')
 
+/** null stays null, of which `hex` makes an empty text. */
+const hexText = (blob: string): string => `'0x' || nullif(lower(hex(${blob})), '')`
+
+const algorithmText = `case signature.algorithm ${Object.entries(signatureAlgorithms)
+  .map(([name, byte]) => `when ${byte} then '${name}'`)
+  .join(' ')} end`
+
+/** Tables that a file of an earlier version lacks. */
+export const addedTablesSql = `
+create table if not exists signature(
+  s integer not null,
+  t integer not null,
+  algorithm integer not null,
+  key blob not null,
+  signature blob not null,
+  text text not null,
+  primary key(s, t)
+) without rowid, strict;
+`
+
 /** Views are for people: they are made again whenever a column was added. */
 export const viewsSql = `
 drop view if exists readings;
+drop view if exists signatures;
 drop view if exists area_hours;
 drop view if exists area_days;
 create view readings as
   select sensor.id as sensor_id, area.name as area, ${isoTime('r.t')} as time, r.t as time_ms,
-    ${inUnits}, r.flags, r.seq
+    ${inUnits}, r.flags, r.seq, coalesce(r.leaf, 1) as leaf_version, ${hexText('r.device')} as device
   from reading r join sensor on sensor.n = r.s join area on area.n = r.a;
+create view signatures as
+  select sensor.id as sensor_id, ${isoTime('signature.t')} as time, signature.t as time_ms,
+    ${algorithmText} as algorithm, ${hexText('signature.key')} as public_key,
+    ${hexText('signature.signature')} as signature, signature.text
+  from signature join sensor on sensor.n = signature.s;
 ${rollupView('area_hour')}
 ${rollupView('area_day')}
 `
@@ -97,7 +136,7 @@ create table reading(
   primary key(s, t)
 ) without rowid, strict;
 create index reading_t on reading(t);
-${rollup('area_hour')}
+${addedTablesSql}${rollup('area_hour')}
 ${rollup('area_day')}${viewsSql}
 pragma application_id = ${applicationId};
 pragma user_version = ${schemaVersion};

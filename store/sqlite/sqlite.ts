@@ -79,6 +79,7 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
       present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor], how)),
     at: async (sensor, timeMs) =>
       present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1], how))[0],
+    signature: async (sensor, timeMs) => reader.call('signature', [sensor, timeMs], how),
     computeBuckets: async (area, fromMs, toMs, size) =>
       unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]], how)),
     computeOverall: async (area, fromMs, toMs) =>

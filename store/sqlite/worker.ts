@@ -68,6 +68,8 @@ function perform(calls: SqliteCalls, request: Request): ReturnType<SqliteCalls[R
       return calls.rangeAll(...request.args)
     case 'seedLatest':
       return calls.seedLatest()
+    case 'signature':
+      return calls.signature(...request.args)
     case 'computeBuckets':
       return calls.computeBuckets(...request.args)
     case 'computeOverall':
@@ -88,6 +90,6 @@ port.on('message', (request: Request | 'close') => {
     return
   }
   const reply = answer(request)
-  const cells = reply.ok && reply.value !== undefined ? [reply.value.cells.buffer] : []
-  port.postMessage(reply, cells)
+  const value = reply.ok ? reply.value : undefined
+  port.postMessage(reply, value !== undefined && 'cells' in value ? [value.cells.buffer] : [])
 })

@@ -1,6 +1,8 @@
+import { signatureAlgorithms } from '../../core/air/device-signature.ts'
+import { hashBytes } from '../../core/hex.ts'
 import { numberOf, type SqliteFile } from './file.ts'
 import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
-import { type RollupTable, readingColumns, statColumns } from './schema.ts'
+import { type RollupTable, readingColumns, signatureColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void
@@ -17,11 +19,12 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
   const stoodIn = new Set<number>()
 
   return {
-    writeBatch: ({ sensors: ids, areas: names, cells }) => {
+    writeBatch: ({ sensors: ids, areas: names, cells, devices }) => {
       const newPairs = new Set<number>()
       const written = db.transaction('write', () => {
         const sensorNumbers = sensors.numbersOf(ids)
         const areaNumbers = areas.numbersOf(names)
+        let nextDevice = 0
         for (let i = 0; i < cells.length; i += readingWidth) {
           const s = sensorNumbers[cells[i]!]!
           const a = areaNumbers[cells[i + 1]!]!
@@ -30,8 +33,17 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
             db.run(insertSensorArea, a, s)
             newPairs.add(pair)
           }
+          const own =
+            devices[nextDevice]?.row === i / readingWidth ? devices[nextDevice++] : undefined
           // NaN binds as null
-          db.run(upsertReading, s, a, ...cells.subarray(i + 2, i + readingWidth))
+          const values = cells.subarray(i + 2, i + readingWidth)
+          db.run(upsertReading, s, a, ...values, own ? hashBytes(own.device) : null)
+          if (own?.signed !== undefined) {
+            const { algorithm, publicKey, signature, text } = own.signed
+            const byte = signatureAlgorithms[algorithm]
+            const [key, bytes] = [fromBase64(publicKey), fromBase64(signature)]
+            db.run(upsertSignature, s, cells[i + 2]!, byte, key, bytes, text)
+          }
         }
         return { sensorNumbers, areaNumbers }
       })
@@ -77,14 +89,18 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
   }
 }
 
-const upsertReading = `
-insert into reading(${readingColumns.join(', ')})
-values (${readingColumns.map(() => '?').join(', ')})
+const fromBase64 = (text: string): Uint8Array => Buffer.from(text, 'base64')
+
+const upsertInto = (table: string, columns: readonly string[]): string => `
+insert into ${table}(${columns.join(', ')})
+values (${columns.map(() => '?').join(', ')})
 on conflict(s, t) do update set
-  ${readingColumns
+  ${columns
     .filter((name) => name !== 's' && name !== 't')
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')}`
+const upsertReading = upsertInto('reading', [...readingColumns, 'device'])
+const upsertSignature = upsertInto('signature', signatureColumns)
 
 const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'
 

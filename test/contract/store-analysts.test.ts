@@ -33,7 +33,20 @@ async function fill(store: Store): Promise<void> {
   const rows = [0, 1, 2].map((hour) =>
     reading({ sensor: sensorId(17), timeMs: noon + hour * hourMs, seq: 1 + hour }),
   )
-  await store.writeBatch([...rows, reading({ timeMs: noon + 1, flags: 1 << flags.pm_high })])
+  const [first = reading(), ...others] = rows
+  const signed = {
+    ...first,
+    leafVersion: 2 as const,
+    device: `0x${'ab'.repeat(32)}` as const,
+    signed: {
+      algorithm: 'ed25519' as const,
+      publicKey: Buffer.alloc(32, 1).toString('base64'),
+      signature: Buffer.alloc(64, 2).toString('base64'),
+      text: 'airproof.device.v1\nNGR-LOS-IKJ-017\n1772366400000\npm25=45.30',
+    },
+  }
+  await store.writeBatch([signed, ...others])
+  await store.writeBatch([reading({ timeMs: noon + 1, flags: 1 << flags.pm_high })])
   for (const area of ['Ikeja', wholeNetwork]) {
     await store.writeAreaHours(await store.computeBuckets(area, span.from, span.to, 'hour'))
   }

@@ -4,6 +4,7 @@ import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { type AreaStats, type Cursor, type Store, StoreUnavailable } from '../../store/store.ts'
+import { plainRows } from '../support/chaos/read-store.ts'
 import { type Over } from '../support/readings.ts'
 import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
@@ -108,6 +109,48 @@ export function storeContract(
           expect(await store.range(sensorId(1), early, late, 10)).toEqual(rows.toReversed())
         },
       )
+
+      onStore(
+        'the version of the leaf and what a device signed come back as they were',
+        async ({ store }) => {
+          const hash = (text: string) => `0x${text.repeat(32)}` as const
+          const texts = [
+            'airproof.device.v1\nNGR-LOS-IKJ-001\n1750000000000\npm25=18.50',
+            '"quoted" \\ back\\nslash\r\n\ttab, comma=1 \u0001 \u2028 Ẹ̀kọ́',
+            '',
+          ]
+          const signed = texts.map((text, i) => ({
+            ...reading({ timeMs: noon + i, seq: 1 + i }),
+            leafVersion: 2 as const,
+            device: hash(`a${i}`),
+            signed: {
+              algorithm: i === 1 ? ('p256' as const) : ('ed25519' as const),
+              publicKey: Buffer.alloc(i === 1 ? 33 : 32, 0xf0 + i).toString('base64'),
+              signature: Buffer.alloc(64, 0xe0 + i).toString('base64'),
+              text,
+            },
+          }))
+          const unsigned = { ...reading({ timeMs: noon + 9, seq: 9 }), leafVersion: 2 as const }
+          const former = reading({ timeMs: noon + 10, seq: 10 })
+          expect(await store.writeBatch([former, ...signed, unsigned])).toEqual([])
+          await store.writeBatch(signed.slice(0, 1))
+          const rows = [...plainRows(signed), unsigned, former]
+          expect(await store.existing(rows)).toEqual(rows)
+          expect(await store.range(sensorId(1), early, late, 9)).toEqual(rows.toReversed())
+          expect(await store.rangeAll(early, late, 9)).toEqual(rows.toReversed())
+          expect(await store.seedLatest()).toEqual([former])
+          const read = await Promise.all(
+            rows.map(({ sensor, timeMs }) => store.signature(sensor, timeMs)),
+          )
+          expect(read).toEqual([...signed.map((row) => row.signed), undefined, undefined])
+          expect(await store.signature(sensorId(7), noon)).toBeUndefined()
+        },
+      )
+
+      onStore('a device that is not a hash is refused', async ({ store }) => {
+        const row = { ...reading(), leafVersion: 2 as const, device: '0xAB' as const }
+        expect(await store.writeBatch([row])).toEqual([{ row, why: 'device is not a hash' }])
+      })
 
       onStore('a sequence number of the last partition is exact', async ({ store }) => {
         const row = reading({ seq: 15 * 2 ** 40 + 123_456_789_012 })

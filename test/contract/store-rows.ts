@@ -73,8 +73,13 @@ const anyReading: fc.Arbitrary<Reading> = fc
     aqi: orNull(fc.integer({ min: 0, max: 500 })),
     flags: fc.integer({ min: 0, max: 2 ** 16 }),
     seq: fc.integer({ min: 1, max: 16 * 2 ** 40 }),
+    leaf: fc.constantFrom(
+      {},
+      { leafVersion: 2 as const },
+      { leafVersion: 2 as const, device: `0x${'0f'.repeat(32)}` as const },
+    ),
   })
-  .map(readingOf)
+  .map(({ leaf, ...row }) => readingOf({ ...row, ...leaf }))
 
 export const anyBatch: fc.Arbitrary<Reading[]> = fc.uniqueArray(anyReading, {
   minLength: 1,

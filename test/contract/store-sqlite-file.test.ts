@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
@@ -12,6 +12,7 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { valueOf } from '../../core/air/values.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
+import { migrate, missingColumns } from '../../store/sqlite/migrate.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { sqliteStats } from '../../store/sqlite/stats.ts'
 import { givenUp, type Store, StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
@@ -22,6 +23,7 @@ import { plainStats } from './store-statistics.ts'
 
 const early = Date.UTC(2015, 0, 1)
 const late = Date.UTC(2031, 0, 1)
+const migratorFile = fileURLToPath(new URL('./store-migrator.ts', import.meta.url))
 const writerFile = fileURLToPath(new URL('./store-writer.ts', import.meta.url))
 
 function newFolder(): Disposable & { readonly path: string; readonly file: string } {
@@ -225,8 +227,8 @@ describe('a file of an earlier version', () => {
       onNotice: (line) => void notices.push(line),
     })
     expect(await store.existing([first, second])).toEqual([first, second])
-    expect(notices.at(0)).toContain('table reading gets 11 columns (schema 1 to 2)')
-    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 2 now`)
+    expect(notices.at(0)).toContain('table reading gets 13 columns (schema 1 to 3)')
+    expect(notices.at(-1)).toBe(`${folder.file} is of schema version 3 now`)
     const [hour] = await store.areaHours('Ikeja', early, late)
     expect(hour?.fields.pm25).toEqual({ ...plain(45.3), n: 1 })
     expect(hour?.fields.no2.n).toBe(0)
@@ -247,7 +249,7 @@ describe('a file of an earlier version', () => {
     await using reader = await openSqliteStore({ file: folder.file, readOnly: true })
     await expect(reader.existing([first])).rejects.toThrow(StoreUnavailable)
     await expect(reader.existing([first])).rejects.toThrow(
-      'is of schema version 1, this airproof needs 2: its pipeline brings it up when it starts',
+      'is of schema version 1, this airproof needs 3: its pipeline brings it up when it starts',
     )
     await using writer = await openSqliteStore({ file: folder.file })
     expect(await reader.existing([first])).toEqual([first])
@@ -262,7 +264,8 @@ describe('a file of an earlier version', () => {
     }
     {
       const db = new DatabaseSync(folder.file)
-      db.exec('drop view readings; drop view area_hours; drop view area_days')
+      db.exec('drop view readings; drop view signatures')
+      db.exec('drop view area_hours; drop view area_days')
       db.exec('alter table reading drop column noise')
       db.close()
     }
@@ -270,6 +273,48 @@ describe('a file of an earlier version', () => {
     await using store = await openSqliteStore({ file: folder.file })
     await store.writeBatch([loud])
     expect(await store.existing([first, loud])).toEqual([first, loud])
+  })
+
+  test.each([1, 2, 3, 4])(
+    'whose writer is killed at step %i of bringing it up is as before, and is brought up later',
+    async (step) => {
+      using folder = newFolder()
+      made01(folder.file)
+      const { signal } = spawnSync(process.execPath, [migratorFile, folder.file, String(step)])
+      expect(signal).toBe('SIGKILL')
+      const columnsOf = (db: DatabaseSync): unknown =>
+        db.prepare("select count(*) n from pragma_table_info('reading')").get()?.['n']
+      {
+        using db = new DatabaseSync(folder.file)
+        expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 1 })
+        expect(columnsOf(db)).toBe(11)
+      }
+      await using store = await openSqliteStore({ file: folder.file })
+      expect(await store.existing([first, second])).toEqual([first, second])
+      using db = new DatabaseSync(folder.file, { readOnly: true })
+      expect(db.prepare('pragma user_version').get()).toEqual({ user_version: 3 })
+    },
+  )
+
+  test('without room beside it stays as it is, and the error says what to do', () => {
+    using folder = newFolder()
+    made01(folder.file)
+    using db = new DatabaseSync(folder.file)
+    const missing = missingColumns(db)
+    const said: string[] = []
+    const bringUp = (freeBytes: number): void =>
+      migrate(
+        db,
+        { file: folder.file, from: 1, missing, freeBytes },
+        (line) => void said.push(line),
+      )
+    expect(() => bringUp(64 * 1024 * 1024 - 1)).toThrow(StoreMisconfigured)
+    expect(() => bringUp(0)).toThrow(
+      'is of schema version 1 and is to be brought up to 3: make room first, 64 MiB are needed beside it',
+    )
+    expect([said, missingColumns(db)]).toEqual([[], missing])
+    bringUp(64 * 1024 * 1024)
+    expect(missingColumns(db)).toEqual([])
   })
 
   test('that two writers open at once is brought up once', async () => {
@@ -304,7 +349,7 @@ describe('a file that cannot be used', () => {
     [
       'was made by a newer airproof',
       (file) => afterwards(file, 'pragma user_version = 99'),
-      /schema version 99, and this airproof reads it up to 2: use the airproof that wrote it/,
+      /schema version 99, and this airproof reads it up to 3: use the airproof that wrote it/,
     ],
   ]
   test.each(unusable)('because it %s says so and names it', async (_, spoil, words) => {

@@ -5,6 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { command as sensorsCommand } from '../../cli/sensors/sensors.ts'
 import { command as streamsCommand } from '../../cli/streams.ts'
+import { watchFormatLevel } from '../../runtime/nats/format-level.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
 import { tableNumber } from '../../runtime/nats/stream-table.ts'
 import { compareStreams, ensureStreams, needStreams } from '../../runtime/nats/streams.ts'
@@ -56,6 +57,30 @@ test('a new instance starts with the newest level, and stops 0.1 from starting',
   expect(await textOf(systemKeys.partitions)).toMatch(/^16 \(formats of level 2/)
   await ensureStreams(nc)
   expect(await textOf(systemKeys.format)).toBe('{"level":2}')
+})
+
+test('an instance that is new at level 3 says so, and it outlives a later look', async () => {
+  await ensureStreams(nc, { newest: 3 })
+  expect(await textOf(systemKeys.format)).toBe('{"level":3,"born":3}')
+  await using level = await watchFormatLevel(nc, {
+    name: 'pipeline',
+    id: 'a-1',
+    onTooNew: () => undefined,
+    newest: 3,
+  })
+  expect([level.current(), level.isBornAbove]).toEqual([3, true])
+})
+
+test('what was new at level 2 and raised to 3 is not new at 3', async () => {
+  await ensureStreams(nc)
+  await system.put(systemKeys.format, '{"level":3}')
+  await using level = await watchFormatLevel(nc, {
+    name: 'pipeline',
+    id: 'a-1',
+    onTooNew: () => undefined,
+    newest: 3,
+  })
+  expect([level.current(), level.isBornAbove]).toEqual([3, false])
 })
 
 test('an instance of 0.1 stays at level 1, whatever starts on it', async () => {

@@ -2,6 +2,7 @@
 
 import { nOfSeq } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
+import type { LeafVersion } from '../../core/state/border.ts'
 import type { LogMessage, Refused } from '../../core/state/log-message.ts'
 import { createState } from '../../core/state/partition-state.ts'
 import {
@@ -81,12 +82,14 @@ export function openDesk({
   mostFresh = mostFreshADay,
   mostLate = mostLateADay,
   mostListed = mostListedADay,
+  leafVersion = 1,
 }: {
   thresholds?: readonly number[]
   watch?: (slot: number) => void
   mostFresh?: number
   mostLate?: number
   mostListed?: number
+  leafVersion?: LeafVersion
 } = {}): Desk {
   const notListed: Refused['reason'][] = []
   const decider: Decider = {
@@ -97,6 +100,7 @@ export function openDesk({
     mayBeFresh: createFreshBook(() => mostFresh, mostFresh),
     mayBeLate: createDayBook(mostLate),
     mayList: createDayBook(mostListed),
+    leafVersion: () => leafVersion,
     onNotListed: (reason) => void notListed.push(reason),
   }
   const log: LogMessage[] = []

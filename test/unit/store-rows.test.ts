@@ -46,6 +46,22 @@ test('SQLite keeps every value, and every value of the row that replaces it', ()
   expect(shown).toEqual(second.values.map((value) => (value ?? 0) / 100))
 })
 
+test('SQLite keeps leaf and device, and those of the row that replaces it', () => {
+  using folder = temporaryFolder()
+  using db = openSqliteFile(join(folder.path, 'readings.db'), false)
+  const { writeBatch } = sqliteWrites(db)
+  const { existing } = sqliteReads(db)
+  const device = `0x${'ab'.repeat(32)}` as const
+  for (const more of [{ leafVersion: 2 as const }, { leafVersion: 2 as const, device }, {}]) {
+    const row = { ...first, ...more }
+    writeBatch(packReadings([row]))
+    expect(unpackReadings(existing(packKeys([row])))).toEqual([row])
+    expect(db.all('select leaf_version, device from readings')).toEqual([
+      [row.leafVersion ?? 1, row.device ?? null],
+    ])
+  }
+})
+
 const stats = areaStats('Ikeja', 0, 2, (field) => {
   const mean = [...quantityNames, 'aqi'].indexOf(field)
   return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3 }

@@ -22,7 +22,7 @@ const bySeq = (a: Reading, b: Reading): number => a.seq - b.seq
 /** Sorted, and with only the fields of a reading, to be compared completely. */
 export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
   rows
-    .map(({ sensor, area, timeMs, values, aqi, flags, seq }) => ({
+    .map(({ sensor, area, timeMs, values, aqi, flags, seq, leafVersion, device }) => ({
       sensor,
       area,
       timeMs,
@@ -30,6 +30,8 @@ export const plainRows = (rows: readonly Reading[]): readonly Reading[] =>
       aqi,
       flags,
       seq,
+      ...(leafVersion === undefined ? {} : { leafVersion }),
+      ...(device === undefined ? {} : { device }),
     }))
     .toSorted(bySeq)
 
