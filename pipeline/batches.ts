@@ -1,6 +1,9 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
-import { concatMap, from, map, type Observable } from 'rxjs'
+import { concatMap, from, type Observable } from 'rxjs'
+import { inParallel } from '../runtime/in-parallel.ts'
 import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
+import { numberTexts } from '../schemas/log/number-texts.ts'
+import type { CheckSignature, SignatureVerdict } from './decide/check-signatures.ts'
 import type { JudgedMessage } from './decide/decide.ts'
 import { type JudgeOptions, judge } from './decide/judge.ts'
 import type { RawBatch } from './intake/held-raws.ts'
@@ -51,36 +54,84 @@ export const pulledBatches = (source: RawSource, credits: Credits): Observable<R
 type Options = JudgeOptions & {
   /** Resolves when the registry in memory holds everything written before the call. */
   readonly registryBarrier: () => Promise<void>
+  readonly checkSignature: CheckSignature
 }
 
 /** Decodes and judges; before a sensor is called unknown, the registry must have caught up. */
 export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>) =>
   batches.pipe(
-    concatMap(async (batch) => {
+    concatMap(async (batch): Promise<JudgedBatch> => {
       const hasStranger = batch.some(({ sensor }) => options.sensorOf(sensor) === undefined)
       if (hasStranger) await options.registryBarrier()
-      return batch
-    }),
-    map(
-      (batch): JudgedBatch => ({
-        messages: batch.map((raw) => decodeMessage(raw, options)),
+      const signatures =
+        options.level.current() < signedFromLevel ? undefined : await verdictsOn(batch, options)
+      return {
+        messages: batch.map((raw) => decodeMessage(raw, options, signatures)),
         raws: rawsAtHand(batch),
-      }),
-    ),
+      }
+    }),
   )
 
-/** One raw message, decoded and judged item by item. */
-export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMessage {
+/** Below it `sig` is ignored, as any other field that is not known. */
+const signedFromLevel = 3
+/** Enough for the threads of libuv's pool; more would wait there in front of what else needs it. */
+const mostUnderWay = 32
+
+/** By the message's sequence in RAW and the place of the item. */
+type Signatures = ReadonlyMap<number, ReadonlyMap<number, SignatureVerdict>>
+
+/** Asks only of sensors that have keys: of the others there is nothing to check with. */
+async function verdictsOn(batch: RawBatch, options: Options): Promise<Signatures> {
+  const { sensorOf, checkSignature } = options
+  const verdicts = new Map<number, Map<number, SignatureVerdict>>()
+  const questions: (() => Promise<void>)[] = []
+  for (const { seq, sensor: id, data } of batch) {
+    const sensor = sensorOf(id)
+    if (sensor?.keys === undefined) continue
+    const items = decodeRaw(data)
+    if (isFault(items) || !items.some(isSigned)) continue
+    const texts = [numberTexts(new TextDecoder().decode(data))].flat()
+    const ofMessage = new Map<number, SignatureVerdict>()
+    verdicts.set(seq, ofMessage)
+    for (const [place, item] of items.entries())
+      if (isSigned(item))
+        questions.push(async () => {
+          ofMessage.set(place, await checkSignature(item, texts[place], sensor))
+        })
+  }
+  await inParallel(questions, mostUnderWay, (ask) => ask())
+  return verdicts
+}
+
+const isSigned = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'sig' in item
+
+/**
+ * One raw message, decoded and judged item by item.
+ * @param signatures what is known of them; absent: `sig` is ignored
+ */
+export function decodeMessage(
+  raw: RawMessage,
+  options: JudgeOptions,
+  signatures?: Signatures,
+): JudgedMessage {
   const { seq, arrivedMs, sensor, isAgain } = raw
   const items = decodeRaw(raw.data)
   if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
+  const ofMessage = signatures?.get(seq)
+  const isAsked = signatures !== undefined
   return {
     seq,
     arrivedMs,
     sensor,
     isAgain,
     items: items.map((item, i) =>
-      judge(item, { rawSeq: seq, item: i, sensor, arrivedMs, isAgain }, options),
+      judge(
+        item,
+        { rawSeq: seq, item: i, sensor, arrivedMs, isAgain },
+        options,
+        isAsked ? { verdict: ofMessage?.get(i) } : undefined,
+      ),
     ),
   }
 }
