@@ -62,7 +62,7 @@ export function readPublicKey(text: string): DeviceKey | string {
   const trimmed = text.trim()
   if (/PRIVATE KEY/.test(trimmed))
     return 'this is a private key, which must not leave the device: give its public key (`openssl pkey -pubout`)'
-  const known = /^-----BEGIN/.test(trimmed)
+  const known = trimmed.startsWith('-----BEGIN')
     ? fromSpki(trimmed)
     : fromBytes(Buffer.from(trimmed.replaceAll(/\s/g, ''), 'base64'), trimmed)
   if (typeof known === 'string') return known

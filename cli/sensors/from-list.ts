@@ -15,6 +15,7 @@ import {
 import { parseCsvLines } from '../shell/csv.ts'
 import { nearest } from '../shell/nearest.ts'
 import { deviceOf } from './device.ts'
+import { defaultOverlapMs, deviceKeyOf, signatureOf } from './signing.ts'
 
 export type ListOptions = {
   /** For sensors of which the list names none. */
@@ -38,6 +39,8 @@ const columns = [
   'device',
   'device_options',
   'receipts',
+  'public_key',
+  'signature',
 ] as const
 
 /** What one row or one point says, as text; '' where it says nothing. */
@@ -54,6 +57,8 @@ const saidBy = (textOfColumn: (name: string) => string): Said => ({
   device: textOfColumn('device'),
   device_options: textOfColumn('device_options'),
   receipts: textOfColumn('receipts'),
+  public_key: textOfColumn('public_key'),
+  signature: textOfColumn('signature'),
 })
 
 /** @throws MustAct that names the line, or the column that is not known */
@@ -156,14 +161,38 @@ function settingsOf(said: Said, where: string, options: ListOptions): SensorSett
   const receipts = said.receipts === '' ? undefined : parseYes(said.receipts)
   if (said.receipts !== '' && receipts === undefined)
     throw new MustAct(`${where}: receipts must be yes or no, and is "${said.receipts}"`)
-  return { cadenceSeconds, device, receipts }
+  const signing = within(where, () => signingOf(said, options))
+  return { cadenceSeconds, device, receipts, ...signing }
+}
+
+/** From now on: a list says what a sensor has, not since when. */
+function signingOf(
+  { public_key: key, signature }: Said,
+  { nowMs }: ListOptions,
+): Pick<SensorSettings, 'newKey' | 'signature'> {
+  return {
+    newKey:
+      key === ''
+        ? undefined
+        : { key: deviceKeyOf(key), fromMs: nowMs, overlapMs: defaultOverlapMs },
+    signature: signatureOf(signature === '' ? undefined : signature),
+  }
+}
+
+/** @throws MustAct that begins with `where` */
+function within<T>(where: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new MustAct(`${where}: ${inWords(cause)}`, { cause })
+  }
 }
 
 function deviceIn(
   { device, device_options: options }: Said,
   where: string,
 ): Device | null | undefined {
-  try {
+  return within(where, () => {
     if (device === 'none') return null
     // NAME=VALUE; NAME=VALUE
     const parts = options.split(';').map((part) => part.trim())
@@ -171,9 +200,7 @@ function deviceIn(
       device === '' ? undefined : device,
       parts.filter((part) => part !== ''),
     )
-  } catch (cause) {
-    throw new MustAct(`${where}: ${inWords(cause)}`, { cause })
-  }
+  })
 }
 
 function cadenceOf(

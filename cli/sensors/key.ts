@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
-import { dayMs } from '../../core/time.ts'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import { checkedId, needSensor, openRegistry } from '../../operate/sensor-registry.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
@@ -17,10 +16,8 @@ import type { Device } from '../../schemas/devices/sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, exactWords } from '../shell/words.ts'
+import { defaultOverlapMs, longestOverlapMs } from './signing.ts'
 
-/** A device that is far away is visited within that time. */
-const defaultOverlapMs = dayMs
-const longestOverlapMs = 90 * dayMs
 /** So many writes may be on their way at once. */
 const window = 200
 

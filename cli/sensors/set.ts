@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -19,10 +20,11 @@ import type { Device, SensorEntry } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, exactWords, textFlag, textsFlag } from '../shell/words.ts'
 import { deviceOf, refuseTaken } from './device.ts'
+import { signingIn } from './signing.ts'
 
 type Flags = CommandContext['flags']
 
-/** `sensors set ID --cadence 1m …`: its sites and its key stay. */
+/** `sensors set ID --cadence 1m …`: its sites and its credential stay. */
 export async function setOf(
   nc: NatsConnection,
   { idPrefix }: SharedConfig,
@@ -34,6 +36,7 @@ export async function setOf(
   const before = await needSensor(registry, id)
   const settings = settingsIn(flags, before)
   const { device } = settings
+  if (settings.newKey !== undefined || settings.signature !== undefined) await assertMaySign(nc)
   if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
   const changed = await changeSensor(registry, id, (entry) => {
     const next = withSettings(entry, settings)
@@ -53,10 +56,11 @@ function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
     cadenceSeconds: cadenceMs === undefined ? undefined : cadenceSecondsOf(cadenceMs),
     device: deviceIn(flags, device),
     receipts: on ? true : off ? false : undefined,
+    ...signingIn(flags, Date.now()),
   }
   if (Object.values(settings).every((value) => value === undefined))
     throw new WrongUsage(
-      'nothing to set: give --cadence, --device, --device-option, --receipts or --no-receipts (a new place is `sensors move`)',
+      'nothing to set: give --cadence, --device, --device-option, --receipts, --no-receipts, --public-key or --signature (a new place is `sensors move`)',
     )
   return settings
 }
