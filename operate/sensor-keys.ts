@@ -53,12 +53,22 @@ export function withNewKey(
   return kept.filter((one) => one !== first)
 }
 
-/** @throws MustAct below format level 3: processes of an older version would not check signatures */
-export async function assertMaySign(nc: NatsConnection): Promise<void> {
+/** Below this format level signatures are not checked. */
+const signedFromLevel = 3
+
+async function writtenLevel(nc: NatsConnection): Promise<number> {
   const system = await new Kvm(nc).open(buckets.system)
-  const level = levelOf(await system.get(systemKeys.format))
-  if (level < 3)
+  return levelOf(await system.get(systemKeys.format))
+}
+
+export const maySign = async (nc: NatsConnection): Promise<boolean> =>
+  (await writtenLevel(nc)) >= signedFromLevel
+
+/** @throws MustAct processes of an older version would not check signatures */
+export async function assertMaySign(nc: NatsConnection): Promise<void> {
+  const level = await writtenLevel(nc)
+  if (level < signedFromLevel)
     throw new MustAct(
-      `signatures are checked from format level 3 on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
+      `signatures are checked from format level ${signedFromLevel} on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
     )
 }

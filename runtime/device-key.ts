@@ -85,14 +85,20 @@ function fromBytes(bytes: Buffer, text: string): DeviceKey | string {
 
 function fromSpki(key: Parameters<typeof createPublicKey>[0]): DeviceKey | string {
   try {
-    const { crv, x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' })
-    const [xBytes, yBytes] = [Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
-    if (crv === 'Ed25519') return keyOf('ed25519', xBytes)
-    if (crv === 'P-256') return keyOf('p256', compressed(Buffer.concat([xBytes, yBytes])))
-    return 'the key is of neither Ed25519 nor P-256: make one of these'
+    return publicKeyOf(createPublicKey(key))
   } catch {
     return notOurs
   }
+}
+
+/** @param key a public key, or the private key of one @returns why it is none of ours, as a sentence */
+export function publicKeyOf(key: KeyObject): DeviceKey | string {
+  const isOurs = key.asymmetricKeyType === 'ed25519' || key.asymmetricKeyType === 'ec'
+  const { crv, x = '', y = '' } = isOurs ? key.export({ format: 'jwk' }) : {}
+  const [xBytes, yBytes] = [Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]
+  if (crv === 'Ed25519') return keyOf('ed25519', xBytes)
+  if (crv === 'P-256') return keyOf('p256', compressed(Buffer.concat([xBytes, yBytes])))
+  return 'the key is of neither Ed25519 nor P-256: make one of these'
 }
 
 /** @param point x ‖ y */

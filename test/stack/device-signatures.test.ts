@@ -1,7 +1,11 @@
 /** Signed readings from a device to the store, over NATS and over HTTP, at format level 3. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runCity } from '../../cli/simulate/run-city.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { type DeviceKey, readPublicKey } from '../../runtime/device-key.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
 import {
   createSigner,
@@ -13,13 +17,15 @@ import {
 import { eventually } from '../support/eventually.ts'
 import { entryOf, type TestPipeline, testPipeline } from '../support/pipeline.ts'
 import { testPush } from '../support/push.ts'
+import { missing, startExample } from '../support/sensor-examples.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const texts = (pm25: string): Texts => [
   ['battery', '3.710'],
   ['pm25', pm25],
   ['temperature', '2.84e1'],
 ]
-const signing = (id: string, { algorithm, publicKey }: Signer, until?: string): SensorEntry =>
+const signing = (id: string, { algorithm, publicKey }: DeviceKey, until?: string): SensorEntry =>
   entryOf(id, {
     keys: [
       {
@@ -131,3 +137,66 @@ test('a registry that is rewritten afterwards changes nothing of what was accept
   await pipeline.start()
   expect(await kept(pipeline, id, startMs)).toMatchObject({ publicKey: signer.publicKey })
 })
+
+test('five sensors of the demonstration sign, with the same keys after a restart, and all of them is accepted', async () => {
+  using folder = temporaryFolder()
+  await using pipeline = await testPipeline(3)
+  const run = () =>
+    runCity(pipeline.nc, {
+      sensors: 8,
+      seed: 1,
+      firstNumber: 1,
+      idPrefix: 'NGR-LOS',
+      // a sensor's six hours before it began are one message
+      cadenceMs: 60_000,
+      isDemonstration: true,
+      hasFaults: false,
+      keysFolder: folder.path,
+      forMs: 50,
+      nowMs: Date.now,
+      note: () => undefined,
+      stop: new AbortController().signal,
+    })
+  expect(await run()).toMatchObject({ registered: 8 })
+  const keys = (): string[] =>
+    readdirSync(folder.path).map((name) => readFileSync(join(folder.path, name), 'utf8'))
+  const first = keys()
+  expect(first).toHaveLength(5)
+  expect(await run()).toMatchObject({ registered: 0 })
+  expect(keys()).toEqual(first)
+
+  const readings = (await pipeline.judged()).flatMap((message) => message.readings)
+  const refused = (await pipeline.judged()).flatMap((message) => message.refused)
+  expect(refused).toEqual([])
+  const signing = new Map(readings.map(({ sensor, signed }) => [sensor, signed?.algorithm]))
+  expect(signing.size).toBe(8)
+  expect([...signing.values()].filter((algorithm) => algorithm === 'ed25519')).toHaveLength(3)
+  expect([...signing.values()].filter((algorithm) => algorithm === 'p256')).toHaveLength(2)
+  expect(readings.filter(({ signed }) => signed).length).toBeGreaterThanOrEqual(5 * 360)
+})
+
+test.skipIf(missing('python/signed.py') !== undefined)(
+  `the example in Python makes a key, and its signed reading is accepted${missing('python/signed.py') ?? ''}`,
+  async () => {
+    using folder = temporaryFolder()
+    await using pipeline = await testPipeline(3)
+    await using push = await testPush({ nats: pipeline.nats, streams: { newest: 3 } })
+    const id = 'NGR-LOS-SIG-004'
+    const keyFile = { KEY_FILE: join(folder.path, 'sensor.key') }
+    await using first = await startExample('python/signed.py', keyFile, ['--public-key'])
+    expect(await first.exited).toMatchObject({ code: 0 })
+    const key = readPublicKey(first.said[0] ?? '')
+    if (typeof key === 'string') throw new Error(`${key}: ${first.said.join(' ')}`)
+    const { keys } = signing(id, key)
+    const { secret } = await push.sensor(id, { ...(keys && { keys }), signature: 'required' })
+
+    const settings = { ...keyFile, SENSOR_ID: id, SENSOR_KEY: secret, PUSH_URL: push.url }
+    await using second = await startExample('python/signed.py', settings)
+    expect({ ...(await second.exited), said: second.said }).toMatchObject({ code: 0 })
+    const { accepted, refused } = await pipeline.outcomeOf(id)
+    expect(refused).toEqual([])
+    expect(accepted).toMatchObject([
+      { values: [4530, 7820, null, 2840, null], signed: { algorithm: 'ed25519' } },
+    ])
+  },
+)
