@@ -1,38 +1,38 @@
-/** Lets a request in: who asks, is there quota left, and is the key still good behind the wait? */
+/** Admits a request: is the key valid, is quota left, and is the key still valid after the wait? */
 import type { Charge } from '../core/access/quota.ts'
-import type { Credentials, KeyGuard } from './access/key-guard.ts'
+import type { AuthHeaders, KeyGuard } from './access/key-guard.ts'
 import type { Caller } from './http/answer.ts'
 import type { Quota } from './quota/quota.ts'
 import { quotaHeaders } from './quota/standing.ts'
 
 export type Admitted = {
   readonly caller: Caller
-  /** How the account stands with its quota, for the answer, whatever that will be. */
+  /** Headers with the state of the account's quota, for the answer, whatever it is. */
   readonly headers: Readonly<Record<string, string>>
   /** For an answer that does not count. */
   readonly refund: () => void
 }
 
 /** @throws ApiError 401, 429, 503 */
-export type Admit = (credentials: Credentials, ask: Charge) => Promise<Admitted>
+export type Admit = (headers: AuthHeaders, ask: Charge) => Promise<Admitted>
 
 type Options = {
   readonly guard: KeyGuard
   readonly quota: Pick<Quota, 'charge' | 'refund'>
-  /** Told of every key that was let in. */
+  /** Called with every key that was admitted. */
   readonly onUsed: (key: string) => void
 }
 
 export const createAdmit =
   ({ guard, quota, onUsed }: Options): Admit =>
-  async (credentials, ask) => {
-    const caller = guard(credentials)
+  async (headers, ask) => {
+    const caller = guard(headers)
     if (caller.isInternal) return { caller, headers: {}, refund: () => undefined }
     const standing = await quota.charge(caller.account, ask)
     onUsed(caller.key)
     return { caller, headers: quotaHeaders(standing), refund: () => quota.refund(standing) }
   }
 
-/** Answers that do not count: nothing new, refused behind the charge, or our own failure. */
+/** Answers that do not count: nothing new, refused after the charge, or our own failure. */
 export const isRefunded = (status: number): boolean =>
   status === 304 || status === 401 || status === 429 || status >= 500

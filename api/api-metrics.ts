@@ -5,15 +5,15 @@ import type { Observe } from './app.ts'
 type Options = {
   readonly registry: Registry
   readonly position: () => number
-  readonly unheardMs: () => number
+  readonly staleMs: () => number
   readonly streams: () => number
 }
 
-/** Counts answers by route and status. @returns what is to be told of each */
+/** Counts answers by route and status. @returns a function to call with each answer */
 export function countRequests({
   registry,
   position,
-  unheardMs,
+  staleMs,
   streams,
 }: Options): (seen: Parameters<Observe>[0]) => void {
   const requests = new Counter({
@@ -28,7 +28,7 @@ export function countRequests({
   gauge(
     'airproof_api_unheard_seconds',
     'Since the keys were last known to be whole',
-    () => unheardMs() / 1000,
+    () => staleMs() / 1000,
   )
   return ({ route, status }) => requests.inc({ route, status })
 }

@@ -1,6 +1,6 @@
 /**
- * The way of a request: is it well-formed → is there such a route and method → who asks → what is
- * wanted → the answer. Everything that goes wrong on it ends in one envelope.
+ * The steps of a request: is it well-formed → do the route and method exist → who is the caller →
+ * what is requested → the answer. Every error on the way ends in one envelope.
  */
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
@@ -18,24 +18,24 @@ import { loopTurns } from './http/loop-turns.ts'
 import { decodeText, parseParams } from './http/params.ts'
 import { unreadAnswers } from './http/unread-answers.ts'
 
-/** Told of every request when its answer is on the way. */
+/** Called for every request when its answer is on the way. */
 export type Observe = (seen: {
   readonly route: string
   readonly status: number
   readonly requestId: string
-  /** Of a failure that is ours. */
+  /** Set if the failure is ours. */
   readonly cause?: unknown
 }) => void
 
 type Options = {
   readonly routes: readonly Route[]
-  /** Proxies of ours before us. */
+  /** Our own proxies in front of us. */
   readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
 }
 
-/** Answers kept; the largest are some 200 KB. */
+/** Answers stored; the largest are about 200 KB. */
 const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
@@ -44,7 +44,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
   const app = new Koa()
   const inTurn = loopTurns()
   const unread = unreadAnswers()
-  // routes without names in their path are found by a look-up; the router's patterns take the rest
+  // routes without names in their path are found by a look-up; the router's patterns match the
+  // others
   const fixed = new Map<string, readonly Route[]>()
   const router = new Router({ strict: true })
   for (const [path, methods] of Map.groupBy(routes, (route) => route.path)) {
@@ -68,7 +69,7 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     state.route = methods[0]?.path ?? state.route
     const route = routeFor(methods, ctx.method)
     const { headers } = ctx.req
-    // charged before anything is done for whoever asks
+    // charged before any work is done for the caller
     const ask = route.isUncharged ? 'look' : 'request'
     const admitted = route.isOpen ? undefined : await admit(headers, ask)
     state.admitted = admitted
@@ -79,25 +80,25 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     await inTurn(share)
     if (ctx.res.closed) throw clientGone()
     // the key may have been revoked while it waited for its charge and its turn
-    caller?.again()
+    caller?.checkAgain()
     unread.refuseMore(share)
     const give = (answer: Answer): void => {
       const bytes = send(ctx, answer)
       unread.add(share, ctx.res, bytes)
     }
-    const asked = route.typeOf && parseParams(queryOf(ctx), route.params)
-    const type = (asked && route.typeOf?.(asked)) ?? agreedType(ctx, route.types)
+    const parsed = route.typeOf && parseParams(queryOf(ctx), route.params)
+    const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, route.types)
     const { url = '' } = ctx.req
     const version = route.version?.()
-    const known = version === undefined ? undefined : kept.get(url)
+    const known = version === undefined ? undefined : stored.get(url)
     if (known !== undefined && known.version === version && known.answer.type === type) {
       give(known.answer)
       return
     }
-    const params = asked ?? parseParams(queryOf(ctx), route.params)
+    const params = parsed ?? parseParams(queryOf(ctx), route.params)
     const readBody = async (): Promise<unknown> => {
       const sent = await readJsonBody(ctx)
-      if (sent !== undefined) caller?.again()
+      if (sent !== undefined) caller?.checkAgain()
       return sent
     }
     const header = (name: string): string | undefined => headers[name]?.toString()
@@ -116,9 +117,9 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     give(answer)
   }
 
-  const kept = new Map<string, { readonly version: number; readonly answer: Answer }>()
+  const stored = new Map<string, { readonly version: number; readonly answer: Answer }>()
   const keepAnswer = (url: string, version: number, answer: Answer): void =>
-    remember(kept, url, { version, answer }, mostKept)
+    remember(stored, url, { version, answer }, mostKept)
 
   app.use(async (ctx, next) => {
     const state: RequestState = ctx.state
@@ -145,7 +146,7 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     }
   })
   app.use(patterns)
-  // failures of ours are told by `observe`; what is left are sockets that clients gave up
+  // our own failures are reported by `observe`; the others are sockets that clients closed
   app.on('error', () => undefined)
   return app
 }
@@ -157,9 +158,9 @@ function askerOf({ req, res }: Context, caller: Caller | undefined, network: () 
     isVisitor,
     share: () => {
       if (caller !== undefined && !isVisitor) return caller.account
-      const given = caller === undefined ? undefined : req.headers[networkHeader]
-      const asking = typeof given === 'string' ? given.slice(0, longestNetwork) : network()
-      return siteOf(asking) ?? asking
+      const sent = caller === undefined ? undefined : req.headers[networkHeader]
+      const visitor = typeof sent === 'string' ? sent.slice(0, longestNetwork) : network()
+      return siteOf(visitor) ?? visitor
     },
     gone: () => {
       if (gone !== undefined) return gone.signal
@@ -174,13 +175,14 @@ function askerOf({ req, res }: Context, caller: Caller | undefined, network: () 
 
 const longestNetwork = 64
 /**
- * Whether the client has this answer already. Not Koa's `fresh`: that takes `Cache-Control: no-cache`
- * of a request, which Node's fetch adds to every If-None-Match, for a wish not to be answered so.
+ * Whether the client has this answer already. Not Koa's `fresh`: that honours `Cache-Control:
+ * no-cache` of a request, which Node's fetch adds to every If-None-Match, as a wish for a full
+ * answer.
  */
 const isSameAs = ({ req }: Context, etag: string): boolean =>
   (req.headers['if-none-match'] ?? '')
     .split(',')
-    .some((given) => ['*', etag, `W/${etag}`].includes(given.trim()))
+    .some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 
 type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
 
@@ -197,13 +199,17 @@ const queryOf = ({ req: { url = '' } }: Context): string => {
 
 const plain = /^[\x21-\x7e]*$/
 
-/** @throws ApiError 414, or 400 where the address is not what an address may be made of */
+/** @throws ApiError 414, or 400 if the address has characters that an address may not have */
 function checkUrl(url: string): void {
   if (url.length > longestUrl) {
     throw new ApiError(414, 'url_too_long', `an address has at most ${longestUrl} characters`)
   }
   if (!plain.test(url)) {
-    throw new ApiError(400, 'bad_encoding', 'percent-encode whatever is not printable ASCII')
+    throw new ApiError(
+      400,
+      'bad_encoding',
+      'percent-encode every character that is not printable ASCII',
+    )
   }
   const mark = url.indexOf('?')
   const path = mark === -1 ? url : url.slice(0, mark)
@@ -214,14 +220,14 @@ const noRoute = (): ApiError =>
   new ApiError(404, 'not_found', 'there is nothing here; /v1/docs lists what there is')
 
 /** @throws ApiError 405 */
-function routeFor(methods: readonly Route[], asked: string): Route {
-  const wanted = asked === 'HEAD' ? 'GET' : asked
-  const found = methods.find(({ method = 'GET' }) => method === wanted)
-  if (found !== undefined) return found
+function routeFor(methods: readonly Route[], requested: string): Route {
+  const wanted = requested === 'HEAD' ? 'GET' : requested
+  const match = methods.find(({ method = 'GET' }) => method === wanted)
+  if (match !== undefined) return match
   const allowed = methods.flatMap(({ method = 'GET' }) =>
     method === 'GET' ? ['GET', 'HEAD'] : [method],
   )
-  throw new ApiError(405, 'method_not_allowed', `${asked} is not possible here`, {
+  throw new ApiError(405, 'method_not_allowed', `${requested} is not allowed here`, {
     details: { allowed },
     headers: { allow: allowed.join(', ') },
   })
@@ -232,17 +238,17 @@ function agreedType(ctx: Context, types: readonly string[]): string {
   const [usual = ''] = types
   const { accept } = ctx.req.headers
   if (accept === undefined || accept === '*/*' || accept === usual) return usual
-  // whoever wants errors as problem details takes the usual answer where there is none
+  // a client that accepts errors as problem details gets the usual answer otherwise
   const agreed = ctx.accepts(...types) || (accept.includes('application/problem+json') && usual)
   if (agreed) return agreed
-  throw new ApiError(406, 'not_acceptable', `this can be had as ${types.join(', ')}`, {
+  throw new ApiError(406, 'not_acceptable', `this is available as ${types.join(', ')}`, {
     details: { available: types },
   })
 }
 
 /**
- * A client may say more of a type than we know of ours, such as `; charset=utf-8`: that changes
- * nothing of what it is sent. Only a weight (`q`) counts.
+ * A client may add parameters to a media type, such as `; charset=utf-8`: they do not change what
+ * it is sent. Only a weight (`q`) counts.
  */
 const withoutParameters = (accept: string): string =>
   accept
@@ -255,7 +261,7 @@ const withoutParameters = (accept: string): string =>
     .join(',')
 
 /**
- * Straight to the socket: Koa's own way looks at the body again to find out what it is.
+ * Writes directly to the socket: Koa's own way inspects the body again to find out what it is.
  * @returns bytes of the body that are on the way
  */
 function send(ctx: Context, answer: Answer): number {
@@ -282,7 +288,7 @@ function send(ctx: Context, answer: Answer): number {
     ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
     return ctx.method === 'HEAD' ? 0 : body.length
   }
-  // gone while it was let in: its `close`, which gives places back, is over
+  // the client left while it was admitted: its `close`, which frees its places, has passed already
   if (ctx.res.closed) return 0
   ctx.res.flushHeaders()
   follow(ctx.res)

@@ -9,24 +9,36 @@ export type ApiConfig = {
   readonly host: string
   /** 0: any free one. */
   readonly port: number
-  /** Proxies of ours before us: so many entries of X-Forwarded-For are believed. */
+  /** Our own proxies in front of us: this many entries of X-Forwarded-For are trusted. */
   readonly proxies: number
-  /** What the whole network is called where an area is asked for. */
-  readonly networkName: string
+  readonly network: NetworkSettings
   /** Webhooks may name http, any port and loopback addresses: for development. */
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
 }
 
+/** What the operator says about the network. */
+export type NetworkSettings = {
+  /** Also its name in parameters that name an area. */
+  readonly name: string
+  /** Of the chain, for people; undefined: it is named by its number. */
+  readonly chainName: string | undefined
+  /** Of the data: an SPDX identifier, or words. */
+  readonly licence: string | undefined
+  /** Whom those who use the data should name. */
+  readonly attribution: string | undefined
+  readonly archiveUrl: string | undefined
+}
+
 export type ProofSettings = {
-  /** An explorer of the chain, below which `/tx/<hash>` is; undefined: none. */
+  /** An explorer of the chain, which has `/tx/<hash>`; undefined: none. */
   readonly explorerUrl: string | undefined
-  /** Where others reach this API, for links to our own proof pages. */
+  /** The public address of this API, for links to our own proof pages. */
   readonly publicUrl: string
-  /** As the anchor process is told: a batch is open no longer. */
+  /** The same setting as the anchor process has: the longest time that a batch is open. */
   readonly anchorIntervalMs: number
-  /** How often an address may ask for proofs without a key. */
+  /** How often an address may request proofs without a key. */
   readonly openProofs: RateLimit
 }
 
@@ -37,7 +49,7 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
   const count = (name: string, otherwise: number): number =>
     settings.int(name, { default: otherwise, min: 1 })
   const proofsPerMinute = count('AIRPROOF_OPEN_PROOFS_PER_MINUTE', 600)
-  // a free account has fewer requests in a day, but it may look at its usage as often
+  // a free account has fewer requests per day, but may read its usage this often
   const perMinute = count('AIRPROOF_BURST_PREMIUM', 600)
   return Object.freeze({
     host,
@@ -52,7 +64,13 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
         burst: Math.max(1, proofsPerMinute / 10),
       },
     },
-    networkName: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+    network: {
+      name: settings.text('AIRPROOF_NETWORK_NAME', { default: 'Lagos' }),
+      chainName: settings.text('AIRPROOF_CHAIN_NAME'),
+      licence: settings.text('AIRPROOF_DATA_LICENCE'),
+      attribution: settings.text('AIRPROOF_ATTRIBUTION'),
+      archiveUrl: settings.url('AIRPROOF_ARCHIVE_URL', ['http:', 'https:']),
+    },
     limits: {
       free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
       premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },

@@ -9,7 +9,7 @@ import { errorBody } from './http/error-answer.ts'
 
 type Options = Pick<HttpServerOptions, 'host' | 'port' | 'listener' | 'limits' | 'connections'>
 
-/** What never became a request is answered in our envelope too. @throws MustAct the port is taken */
+/** Bytes that are not a request get our error envelope too. @throws MustAct the port is taken */
 export const openHttpServer = (options: Options): Promise<HttpServer> =>
   startHttpServer({
     ...options,

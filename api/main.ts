@@ -12,7 +12,7 @@ import { openStore } from '../store/open-store.ts'
 import { countRequests } from './api-metrics.ts'
 import { createApp } from './app.ts'
 import { readApiConfig } from './config.ts'
-import { openAskStore } from './http/ask-store.ts'
+import { openQueryStore } from './http/query-store.ts'
 import { openHttpServer } from './http-server.ts'
 import { openAdmission } from './open-admission.ts'
 import { openLive } from './open-live.ts'
@@ -22,7 +22,7 @@ import { openWhenNeeded } from './webhooks/secrets.ts'
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readApiConfig({ env, flags })
-  const { host, port, proxies, networkName, limits } = settings
+  const { host, port, proxies, network, limits } = settings
   const nowMs = Date.now
 
   const nc = await connectNats(config, { name: 'api', log, stop })
@@ -30,33 +30,36 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const level = opened.use(await joinInstance(nc, { ...config, name: 'api' }))
   await assertKeptStore(nc, config)
   const store = opened.use(await openStore(config.store, { readOnly: true }))
-  // lanes of their own: nothing that a visitor asks is before what an account asks
+  // separate lanes: no query of a visitor is ahead of an account's
   const visitorsStore = opened.use(await openStore(config.store, { readOnly: true }))
-  const askStore = openAskStore({ accounts: store, visitors: visitorsStore })
+  const queryStore = openQueryStore({ accounts: store, visitors: visitorsStore })
   const metrics = openMetrics('api')
   const box = openWhenNeeded(() => openSecretBox(nc, { env, flags }, config.dataFolder))
   const admission = await openAdmission({ nc, limits, box, metrics, nowMs, log }, opened)
   const { idPrefix } = config
-  const live = await openLive({ nc, store, idPrefix, networkName, nowMs, log }, opened)
-  const shared = { nc, level, settings, live, admission, askStore, box, metrics, nowMs, log }
+  const live = await openLive(
+    { nc, store, idPrefix, networkName: network.name, nowMs, log },
+    opened,
+  )
+  const shared = { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log }
   const { routes, hub } = await openRoutes(shared, opened)
-  const { unheardMs } = admission
+  const { staleMs } = admission
   const { newest, picture } = live
   const count = countRequests({
     registry: metrics,
     position: picture.position,
-    unheardMs,
+    staleMs,
     streams: hub.size,
   })
-  const tellFailed = failureLog(log)
+  const logFailure = failureLog(log)
   const app = createApp({
     proxies,
     admit: admission.admit,
     routes,
     observe: (seen) => {
       count(seen)
-      const { cause, ...told } = seen
-      if (cause !== undefined) tellFailed({ ...told, err: cause })
+      const { cause, ...answer } = seen
+      if (cause !== undefined) logFailure({ ...answer, err: cause })
     },
   })
   const handle = app.callback()
@@ -67,7 +70,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
       listener: (request, response) => void handle(request, response),
     }),
   )
-  // before the server, which waits for answers under way: a stream has no end of its own
+  // before the server, which waits for answers under way: a stream does not end by itself
   opened.defer(hub.end)
   opened.use(
     await openAdmin({
@@ -77,7 +80,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
         { name: 'picture', check: () => assert(picture.isLive(), 'still reading the log') },
         { name: 'newest', check: () => assert(newest.isSeeded(), 'newest readings not read yet') },
         { name: 'store', check: store.ping },
-        { name: 'nats', check: () => assert(unheardMs() < unheardTooLongMs, 'not heard') },
+        { name: 'nats', check: () => assert(staleMs() < staleTooLongMs, 'not heard') },
       ],
     }),
   )
@@ -85,7 +88,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await stopped(stop)
 }
 
-const unheardTooLongMs = 2 * secondMs
+const staleTooLongMs = 2 * secondMs
 
 function assert(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise)

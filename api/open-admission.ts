@@ -1,4 +1,4 @@
-/** Who is let in, and how often: keys, accounts and quotas, watched in memory. */
+/** Who is admitted, and how often: keys, accounts and quotas, watched in memory. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import type { Limits } from '../core/access/quota.ts'
@@ -12,7 +12,7 @@ import { createKeyGuard, parseKnownAccount, parseKnownKey, type Tier } from './a
 import { openKeyUses } from './access/key-uses.ts'
 import { type Admit, createAdmit } from './admit.ts'
 import type { Route } from './http/answer.ts'
-import { hearFrom } from './live/nats-heard.ts'
+import { watchFreshness } from './live/watch-freshness.ts'
 import { openQuotaBucket } from './quota/bucket.ts'
 import { createQuotaMails } from './quota/mails.ts'
 import { createQuota } from './quota/quota.ts'
@@ -20,10 +20,10 @@ import { showUsage } from './quota/usage.ts'
 
 export type Admission = {
   readonly admit: Admit
-  /** Of an account; undefined: there is no such account. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => Tier | undefined
-  /** How long NATS has not been heard. */
-  readonly unheardMs: () => number
+  /** How long ago the keys in memory were last confirmed by NATS, ms. */
+  readonly staleMs: () => number
   readonly usage: Route
 }
 
@@ -45,7 +45,7 @@ export async function openAdmission(
   const barrier = async (): Promise<void> => {
     await Promise.all([keys.barrier(), accounts.barrier()])
   }
-  const { unheardMs } = opened.use(await hearFrom({ barrier }))
+  const { staleMs } = opened.use(await watchFreshness({ barrier }))
   const tierOf = (account: string): Tier | undefined => accounts.get(account)?.tier
   const limitsOf = (account: string): Limits => limits[tierOf(account) ?? 'free']
   const dropped = countDropped(metrics)
@@ -62,11 +62,11 @@ export async function openAdmission(
   )
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
   const hasAccount = (account: string): boolean => accounts.get(account) !== undefined
-  const guard = createKeyGuard({ find: keys.get, hasAccount, unheardMs, nowMs })
+  const guard = createKeyGuard({ find: keys.get, hasAccount, staleMs, nowMs })
   return {
     admit: createAdmit({ guard, quota, onUsed: uses.note }),
     tierOf,
-    unheardMs,
+    staleMs,
     usage: showUsage({
       tierOf,
       limitsOf,

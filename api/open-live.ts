@@ -1,4 +1,6 @@
-/** The newest state of the network in memory: registry, log and statistics, followed as they change. */
+/**
+ * The newest state of the network in memory: registry, log and statistics, followed as they change.
+ */
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type SensorIdRules, sensorIdRules } from '../core/air/sensor-id.ts'
@@ -71,11 +73,11 @@ export async function openLive(
   return { rules, progress, newest, picture, board, directory }
 }
 
-/** What `make` gave, until `version` changes. */
+/** The result of `make`, until `version` changes. */
 function remembered<T>(version: () => number, make: () => T): () => T {
-  let made: { readonly version: number; readonly value: T } | undefined
+  let cached: { readonly version: number; readonly value: T } | undefined
   return () => {
-    if (made?.version !== version()) made = { version: version(), value: make() }
-    return made.value
+    if (cached?.version !== version()) cached = { version: version(), value: make() }
+    return cached.value
   }
 }

@@ -11,7 +11,7 @@ import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
-import type { AskStore } from './http/ask-store.ts'
+import type { QueryStore } from './http/query-store.ts'
 import { createReadingTexts } from './live/reading-texts.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
@@ -35,7 +35,7 @@ type Options = {
   readonly settings: ApiConfig
   readonly live: Live
   readonly admission: Admission
-  readonly askStore: AskStore
+  readonly queryStore: QueryStore
   readonly box: () => Promise<SecretBox>
   readonly metrics: Registry
   readonly nowMs: () => number
@@ -46,7 +46,7 @@ export async function openRoutes(
   options: Options,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
-  const { nc, level, settings, live, admission, askStore, box, metrics, nowMs, log } = options
+  const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
   const { rules, progress, newest, picture, board, directory } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
@@ -63,14 +63,14 @@ export async function openRoutes(
   const routes = documented([
     listSensors({ board, rules, directory }),
     sensorStatus({ board, rules, texts, nowMs }),
-    listReadings({ board, rules, newest, askStore, texts }),
+    listReadings({ board, rules, newest, queryStore, texts }),
     listAreas({ board, directory }),
     showArea({
       board,
       directory,
       history: createAreaHistory({ progress, nowMs }),
       keeps: { accounts: keep(), visitors: keep() },
-      askStore,
+      queryStore,
       nowMs,
     }),
     ...(await proofRoutes({
@@ -81,10 +81,12 @@ export async function openRoutes(
       board,
       rules,
       newest,
-      askStore,
+      queryStore,
       index: batches,
       states: picture.states,
+      level,
       settings: settings.proofs,
+      network: settings.network,
       registry: metrics,
     })),
     aqiScale(),

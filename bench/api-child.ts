@@ -4,7 +4,7 @@ import { listenOn } from '../runtime/http/listen.ts'
 const readingsPerSecond = 100
 
 /**
- * Serves until the parent lets go; tells it the address, and its own CPU time in µs whenever asked.
+ * Serves until the parent disconnects; sends it the address, and its own CPU time in µs on request.
  * @param hear called with 0, 1, 2 …, once a reading
  */
 export async function serveFor(server: Server, hear: (n: number) => void): Promise<void> {

@@ -1,4 +1,6 @@
-/** A city in memory for the API's benchmarks: registry, states, and one key that is always good. */
+/**
+ * A city in memory for the API's benchmarks: registry, states, and one key that is always valid.
+ */
 import { hash } from 'node:crypto'
 import { createKeyGuard } from '../api/access/key-guard.ts'
 import type { Admit } from '../api/admit.ts'
@@ -28,10 +30,10 @@ const keys = new Map([[hash('sha256', key), known]])
 const guard = createKeyGuard({
   find: (name) => keys.get(name),
   hasAccount: () => true,
-  unheardMs: () => 0,
+  staleMs: () => 0,
   nowMs: Date.now,
 })
-/** Keys are judged; quotas have a benchmark of their own. */
+/** Keys are checked; quotas have a benchmark of their own. */
 export const admit: Admit = async (credentials) => ({
   caller: guard(credentials),
   headers: {},
@@ -54,7 +56,7 @@ export const registered = (n: number): RegisteredSensor => ({
 
 export type City = {
   readonly board: SensorBoard
-  /** A reading of sensor n, as if the log had brought it. */
+  /** A reading of sensor n, as if it came from the log. */
   readonly hear: (n: number, timeMs: number) => void
 }
 

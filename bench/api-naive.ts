@@ -1,5 +1,5 @@
 /**
- * A child of `bench/api.ts`: /v1/sensors as one would write it first, with the same key check: Koa,
+ * A child of `bench/api.ts`: /v1/sensors in the obvious way, with the same key check: Koa,
  * its router, and one JSON.stringify of the objects of the page.
  */
 import { hash } from 'node:crypto'
@@ -35,11 +35,11 @@ app.use(async (ctx, next) => {
 })
 router.get('/v1/sensors', (ctx) => {
   const limit = Number(ctx.query['limit'] ?? 100)
-  const found = sensors.filter(
+  const matches = sensors.filter(
     ({ status }) => !ctx.query['status'] || status === ctx.query['status'],
   )
-  const page = found.slice(0, limit)
-  ctx.body = { status: 'success', count: page.length, total: found.length, sensors: page }
+  const page = matches.slice(0, limit)
+  ctx.body = { status: 'success', count: page.length, total: matches.length, sensors: page }
 })
 app.use(router.routes())
 app.use(router.allowedMethods())

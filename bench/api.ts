@@ -2,11 +2,12 @@
  * What the API costs: `node bench/api.ts [--requests 20000] [--sensors 1000] [--engine sqlite]`
  * prints one JSON document.
  *
- * - `sensors`: CPU of the server alone for /v1/sensors?limit=100 while 100 readings a second come
- *   in, ours and the naive program's, in turns in one run.
- * - `areas`: how long an area of `sensors`/10 sensors with a reading a minute takes to answer, over
- *   HTTP, one after the other. `uncached` asks for another period each time; the rest is as users
- *   ask, with what is kept for 10 s.
+ * - `sensors`: CPU of only the server for /v1/sensors?limit=100 while 100 readings per second
+ *   arrive, ours and the naive program's, in turns in one run.
+ * - `areas`: how long an area of `sensors`/10 sensors with a reading per minute takes to answer,
+ * over
+ *   HTTP, one after the other. `uncached` requests another period each time; the rest is as users
+ *   do it, with answers cached for 10 s.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -76,15 +77,15 @@ type Child = AsyncDisposable & { readonly url: string; readonly cpuUs: () => Pro
 
 async function startServer(file: string): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), [String(sensors)])
-  const told = async (): Promise<{ url?: string; cpuUs?: number }> => {
+  const nextMessage = async (): Promise<{ url?: string; cpuUs?: number }> => {
     const [message] = await once(child, 'message')
     return message
   }
-  const { url = '' } = await told()
+  const { url = '' } = await nextMessage()
   return {
     url,
     cpuUs: async () => {
-      const answer = told()
+      const answer = nextMessage()
       child.send('cpu')
       return (await answer).cpuUs ?? Number.NaN
     },
@@ -111,7 +112,7 @@ async function benchSensors() {
     costs.ours.push(await cost(ours))
     costs.naive.push(await cost(naive))
   }
-  // the other work of the machine only ever adds, so the least disturbed turn tells most
+  // the other work of the machine can only add, so the least disturbed turn is the best measure
   const ourUs = Math.min(...costs.ours)
   const naiveUs = Math.min(...costs.naive)
   return {
@@ -124,7 +125,7 @@ async function benchSensors() {
 
 const nowMs = Date.now()
 
-/** 26 hours of a reading a minute of every sensor. */
+/** 26 hours of a reading per minute of every sensor. */
 async function fillReadings(store: Store): Promise<void> {
   let batch: Reading[] = []
   let seq = 0
@@ -154,7 +155,7 @@ async function fillReadings(store: Store): Promise<void> {
   await store.writeBatch(batch)
 }
 
-/** A month of roll-ups, as the statistics job would have left them. */
+/** A month of roll-ups, as the statistics job would have written them. */
 async function fillRollups(store: Store): Promise<void> {
   const field = { n: 6_000, mean: 50, min: 1, max: 200, p50: 48, p98: 190 }
   const fields = { ...mapQuantities(() => field), aqi: field }
@@ -199,7 +200,7 @@ async function benchAreas(store: Store) {
         directory: () => directory,
         history: createAreaHistory({ progress, nowMs: Date.now }),
         keeps: { accounts: keep, visitors: keep },
-        askStore: (asker, work) => work(store, asker.gone()),
+        queryStore: (asker, work) => work(store, asker.gone()),
         nowMs: Date.now,
       }),
     ],

@@ -88,13 +88,13 @@ let sent = 0
 const begin = performance.now()
 for (let turn = 0; performance.now() - begin < seconds * 1000; turn++) {
   const due = Math.floor(((performance.now() - begin) / 1000) * rate) - sent
-  const told = Array.from({ length: Math.max(0, due) }, (_, at) => ({
+  const messages = Array.from({ length: Math.max(0, due) }, (_, at) => ({
     sensor: idOf((sent + at) % sensors),
     timeMs: startMs + turn,
     aqi: aqiAt(sent + at + turn * 7),
   }))
-  if (told.length > 0) await api.commit(told)
-  sent += told.length
+  if (messages.length > 0) await api.commit(messages)
+  sent += messages.length
   await pause(50)
 }
 const frames: number[] = await page.evaluate('frames50.slice(1)')

@@ -1,11 +1,11 @@
 /**
- * What an account waits for its history while others ask for theirs as fast as they can:
+ * How long an account waits for its history while others request theirs as fast as they can:
  * `node bench/fair.ts [--sensors 500] [--questions 40]` prints one JSON document.
  *
- * A real API process over a day of `sensors` with a reading a minute, in SQLite. The account asks one
- * question after the other: `verify` is one row, `area` a day's rows of one area in ten, another period
- * each time. Beside it ask nobody, one visitor's network, 64 networks, or one other account, with 64
- * questions at a time, each over the rows of all sensors.
+ * A real API process over a day of `sensors` with a reading per minute, in SQLite. The account
+ * sends one request after the other: `verify` is one row, `area` a day's rows of one area in ten,
+ * another period each time. At the same time no one else, one visitor's network, 64 networks, or
+ * one other account send 64 requests at a time, each over the rows of all sensors.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -72,15 +72,15 @@ const ask = (path: string, headers: Headers, signal?: AbortSignal): Promise<numb
     }).on('error', reject)
   })
 
-/** A period that no question before has asked for. */
-let asked = 0
+/** Each request has a period that no request before had. */
+let requests = 0
 const period = (): string =>
-  `start_time=${formatIso(startMs + (asked++ % 4_000) * 10 * secondMs)}&end_time=${formatIso(startMs + dayMs - hourMs)}`
+  `start_time=${formatIso(startMs + (requests++ % 4_000) * 10 * secondMs)}&end_time=${formatIso(startMs + dayMs - hourMs)}`
 
 const as = (key: string): Headers => ({ authorization: `Bearer ${key}` })
 const visitor = (network: string): Headers => ({ ...as(internal), 'airproof-network': network })
 const attacks: Readonly<Record<string, ((lane: number) => Headers) | undefined>> = {
-  nobody: undefined,
+  none: undefined,
   'one visitor': () => visitor('203.0.113.7'),
   'visitors of 64 networks': (lane) => visitor(`203.0.113.${lane}`),
   'another account': () => as(other),
@@ -127,7 +127,7 @@ async function measure(headersOf: ((lane: number) => Headers) | undefined) {
 type Measured = Awaited<ReturnType<typeof measure>>
 const measured: Record<string, Measured> = {}
 for (const [name, headersOf] of Object.entries(attacks)) measured[name] = await measure(headersOf)
-const alone = measured['nobody']
+const alone = measured['none']
 const ratio = (a: number | undefined, b: number | undefined): number =>
   Math.round(((a ?? Number.NaN) / (b ?? Number.NaN)) * 10) / 10
 const ratios = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * The sensors' door: sign-ins a second of one gate process that knows 100,000 keys, a storm of
- * sensors that come at once, connections that say nothing; and readings over MQTT into RAW of a
+ * The gate: sign-ins per second of one process that knows 100,000 credentials, a storm of sensors
+ * that connect at once, connections that send nothing; and readings over MQTT into RAW of a
  * server of its own, on which each write is on the disk before it is acknowledged.
  * Usage: node bench/gate.ts [--sensors 100000] [--sign-ins 10000] [--storm 5000] [--silent 10000]
  */
@@ -34,7 +34,7 @@ const [sensors, signIns, storm, silent] = [
   Number(values.storm),
   Number(values.silent),
 ]
-/** All sensors have the same one: that makes no check of it cheaper. */
+/** All sensors have the same credential: that does not make its check cheaper. */
 const secret = newSecret()
 const mqttSensors = 50
 const idOf = (i: number): string => `NGR-LOS-BEN-${String(i).padStart(6, '0')}`
@@ -132,7 +132,7 @@ async function startGate(
   }
 }
 
-/** Signs in as so many sensors, so many at a time, by the bare protocol. */
+/** Signs in as `count` sensors, a bounded number at a time, by the bare protocol. */
 async function signInAll(count: number, inFlight: number) {
   const cpuBefore = await gate.cpuMs()
   const startMs = performance.now()
@@ -175,8 +175,8 @@ function signIn(id: string): Promise<Socket | undefined> {
     const socket = connect(Number(port), hostname)
     socket.setNoDelay(true)
     socket.once('connect', () => {
-      const said = { user: id, pass: secret, lang: 'bench', version: '1', verbose: false }
-      socket.write(`CONNECT ${JSON.stringify(said)}\r\nPING\r\n`)
+      const options = { user: id, pass: secret, lang: 'bench', version: '1', verbose: false }
+      socket.write(`CONNECT ${JSON.stringify(options)}\r\nPING\r\n`)
     })
     socket.on('data', (data) => {
       const text = data.toString('latin1')
@@ -188,7 +188,7 @@ function signIn(id: string): Promise<Socket | undefined> {
   })
 }
 
-/** With so many connections that never sign in, sensors do; the server lets go of the others. */
+/** Sensors sign in beside many connections that never do; the server closes the others. */
 async function measureSilent() {
   const { hostname, port } = new URL(nats.url)
   let open = 0
@@ -222,7 +222,7 @@ async function measureSilent() {
   }
 }
 
-/** QoS 1 from 50 sensors; it ends when RAW holds all of it, which a PUBACK does not say. */
+/** QoS 1 from 50 sensors; it ends when RAW holds all of it, which a PUBACK does not mean. */
 async function measureMqtt(
   { nc, mqttUrl }: Guarded,
   { messages, each }: { readonly messages: number; readonly each: number },
@@ -234,7 +234,7 @@ async function measureMqtt(
     )
     return infos.reduce((sum, { state }) => sum + state.messages, 0)
   }
-  // the flood bound is the registry's, and this is one
+  // the flood bound is in the registry, and this load is a flood
   const kv = await new Kvm(nc).open(buckets.sensors)
   const ids = Array.from({ length: mqttSensors }, (_, i) => idOf(i))
   for (const id of ids) {

@@ -1,8 +1,8 @@
 /**
  * From a sensor's publish to a row that a reader of the store sees:
- * `node bench/latency.ts [--rate 2000] [--sensors 1000] [--seconds 20] [--engine sqlite]` prints one
- * JSON document. Every write of NATS is on the disk before it is acknowledged. One reading in
- * forty is watched, by asking the store for it until it is there.
+ * `node bench/latency.ts [--rate 2000] [--sensors 1000] [--seconds 20] [--engine sqlite]` prints
+ * one JSON document. Every write of NATS is on the disk before it is acknowledged. One reading in
+ * forty is watched, by querying the store until it is there.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const { values: flags } = parseArgs({
 const rate = Number(flags.rate)
 const seconds = Number(flags.seconds)
 const watchedShare = 40
-/** What is told is late by half of it; less of it would take the processor from what is measured. */
+/** Results are late by half of it; a shorter interval would take CPU from what is measured. */
 const pollMs = 2
 const warmUpSeconds = 3
 

@@ -1,6 +1,6 @@
 /**
- * Sign-ins: how many a second a core, through the whole process, and what they do to `/v1` of the API
- * beside it. `node bench/login.ts [--seconds 8]` prints one JSON document.
+ * Sign-ins: how many per second and core, through the whole process, and their effect on `/v1` of
+ * the API beside it. `node bench/login.ts [--seconds 8]` prints one JSON document.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ const goal = { loginsPerSecondPerCore: 20, v1DelayP99Ms: 10 }
 using folder = temporaryFolder()
 await using nats = await testNats()
 const nc = await nats.connect('bench')
-// the API is ready when there is one, empty as it is
+// the API is ready when there is a store, even an empty one
 await using _store = await openSqliteStore({ file: join(folder.path, 'readings.sqlite') })
 await ensureStreams(nc)
 const book = await openAccountBook(nc)
@@ -55,14 +55,14 @@ async function start(file: string, env: Readonly<Record<string, string>>): Promi
   const child = fork(new URL(file, import.meta.url), {
     env: { PATH: '', AIRPROOF_DATA: folder.path, AIRPROOF_LOG: 'warn', NATS_URL: nats.url, ...env },
   })
-  const [told]: { readonly url: string }[] = await once(child, 'message')
-  return { child, url: told?.url ?? '' }
+  const [message]: { readonly url: string }[] = await once(child, 'message')
+  return { child, url: message?.url ?? '' }
 }
 
 async function cpuMs({ child }: Running): Promise<number> {
   child.send('cpu')
-  const [told]: { readonly cpuUs: number }[] = await once(child, 'message')
-  return (told?.cpuUs ?? 0) / 1_000
+  const [message]: { readonly cpuUs: number }[] = await once(child, 'message')
+  return (message?.cpuUs ?? 0) / 1_000
 }
 
 const api = await start('./verify-api-child.ts', {})
@@ -74,10 +74,10 @@ const dashboard = await start('./login-child.ts', {
 
 let tries = 0
 let refused = 0
-/** @returns whether it was let in; a 503 says that too many wait already */
+/** @returns whether it was let in; a 503 means that too many wait already */
 async function login(): Promise<boolean> {
   const n = tries++
-  // each from a network of its own, so that no limit is what is measured
+  // each from a network of its own, so that no limit is measured
   const headers = {
     'x-forwarded-for': `2001:db8:${(n >> 16).toString(16)}:${(n & 65_535).toString(16)}::1`,
   }
@@ -98,7 +98,7 @@ async function login(): Promise<boolean> {
 
 async function askV1(forMs: number): Promise<{ readonly p50: number; readonly p99: number }> {
   const times: number[] = []
-  const asked: Promise<void>[] = []
+  const requests: Promise<void>[] = []
   const askOnce = async (): Promise<void> => {
     const startMs = performance.now()
     const answer = await fetch(`${api.url}/v1/areas`, {
@@ -107,10 +107,10 @@ async function askV1(forMs: number): Promise<{ readonly p50: number; readonly p9
     await answer.arrayBuffer()
     times.push(performance.now() - startMs)
   }
-  const timer = setInterval(() => asked.push(askOnce()), 10)
+  const timer = setInterval(() => requests.push(askOnce()), 10)
   await new Promise((resolve) => setTimeout(resolve, forMs))
   clearInterval(timer)
-  await Promise.all(asked)
+  await Promise.all(requests)
   const sorted = times.toSorted((a, b) => a - b)
   return { p50: percentile(sorted, 50) ?? 0, p99: percentile(sorted, 99) ?? 0 }
 }
@@ -135,7 +135,7 @@ async function fullSpeed(forMs: number): Promise<object> {
 }
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
-const told = ({ p50, p99 }: { p50: number; p99: number }) => ({
+const shown = ({ p50, p99 }: { p50: number; p99: number }) => ({
   p50Ms: rounded(p50),
   p99Ms: rounded(p99),
 })
@@ -156,8 +156,8 @@ console.log(
       argon2id: '19 MiB, t=2, p=1',
       fullSpeed: speed,
       v1: {
-        alone: told(idle),
-        beside20LoginsASecond: { ...told(paced), logins: logins.length, refused },
+        alone: shown(idle),
+        beside20LoginsASecond: { ...shown(paced), logins: logins.length, refused },
         delayP99Ms: rounded(paced.p99 - idle.p99),
       },
     },

@@ -1,7 +1,7 @@
 /**
  * `npm run bench` names the measurements; `npm run bench -- NAME [flags]` runs one, which prints a
- * JSON document. Each compares in its own run: trust its ratios and CPU times, not what two runs
- * say beside each other.
+ * JSON document. Each compares in its own run: trust its ratios and CPU times, not a comparison of
+ * two runs.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

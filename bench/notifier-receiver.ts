@@ -50,7 +50,7 @@ function statistics() {
   }
 }
 
-// a port each, as receivers of different owners are different hosts
+// one port each, because receivers of different owners are different hosts
 const ports: number[] = []
 for (let i = 0; i < Number(process.argv[2] ?? 1); i++) {
   const server = createServer({ keepAliveTimeout: 60_000 }, onRequest)

@@ -1,12 +1,12 @@
 /**
- * What the notifier is measured against: a sender as they are usually written. One pool of places
- * for everybody, a promise a delivery, nothing durable, no limits by endpoint. It looks webhooks up
+ * What the notifier is compared with: a sender as they are usually written. One pool of places
+ * for all, a promise per delivery, nothing durable, no limits by endpoint. It looks webhooks up
  * by sensor, signs and posts as ours does, and writes no log of attempts.
  */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { signatureHeaders } from '../core/delivery/signature.ts'
-import { bodyOf, happeningOfEvent, idFor } from '../notifier/sources/payload.ts'
+import { bodyOf, idFor, occurrenceOfEvent } from '../notifier/sources/payload.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openPull } from '../runtime/nats/pull.ts'
 import { environment } from '../runtime/process/config.ts'
@@ -46,13 +46,13 @@ process.send?.('ready')
 for await (const { data } of events) {
   const event = parseEvent(data)
   if (typeof event === 'string') continue
-  const happening = happeningOfEvent(event, 'aqi.high', 150)
-  if (happening === undefined) continue
-  const body = bodyOf(happening)
+  const occurrence = occurrenceOfEvent(event, 'aqi.high', 150)
+  if (occurrence === undefined) continue
+  const body = bodyOf(occurrence)
   for (const { id, url, secret } of targets[event.sensor_id] ?? targets['*'] ?? []) {
     waiting.push(async () => {
       const signed = {
-        id: idFor(happening, 'aqi.high', id),
+        id: idFor(occurrence, 'aqi.high', id),
         timestampSeconds: Math.floor(Date.now() / 1_000),
         body,
       }

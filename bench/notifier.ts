@@ -1,6 +1,6 @@
 /**
- * What the notifier can do, on real local receivers: prints one JSON object. Ratios are of one run on
- * one machine; with `--quick` everything is a tenth. `--only part,part` runs some parts.
+ * What the notifier can do, on real local receivers: prints one JSON object. Ratios are of one run
+ * on one machine; with `--quick` everything is a tenth. `--only part,part` runs some parts.
  *
  *     node bench/notifier.ts [--quick] [--only matching,throughput,latency,pending]
  */
@@ -189,7 +189,7 @@ function matching() {
   }
 }
 
-/** So many deliveries at once as no limit of an endpoint or account slows. */
+/** A number of deliveries at once that no limit of an endpoint or account slows down. */
 async function throughput() {
   const hooks = 2_000
   const events = Math.max(2, Math.round(20 * share))
@@ -226,7 +226,7 @@ async function throughput() {
   return { ours, sharedPool, ratio: round(ours.perSecond / sharedPool.perSecond) }
 }
 
-/** From the publish of an event to the receiver's having the request. */
+/** From the publish of an event to the arrival of the request at the receiver. */
 async function latency() {
   const hooks = 1_000
   const rate = 400
@@ -310,7 +310,7 @@ async function pending() {
         await Promise.all([0, 1, 2, 3].map(async (s) => await lastSeq(city.nc, `DW_${s}`))),
       )
     let before = ''
-    // all is written when nothing has been for three seconds
+    // all is written when nothing was written for three seconds
     await until(async () => {
       const now = await walEnds()
       if (now === before) return true

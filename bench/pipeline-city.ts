@@ -102,7 +102,7 @@ export async function fillRaw(
   readings: number,
 ): Promise<{ readonly perSecond: number; readonly bytes: number }> {
   const random = seeded(1)
-  // all of the running hour: what the statistics of a closed one cost is not a reading's
+  // all of the running hour: the statistics of a closed hour are not part of a reading's cost
   const startMs = Date.now() - Math.ceil(readings / ids.length) * stepMs
   const publisher = openPublisher(nc)
   const beganMs = performance.now()

@@ -1,7 +1,7 @@
 /**
  * The textbook program, to compare with: RxJS message by message, each with a promise, a publish
  * and an acknowledgement of its own, over the same rules and into the same store. It keeps no
- * order, survives no crash, and knows no events; it is what one writes first.
+ * order, survives no crash, and knows no events; it is the obvious first program.
  *
  * Reads NATS_URL and the store's variables as the pipeline does, `BENCH_READINGS` of them.
  * Prints one line of JSON: its own CPU.

@@ -2,8 +2,8 @@
  * What a reading costs from RAW to the store:
  * `node bench/pipeline.ts [--readings 200000] [--sensors 1000] [--engine sqlite] [--profile DIR]`
  * prints one JSON document. RAW is filled first, under the server's default sync; then each program
- * drains it in a process of its own, whose CPU (all threads, start-up taken off) is what to trust.
- * The machine's other work shows in readings a second: compare ratios of one run.
+ * drains it in a process of its own, whose CPU (all threads, without the start-up) is what to
+ * trust. The machine's other work affects readings per second: compare ratios of one run.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -106,7 +106,7 @@ async function naive({ natsUrl }: Place, engine: string) {
   await using resources = new AsyncDisposableStack()
   const dataFolder = temporary(resources)
   const store = resources.use(await openEngine(engine, dataFolder))
-  const said: string[] = []
+  const lines: string[] = []
   const child = resources.use(
     await startChild({
       command: process.execPath,
@@ -118,17 +118,17 @@ async function naive({ natsUrl }: Place, engine: string) {
         BENCH_READINGS: String(readings),
         ...store.env,
       },
-      onLine: (line) => said.push(line),
+      onLine: (line) => lines.push(line),
     }),
   )
   const { code } = await child.exited
-  if (code !== 0) throw new Error(`the naive program failed: ${said.join('\n')}`)
+  if (code !== 0) throw new Error(`the naive program failed: ${lines.join('\n')}`)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own line
-  const told = JSON.parse(said.at(-1) ?? '{}') as { cpuUs: number; perSecond: number }
+  const result = JSON.parse(lines.at(-1) ?? '{}') as { cpuUs: number; perSecond: number }
   const reader = resources.use(await store.open())
   return {
-    cpuUs: rounded(told.cpuUs),
-    perSecond: Math.round(told.perSecond),
+    cpuUs: rounded(result.cpuUs),
+    perSecond: Math.round(result.perSecond),
     rows: await readRows(reader),
   }
 }

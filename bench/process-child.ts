@@ -1,6 +1,6 @@
 /**
- * A child of a bench: one of our processes that answers over HTTP, until the parent lets go. It tells
- * its address, and its own CPU time in µs whenever asked.
+ * A child of a bench: one of our processes that answers over HTTP, until the parent disconnects. It
+ * sends its address, and its own CPU time in µs on request.
  */
 
 import { openLog } from '../runtime/log.ts'
@@ -8,7 +8,7 @@ import { freePort } from '../runtime/machine/free-port.ts'
 import { environment, readSharedConfig } from '../runtime/process/config.ts'
 import type { ProcessMain } from '../runtime/process/process.ts'
 
-/** @param portSetting the variable that says where it answers */
+/** @param portSetting the variable of its port */
 export async function runAsChild(
   name: string,
   portSetting: string,

@@ -82,7 +82,7 @@ function bodyOf(place: number, count: number): string {
   return count === 1 ? (items[0] ?? '') : `[${items.join(',')}]`
 }
 
-/** Always so many requests under way, for so long. */
+/** A constant number of requests under way, for the given time. */
 async function press(path: string, perRequest: number, body: (place: number) => string) {
   const untilMs = performance.now() + (warmUpSeconds + seconds) * 1_000
   const fromMs = performance.now() + warmUpSeconds * 1_000

@@ -3,11 +3,12 @@
  * document.
  *
  * - `memory`: key, quota and headers of a request, 64 at once, with a bucket that answers at once:
- *   CPU µs a request, of which the hash of the key alone is `hash`.
- * - `rounds`: requests a second through a real nats-server that syncs every write, 64 in flight, of
+ *   CPU µs per request, of which the hash of the key is `hash`.
+ * - `rounds`: requests per second through a real nats-server that syncs every write, 64 in flight,
+ * of
  *   one account and of a hundred, and of a hundred with 1,024 in flight; `written` is how many
  *   writes that took.
- * - `naive`: the same with one read and one compare and swap a request.
+ * - `naive`: the same with one read and one compare and swap per request.
  */
 import { hash } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -31,7 +32,7 @@ const inFlight = 64
 const manyInFlight = 1_024
 const limits = { perDay: 1e9, perMinute: 1e9 }
 
-/** As fast as can be: what is left is our own work. */
+/** As fast as possible, so that only our own work is measured. */
 function memoryBucket(): QuotaBucket {
   const counts = new Map<string, KnownCount>()
   return {
@@ -63,7 +64,7 @@ async function memory() {
   const guard = createKeyGuard({
     find: (name) => keys.get(name),
     hasAccount: () => true,
-    unheardMs: () => 0,
+    staleMs: () => 0,
     nowMs: Date.now,
   })
   await using quota = createQuota({
@@ -75,7 +76,7 @@ async function memory() {
   const credentials = { authorization: `Bearer ${key}` }
   const one = async (): Promise<void> => {
     const { caller } = await admit(credentials, 'request')
-    caller.again()
+    caller.checkAgain()
   }
   const round = () => Promise.all(Array.from({ length: inFlight }, one))
   const usEach = async (work: () => unknown, count: number): Promise<number> => {
@@ -93,7 +94,7 @@ async function memory() {
   return { usEach: round3(whole), hash: round3((await usEach(hashes, 10_000)) / inFlight) }
 }
 
-/** Requests of so many accounts in turn, `inFlight` at once, for `seconds`. */
+/** Requests of several accounts in turn, `inFlight` at once, for `seconds`. */
 async function saturate(
   accounts: number,
   charge: (account: string) => Promise<unknown>,
@@ -123,9 +124,9 @@ async function rounds(nc: NatsConnection, accounts: number, clients = inFlight) 
   let written = 0
   const counted: QuotaBucket = {
     ...bucket,
-    swap: (...of) => {
+    swap: (...entry) => {
       written++
-      return bucket.swap(...of)
+      return bucket.swap(...entry)
     },
   }
   await using quota = createQuota({ bucket: counted, limitsOf: () => limits, nowMs: Date.now })

@@ -1,7 +1,7 @@
 /**
- * READINGS messages → root: what the sealer does with a batch, beside the program that one would
- * write with viem and merkletreejs, on the same readings in the same run. And leaves and root alone,
- * of version 1, which sorts them, beside version 2, which hashes the values of a reading once more.
+ * READINGS messages → root: what the sealer does with a batch, compared with the obvious program of
+ * viem and merkletreejs, on the same readings in the same run. Also only leaves and root: version 1,
+ * which sorts them, beside version 2, which hashes the values of a reading once more.
  * Usage: node bench/seal.ts [--readings 200000]
  */
 import { parseArgs } from 'node:util'

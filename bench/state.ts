@@ -1,7 +1,7 @@
 /**
  * What the state of 100,000 sensors costs: `node --expose-gc bench/state.ts`. Prints JSON. A day
- * and a half of readings at the default cadence, every round in another order, in batches as the
- * pipeline has them; only the fold is on the clock, not the making of the readings.
+ * and a half of readings at the default cadence, every round in another order, in raw batches like
+ * the pipeline's; only the fold is timed, not the making of the readings.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../core/air/sensor-id.ts'
@@ -106,7 +106,7 @@ const rss = (): number => {
   collect()
   return process.memoryUsage().rss
 }
-/** CPU time of this thread, so that a busy machine costs less of the truth. */
+/** CPU time of this thread, so that a busy machine distorts it less. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -1,7 +1,7 @@
 /**
- * What the two stores cost: rows a second, our CPU a row, and how long each question takes.
+ * What the two stores cost: rows per second, our CPU per row, and how long each query takes.
  * `node bench/store.ts [--sensors 1000] [--hours 24] [--batch 2000] [--lanes 2] [--engine sqlite]`
- * prints one JSON document. The machine's other work shows: compare the ratios of one run.
+ * prints one JSON document. The machine's other work affects it: compare the ratios of one run.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -113,8 +113,8 @@ async function measure(store: Store): Promise<unknown> {
   const rows = prepared.reduce((sum, batch) => sum + batch.length, 0)
   const write = await timed(rows, async () => inLanes(store.writeBatch, prepared))
   const known = prepared.slice(0, 20)
-  const asked = known.reduce((sum, batch) => sum + batch.length, 0)
-  const manySensors = await timed(asked, async () => inLanes(store.existing, known))
+  const rowCount = known.reduce((sum, batch) => sum + batch.length, 0)
+  const manySensors = await timed(rowCount, async () => inLanes(store.existing, known))
   const byFew = Array.from({ length: 10 }, (_, i) => fewSensors(prepared, i))
   const fewSensorsCost = await timed(byFew.flat().length, async () =>
     inLanes(store.existing, byFew),

@@ -1,11 +1,11 @@
 /**
  * What listeners cost: `node bench/stream.ts [--listeners 200] [--rate 100] [--seconds 10]` prints
- * one JSON document. Readings come one a message, as from a quiet pipeline; the listeners are
+ * one JSON document. Readings arrive one per message, as from a quiet pipeline; the listeners are
  * in a process of their own.
  *
  * - `cpuUsEach`: CPU µs of the server for one event to one listener; `cores`: of all of them.
  * - `delayMs`: from the fold of a reading to its arrival at a listener.
- * - `loopMs`: how late the server's own timers were: what other requests wait.
+ * - `loopMs`: how late the server's own timers were: the delay of other requests.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,14 +36,14 @@ const listeners = Number(flags.listeners)
 const rate = Number(flags.rate)
 const seconds = Number(flags.seconds)
 
-type Heard = { readonly events: number; readonly p50: number; readonly p99: number }
+type Received = { readonly events: number; readonly p50: number; readonly p99: number }
 
-/** Counts what arrives, and how long it took from the time that stands in the reading. */
+/** Counts what arrives, and how long it took from the reading's time. */
 async function listen(url: string): Promise<void> {
   const delays: number[] = []
   const connect = async (): Promise<void> => {
-    const asked = get(url, { agent: false })
-    const [answer] = await once(asked, 'response')
+    const request = get(url, { agent: false })
+    const [answer] = await once(request, 'response')
     answer.setEncoding('utf8')
     let rest = ''
     answer.on('data', (text: string) => {
@@ -60,8 +60,8 @@ async function listen(url: string): Promise<void> {
   await once(process, 'message')
   const sorted = Float64Array.from(delays).sort()
   const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? 0
-  const heard: Heard = { events: sorted.length, p50: at(0.5), p99: at(0.99) }
-  process.send?.(heard, () => process.exit())
+  const received: Received = { events: sorted.length, p50: at(0.5), p99: at(0.99) }
+  process.send?.(received, () => process.exit())
 }
 
 function messageOf(n: number): LogMessage {
@@ -101,13 +101,13 @@ async function serve(): Promise<void> {
   const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
   const texts = createReadingTexts(await createKeccak(), () => onChain)
   let position = 0
-  let tell: (message: LogMessage | undefined) => void = () => undefined
+  let deliver: (message: LogMessage | undefined) => void = () => undefined
   using hub = createStreamHub({
     picture: {
       position: () => position,
       isLive: () => true,
       onFolded: (listener) => {
-        tell = listener
+        deliver = listener
       },
     },
     textOf: (reading) => texts.textOf(reading, usualView),
@@ -115,7 +115,7 @@ async function serve(): Promise<void> {
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, again: () => undefined }
+    const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
     hub.join(listener, hub.position())
   })
@@ -132,23 +132,23 @@ async function serve(): Promise<void> {
     const dueMs = begin + (n * 1_000) / rate
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())))
     position++
-    tell(messageOf(n))
+    deliver(messageOf(n))
   }
   await new Promise((resolve) => setTimeout(resolve, 500))
   const { user, system } = process.cpuUsage(before)
   const took = performance.now() - begin
   loop.disable()
   child.send('over')
-  const [heard]: Heard[] = await once(child, 'message')
-  if (heard === undefined) throw new Error('the listeners said nothing')
+  const [received]: Received[] = await once(child, 'message')
+  if (received === undefined) throw new Error('the listeners reported nothing')
   const result = {
     listeners,
     readingsPerSecond: rate,
-    events: heard.events,
-    lost: rate * seconds * listeners - heard.events,
-    cpuUsEach: round((user + system) / heard.events),
+    events: received.events,
+    lost: rate * seconds * listeners - received.events,
+    cpuUsEach: round((user + system) / received.events),
     cores: round((user + system) / 1_000 / took),
-    delayMs: { p50: heard.p50, p99: heard.p99 },
+    delayMs: { p50: received.p50, p99: received.p99 },
     loopMs: { p50: round(loop.percentile(50) / 1e6), p99: round(loop.percentile(99) / 1e6) },
   }
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)

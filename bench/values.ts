@@ -1,5 +1,5 @@
 /**
- * What a reading's values cost as a list by id, beside an object with a key each: each step of the
+ * What a reading's values cost as a list by id, compared with an object by name: each step of the
  * hot path as it is, and as it was written with names.
  */
 import { judgeValues } from '../core/air/quality.ts'
@@ -41,7 +41,7 @@ const rows = new Int32Array(readings * width)
 const none = -(2 ** 31)
 let sink = 0
 
-/** Nanoseconds a reading, the best of several runs. */
+/** Nanoseconds per reading, the best of several runs. */
 function nsOf(work: (n: number) => void): number {
   let best = Infinity
   for (let run = 0; run < 7; run++) {
@@ -109,4 +109,4 @@ console.log(
     2,
   ),
 )
-if (Number.isNaN(sink)) throw new Error('a value is no number')
+if (Number.isNaN(sink)) throw new Error('a value is not a number')

@@ -4,7 +4,7 @@ import { formatIso } from '../core/iso-time.ts'
 import { dayMs } from '../core/time.ts'
 import type { KeyRecord } from '../schemas/people/account.ts'
 
-/** The one key of the bench; what it opens lives for minutes. */
+/** The only key of the bench, for an instance of some minutes. */
 export const key = makeKey(apiKeyPrefix, new Uint8Array(64).fill(7))
 
 export function keyRecord(): { readonly hash: string; readonly record: KeyRecord } {

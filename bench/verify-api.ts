@@ -2,14 +2,16 @@
  * What it costs to prove a reading over HTTP: `node bench/verify-api.ts [--leaves 1000000]
  * [--seconds 10] [--engine sqlite --engine influx]` prints one JSON document.
  *
- * One batch of so many readings is sealed, marked final, and asked for in random places of
+ * One batch of this number of readings is sealed, marked final, and requested in random places of
  * /v1/readings/{sensor}/verify, in a process of its own.
  *
- * - `prove`: leaf, path and root of one reading, without HTTP and database; and the path alone, of
+ * - `prove`: leaf, path and root of one reading, without HTTP and database; and only the path, of
  *   a tile just read.
- * - `open`: 100 requests a second, sent when they are due whether or not the former were answered;
+ * - `open`: 100 requests per second, sent when they are due whether or not the former were
+ * answered;
  *   latency from when each was due.
- * - `saturated`: 32 in flight all the time; and the CPU time of the server for each, all its threads.
+ * - `saturated`: 32 in flight all the time; and the CPU time of the server for each, all its
+ * threads.
  *
  * The chain's record is written as the anchor process would: this is not about the chain.
  */
@@ -66,7 +68,7 @@ const { values: flags } = parseArgs({
   },
 })
 const leaves = Number(flags.leaves)
-/** Of them, so many are in the database too, and asked for. */
+/** This number of them are in the database too, and are requested. */
 const stored = Math.min(leaves, Number(flags.rows))
 const seconds = Number(flags.seconds)
 const sensors = 1_000
@@ -119,7 +121,7 @@ const times = (ms: number[]) => {
   }
 }
 
-/** One batch of all readings, final. @returns what is kept of it */
+/** One batch of all readings, final. @returns what is stored of it */
 async function seal(
   nc: NatsConnection,
 ): Promise<{ sealed: SealedBatch; anchored: Anchored; checked: Checked }> {
@@ -160,7 +162,7 @@ async function seal(
     finalized: block,
     checkedMs: nowMs,
   }
-  // an hour ahead: nobody looks at the chain while this runs
+  // an hour ahead: the chain is not checked while this runs
   const checked = { index: 1, head: sealed.head, ...block, checkedMs: nowMs + 3_600_000 }
   const kvm = new Kvm(nc)
   const kv = await kvm.open(buckets.batches)
@@ -261,15 +263,15 @@ async function benchApi(env: Readonly<Record<string, string>>, store: Store) {
   const child = fork(fileURLToPath(new URL('./verify-api-child.ts', import.meta.url)), [], {
     env: { ...environment(), ...env, AIRPROOF_LOG: 'error', AIRPROOF_ADMIN_PORT: '0' },
   })
-  const told = async (): Promise<{ url?: string; cpuUs?: number }> => {
+  const nextMessage = async (): Promise<{ url?: string; cpuUs?: number }> => {
     const [message] = await once(child, 'message')
     return message
   }
   try {
-    const { url = '' } = await told()
+    const { url = '' } = await nextMessage()
     for (let n = 0; n < 2_000; n++) await ask(url)
     const cpuUs = async (): Promise<number> => {
-      const answer = told()
+      const answer = nextMessage()
       child.send('cpu')
       return (await answer).cpuUs ?? Number.NaN
     }

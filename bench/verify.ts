@@ -1,5 +1,5 @@
 /**
- * What a proof costs whoever checks it: bytes of a bundle and milliseconds of the verifier, first
+ * What checking a proof costs: bytes of a bundle and milliseconds of the verifier, first
  * in a process of its own, then warm. `node bench/verify.ts` prints one JSON document.
  */
 import { execFileSync } from 'node:child_process'

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /**
- * The door. It runs on any Node that npm does, and needs 24.12 or newer for what is behind it
- * (TypeScript without a build). Started by an older one it hands over to the Node that
- * `npm ci` put beside the other dependencies.
+ * The entry point. It runs on any Node that npm does, and needs 24.12 or newer for what it starts
+ * (TypeScript without a build). Started by an older Node it hands over to the one that
+ * `npm ci` installed with the other dependencies.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -21,6 +22,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const isNewEnough = major > 24 || (major === 24 && minor >= 12)
 
 if (isNewEnough) {
+  keepCompiled()
   const { main } = await import('../cli/main.ts')
   process.exitCode = await main(process.argv.slice(2))
 } else {
@@ -34,11 +36,23 @@ if (isNewEnough) {
   }
 }
 
+/**
+ * Half of a start is taking the types out and compiling. Node keeps the result of both in a folder that
+ * only those may write to who may also write the code; where we may not, it does without.
+ */
+function keepCompiled() {
+  const folder = new URL('../node_modules/.cache/airproof', import.meta.url)
+  // oxlint-disable-next-line node/no-process-env -- where Node's threads look for it
+  const { env } = process
+  env.NODE_COMPILE_CACHE ??= fileURLToPath(folder)
+  enableCompileCache(env.NODE_COMPILE_CACHE)
+}
+
 function handOver(node) {
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   // The channel closes when we are killed, and the child then stops in order.
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  // On a terminal Ctrl-C reaches the child by itself as well; it takes the two for one.
+  // On a terminal Ctrl-C reaches the child by itself as well; it counts the two as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.kill(signal))
   }

@@ -12,7 +12,7 @@ export const command: Command = {
   help: `\
 usage: airproof access DIR
 
-Writes into DIR, readable by you alone, what a NATS server or cluster of your own and our processes
+Writes into DIR, readable only by you, what a NATS server or cluster of your own and our processes
 need so that sensors sign in: users.conf, which the server's configuration includes; a password
 file for each of our processes, and the gate's callout-seed; and nats-access.json, from which all
 of it is written again whenever the command runs, so keep that one.

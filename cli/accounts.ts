@@ -81,7 +81,14 @@ const accountLines = (accounts: readonly Account[]): readonly string[] =>
     ? ['no accounts: `airproof accounts create` makes one']
     : tableLines(
         ['ID', 'EMAIL', 'NAME', 'TIER', 'ROLE', 'CREATED'],
-        accounts.map((one) => [one.id, one.email, one.name, one.tier, one.role, one.created_at]),
+        accounts.map(({ id, email, name, tier, role, created_at }) => [
+          id,
+          email,
+          name,
+          tier,
+          role,
+          created_at,
+        ]),
       )
 
 async function tier(book: AccountBook, { flags, words, print }: CommandContext): Promise<number> {
@@ -99,7 +106,7 @@ async function role(book: AccountBook, { flags, words, print }: CommandContext):
 }
 
 function oneOf<T extends string>(what: string, choices: readonly T[], text: string): T {
-  const found = choices.find((choice) => choice === text)
-  if (found !== undefined) return found
+  const choice = choices.find((name) => name === text)
+  if (choice !== undefined) return choice
   throw new WrongUsage(`${what} must be ${choices.join(' or ')}, and is "${text}"`)
 }

@@ -35,7 +35,7 @@ and the device EUI. The table of fields says which key of the decoded payload ho
   --overlap 24h     how long the old credential stays valid; 0s: not at all
   --json            print data as JSON; add and key give {"id", "key"}
 
-The credential is shown once, and is not kept: only its hash is.
+The credential is shown only once: we store nothing but its hash.
 
 examples:
   npx airproof applications add roofs --kind ttn --field pm25=pm2_5 --field humidity=hum
@@ -68,7 +68,7 @@ type Opened = { readonly nc: NatsConnection; readonly kv: KV }
 async function add({ kv }: Opened, { flags, words, print, note }: CommandContext): Promise<number> {
   const id = checkedId(exactWords(words, 'ID')[0] ?? '')
   const given = neededFlag(flags, 'kind', 'ttn')
-  const kind = applicationKinds.find((one) => one === given)
+  const kind = applicationKinds.find((known) => known === given)
   if (kind === undefined)
     throw new WrongUsage(`--kind must be ${applicationKinds.join(' or ')}, and is "${given}"`)
   const devices = textsFlag(flags, 'devices').map((start) => start.toUpperCase())
@@ -104,8 +104,8 @@ async function key({ kv }: Opened, { flags, words, print, note }: CommandContext
     print(secret)
     note(
       overlapMs > 0
-        ? 'shown only now; the one before is good a while longer'
-        : 'shown only now; the one before is dead',
+        ? 'shown only now; the old one stays valid for a while'
+        : 'shown only now; the old one no longer works',
     )
   }
   return exitCodes.done
@@ -121,15 +121,16 @@ async function remove({ kv }: Opened, { flags, words, print }: CommandContext): 
 function checkedId(text: string): string {
   if (/^[a-z][a-z0-9-]{1,39}$/.test(text)) return text
   throw new WrongUsage(
-    `"${text}" is no id of an application: 2 to 40 small letters, digits and dashes, a letter first`,
+    `"${text}" is not an application's id: 2 to 40 small letters, digits and dashes, a letter first`,
   )
 }
 
-function fieldsOf(texts: readonly string[]): Application['fields'] {
+/** What `--field` says, once for each. @throws WrongUsage */
+export function fieldsOf(texts: readonly string[]): Application['fields'] {
   const fields: { [Name in QuantityName]?: string } = {}
   for (const text of texts) {
     const [given = '', ...rest] = text.split('=')
-    const name = quantityNames.find((one) => one === given)
+    const name = quantityNames.find((known) => known === given)
     const path = rest.join('=')
     if (name === undefined || path === '')
       throw new WrongUsage(
@@ -144,7 +145,7 @@ function fieldsOf(texts: readonly string[]): Application['fields'] {
 
 type Shown = Omit<Application, 'credential'>
 
-/** How a secret is checked is nobody's business but the gate's. */
+/** Without its hash, which only the gate needs. */
 const shownOf = ({ id, kind, fields, devices, created_at }: Application): Shown => ({
   id,
   kind,

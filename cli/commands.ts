@@ -2,7 +2,7 @@ import type { Command } from './shell/command.ts'
 import { processCommand } from './shell/process-command.ts'
 import { storeFlags } from './shell/shared-flags.ts'
 
-/** Loaded when called, so that no command waits for what another one needs. */
+/** Loaded when called, so that no command waits for what another one imports. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./up/up.ts')).command,
   status: async () => (await import('./status.ts')).command,

@@ -7,7 +7,7 @@ import { addInfluxBuckets } from '../store/influx/set-up.ts'
 import type { Command } from './shell/command.ts'
 import { exactWords } from './shell/words.ts'
 
-/** Whose file it is says what it can do. */
+/** Each file is named after what its token can do. */
 const files = { write: 'influx-write-token', read: 'influx-read-token' } as const
 
 export const command: Command = {
@@ -19,7 +19,7 @@ Makes the two buckets that airproof needs in the InfluxDB at INFLUX_URL: INFLUX_
 and INFLUX_BUCKET_1h for statistics. Writes two new tokens for them into DIR, readable by you alone:
 influx-write-token for the pipeline, and influx-read-token for the API and for analysts. Neither can
 do anything else. INFLUX_TOKEN is one that may make buckets and tokens, and is needed only here.
-What is there already stays as it is; a token whose file is gone is made again.
+What exists already stays as it is; a token whose file is gone is made again.
 
 examples:
   INFLUX_URL=http://127.0.0.1:8086 INFLUX_TOKEN_FILE=secrets/influx-token \\
@@ -29,7 +29,7 @@ examples:
     const [folder = ''] = exactWords(words, 'DIR')
     const { store } = readSharedConfig({ env, flags })
     if (store.kind !== 'influx')
-      throw new WrongUsage('INFLUX_URL says which InfluxDB, and INFLUX_TOKEN_FILE how to sign in')
+      throw new WrongUsage('set INFLUX_URL, which InfluxDB, and INFLUX_TOKEN_FILE, how to sign in')
     const { url, org, bucket, token: operatorToken } = store
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const [write, read] = [join(folder, files.write), join(folder, files.read)]

@@ -20,7 +20,7 @@ usage: airproof keys create --account ID|EMAIL [--name NAME]
        airproof keys list [--account ID|EMAIL]
        airproof keys revoke ID
 
-A key is shown once, when it is made, and kept nowhere: only its hash is. It lasts 90 days.
+A key is shown once, when it is made: only its hash is stored. It lasts 90 days.
 Revoked, it is dead within a second.
 
   --name NAME   what it is for, to tell it from others
@@ -80,7 +80,7 @@ const keyLines = (keys: readonly KeyRecord[], nowMs: number): readonly string[] 
     ? ['no keys: `airproof keys create` makes one']
     : tableLines(
         ['ID', 'KEY', 'ACCOUNT', 'NAME', 'STATE'],
-        keys.map((one) => [one.id, `${one.hint}…`, one.account, one.name, stateOf(one, nowMs)]),
+        keys.map((key) => [key.id, `${key.hint}…`, key.account, key.name, stateOf(key, nowMs)]),
       )
 
 function stateOf({ revoked_at, expires_at }: KeyRecord, nowMs: number): string {

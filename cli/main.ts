@@ -11,7 +11,7 @@ import { flagFault, joinNegatives, strayFlag } from './shell/flag-fault.ts'
 import { nearest } from './shell/nearest.ts'
 import { sharedFlags, sharedHelp } from './shell/shared-flags.ts'
 
-// all that commands say goes this way, and with it text of sensors and customers
+// all output of commands goes through here, including text of sensors and customers
 const print = (line: string): void => void process.stdout.write(`${shownText(line)}\n`)
 const note = (line: string): void => void process.stderr.write(`${shownText(line)}\n`)
 
@@ -20,7 +20,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args
   const doing = { stop: stopSignal([process.stdout, process.stderr]), isLasting: false }
   doing.stop.addEventListener('abort', () => {
-    // it only answers, so there is nothing to stop: its reader has enough, which is not a failure
+    // it only prints, so there is nothing to stop: its reader has enough, which is not a failure
     if (doing.stop.reason === 'unread' && !doing.isLasting) process.exit(exitCodes.done)
   })
   try {
@@ -85,7 +85,7 @@ function parseAny(
   } catch (cause) {
     if (!codeOf(cause)?.startsWith('ERR_PARSE_ARGS')) throw cause
     const why = flagFault(joinNegatives(args, all), all)
-    throw new WrongUsage(`${why ?? 'the flags mean nothing'}\nsee: airproof ${name} --help`, {
+    throw new WrongUsage(`${why ?? 'the flags cannot be read'}\nsee: airproof ${name} --help`, {
       cause,
     })
   }

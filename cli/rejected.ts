@@ -2,12 +2,12 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { shownLine } from '../core/shown-text.ts'
 import { refusalReasons } from '../core/state/log-message.ts'
 import {
-  type Again,
   listRejected,
   needRejected,
   type Rejected,
   type RejectedFilter,
   type RejectedWithBytes,
+  type ReplayCounts,
   rejectedReasons,
   replayRejected,
 } from '../operate/rejected-messages.ts'
@@ -25,15 +25,15 @@ usage: airproof rejected list [--reason REASON]… [--sensor ID] [--limit 50]
        airproof rejected show ID
        airproof rejected replay [ID…] [--reason REASON]… [--sensor ID] [--limit N]
 
-Every refused reading is kept with its bytes (the first 64 KiB). replay sends it again as its
-sensor did and, once NATS has it, takes it out of the list; refused again, it is listed anew. What
-was too long to be kept whole is not sent again.
+Every refused reading is stored with its bytes (the first 64 KiB). replay sends it again as its
+sensor did and, once NATS has it, removes it from the list; refused again, it is listed again. What
+was too long to be stored whole is not sent again.
 
   --reason REASON  ${refusalReasons.slice(0, 7).join(', ')},
                    ${refusalReasons.slice(7, 13).join(', ')},
                    ${refusalReasons.slice(13).join(', ')};
                    partial: accepted, but a value outside its range was dropped
-  --sensor ID      the sensor of the subject it came on
+  --sensor ID      the sensor of the subject it arrived on
   --limit N        the newest N (list: 50, replay: all)
   --json           print data as JSON
 
@@ -70,9 +70,9 @@ async function list(nc: NatsConnection, { flags, words, print }: CommandContext)
 const nothingKept = ({ reasons, sensor }: RejectedFilter): string =>
   reasons.length === 0 && sensor === undefined
     ? 'nothing was refused so far'
-    : 'nothing that was refused fits: leave --reason or --sensor out to see the rest'
+    : 'nothing that was refused matches: leave --reason or --sensor out to see the rest'
 
-/** A word of a subject may be much longer than any id; in the table the end of it tells nothing. */
+/** A token of a subject may be much longer than any id; the table does not need the end of it. */
 const longestSensor = 40
 const shortened = (sensor: string): string =>
   sensor.length > longestSensor ? `${sensor.slice(0, longestSensor - 1)}…` : sensor
@@ -141,10 +141,10 @@ async function choose(
   return (await listRejected(nc, { ...filter, reasons }, limit)).toReversed()
 }
 
-function againLine({ replayed, truncated, unsendable, gone }: Again): string {
+function againLine({ replayed, truncated, unsendable, gone }: ReplayCounts): string {
   const rest = [
     truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
-    unsendable > 0 ? `${unsendable} not: their sensor is no name to publish to` : '',
+    unsendable > 0 ? `${unsendable} not: their sensor has no valid name` : '',
     gone > 0 ? `${gone} gone meanwhile` : '',
   ].filter((part) => part !== '')
   return [`${replayed} sent again`, ...rest].join('; ')
@@ -153,8 +153,8 @@ function againLine({ replayed, truncated, unsendable, gone }: Again): string {
 const knownReasons: readonly string[] = rejectedReasons
 
 function filterOf(flags: CommandContext['flags']): RejectedFilter {
-  const said = flags['reason']
-  const reasons = (Array.isArray(said) ? said : []).map(String)
+  const given = flags['reason']
+  const reasons = (Array.isArray(given) ? given : []).map(String)
   const unknown = reasons.find((reason) => !knownReasons.includes(reason))
   if (unknown !== undefined)
     throw new WrongUsage(`--reason must be one of ${knownReasons.join(', ')}, and is "${unknown}"`)

@@ -1,3 +1,4 @@
+import { chainInWords } from '../core/proof/demonstration-chain.ts'
 import { minuteMs } from '../core/time.ts'
 import { readStatus, type StatusReport } from '../operate/status-report.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
@@ -17,10 +18,10 @@ export const command: Command = {
   help: `\
 usage: airproof status [--json]
 
-Reads where everything stands from NATS: what comes in, what the pipeline has not judged yet, what
+Reads the state of everything from NATS: what arrives, what the pipeline has not judged yet, what
 the store has not written yet, partition by partition; which processes are gone or not ready, and
 why; which deliveries wait, how old the last anchor is, and how many sensors are online. It looks
-for a second, to tell rates.
+for a second, to compute rates.
 
   --json   the same as JSON
 
@@ -32,8 +33,8 @@ examples:
   run: async (context) => {
     exactWords(context.words)
     const config = readSharedConfig(context)
-    const found = readRunningInstance(config.dataFolder)
-    const instance = found?.nats === config.natsUrl ? found : undefined
+    const running = readRunningInstance(config.dataFolder)
+    const instance = running?.nats === config.natsUrl ? running : undefined
     const degraded = instance?.degraded
     const local = [...degradedLines(degraded), ...(await lookAround(config.dataFolder, instance))]
     try {
@@ -44,7 +45,7 @@ examples:
       return exitCodes.done
     } catch (cause) {
       for (const line of local) context.note(line)
-      // NATS says of it that it has an error, and no more
+      // NATS only reports that there was an error
       if (roomLines(config.dataFolder).length > 0)
         throw new MustAct('the disk is full, so NATS gives no answers', { cause })
       throw cause
@@ -52,7 +53,7 @@ examples:
   },
 }
 
-/** What keeps ending under the supervisor, while the rest goes on without it. */
+/** Processes that keep ending under the supervisor, while the rest continues without them. */
 export const degradedLines = (degraded: RunningInstance['degraded'] = {}): readonly string[] =>
   Object.entries(degraded).map(([name, why]) => `degraded   ${name}: ${why}`)
 
@@ -62,8 +63,8 @@ export function statusLines(
   nowMs: number,
 ): readonly string[] {
   const { rates, sensors, readings, events, rejected, partitions } = report
-  const sum = (of: 'unjudged' | 'unstored' | 'accepted'): number =>
-    partitions.reduce((total, partition) => total + partition[of], 0)
+  const sum = (count: 'unjudged' | 'unstored' | 'accepted'): number =>
+    partitions.reduce((total, partition) => total + partition[count], 0)
   const idle = partitions.filter(({ worker }) => worker === null).length
   return [
     ...local,
@@ -76,34 +77,36 @@ export function statusLines(
     `REJECTED   ${rejected.messages} kept, ${mebibytes(rejected.bytes)} (airproof rejected list)`,
     `webhooks   ${webhookWords(report.webhooks)}`,
     `anchor     ${anchorWords(report.anchor, nowMs)}`,
-    ...(idle > 0 ? [`nobody works on ${idle} of ${partitions.length} partitions`] : []),
+    ...(idle > 0 ? [`${idle} of ${partitions.length} partitions have no worker`] : []),
     '',
     ...tableLines(
       ['P', 'RAW', 'UNJUDGED', 'ACCEPTED', 'LOG', 'UNSTORED', 'LAST COMMIT', 'WORKER'],
-      partitions.map((one) => [
-        String(one.partition),
-        String(one.raw),
-        String(one.unjudged),
-        String(one.accepted),
-        String(one.log_seq),
-        String(one.unstored),
-        one.log_time ?? '-',
-        one.worker ?? '-',
+      partitions.map((row) => [
+        String(row.partition),
+        String(row.raw),
+        String(row.unjudged),
+        String(row.accepted),
+        String(row.log_seq),
+        String(row.unstored),
+        row.log_time ?? '-',
+        row.worker ?? '-',
       ]),
     ),
   ]
 }
 
-function webhookWords({ shards, silent, ...told }: StatusReport['webhooks']): string {
+function webhookWords({ shards, silent, ...counts }: StatusReport['webhooks']): string {
   if (silent === shards) return 'unknown: no notifier answers'
-  const { pending, dead, in_breaker, oldest_due_seconds } = told
+  const { pending, dead, in_breaker, oldest_due_seconds } = counts
   const oldest = oldest_due_seconds === 0 ? 'none due' : `oldest due ${oldest_due_seconds} s ago`
   const unknown = silent === 0 ? '' : `; ${silent} of ${shards} shards do not answer`
   return `${pending} deliveries wait, ${oldest}; ${dead} given up, ${in_breaker} endpoints in breaker${unknown}`
 }
 
-function anchorWords({ last, not_anchored }: StatusReport['anchor'], nowMs: number): string {
-  const rest = `${not_anchored} readings not anchored yet`
+function anchorWords(anchor: StatusReport['anchor'], nowMs: number): string {
+  const { last, not_anchored, chain_id } = anchor
+  const chain = chain_id === null ? '' : `; chain ${chainInWords(chain_id)}`
+  const rest = `${not_anchored} readings not anchored yet${chain}`
   if (last === null) return `none is final yet, ${rest}`
   const minutes = Math.max(0, Math.floor((nowMs - Date.parse(last.anchored_at)) / minuteMs))
   return `batch ${last.batch} final, ${minutes} min old, ${rest}`

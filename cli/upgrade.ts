@@ -54,11 +54,11 @@ const done = (from: number, to: number, processes: number): string =>
 const refusal = (level: number, outdated: readonly LiveProcess[]): string =>
   [
     `the format level stays ${level}: ${outdated.length === 1 ? 'a process does' : `${outdated.length} processes do`} not know level ${newestLevel} yet`,
-    ...outdated.map((one) => `  ${processInWords(one)}`),
+    ...outdated.map((process) => `  ${processInWords(process)}`),
     'replace each with this version, then run `airproof upgrade` again; a process that was killed counts for 10 s',
   ].join('\n')
 
 const shownLines = (level: number, processes: readonly LiveProcess[]): readonly string[] => [
   `format level ${level}; this version knows ${newestLevel}`,
-  ...processes.map((one) => `  ${processInWords(one)}: level ${one.level ?? 1}`),
+  ...processes.map((process) => `  ${processInWords(process)}: level ${process.level ?? 1}`),
 ]

@@ -13,27 +13,31 @@ import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
 import type { Command, CommandContext } from './shell/command.ts'
+import { networkFlag } from './shell/network-flag.ts'
 import { exactWords, textFlag } from './shell/words.ts'
 
 export const command: Command = {
   summary: 'check a proof bundle, or a whole export, without asking us',
   help: `\
-usage: airproof verify FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL] [--json]
+usage: airproof verify FILE [--network FILE] [--block-hash 0x…] [--rpc URL] [--json]
 
-FILE is a proof bundle (.airproof.json), bundles a line each, or the manifest of an export
+FILE is a proof bundle (.airproof.json), several with one per line, or the manifest of an export
 (….manifest.json) with its rows beside it. Says what was checked and what is left to trust; ends
 with 0 where everything is proven and 1 where it is refused. Nothing of this machine's data is used.
 
+  --network FILE    the network that you mean: its /v1/network, kept from a source that you trust.
+                    Pins the chain, the contracts, where they began and, with --rpc, their code
   --block-hash 0x…  the hash of the anchoring block, from a source you trust (bundles)
   --chain-id N, --contract 0x…
-                    the network that you mean; else a bundle of anybody's contract is a good one
-  --rpc URL         a node to ask whether the block is part of the chain, and finalized
+                    the same by hand; without any of these, a bundle of any contract is accepted
+  --rpc URL         a node to check whether the block is part of the chain, and finalized
   --json            the result as JSON
 
 examples:
   npx airproof verify NGR-LOS-IKJ-017_2026-01-31T08-00-00Z.airproof.json
   npx airproof verify january.ndjson.manifest.json --contract 0x… --rpc https://rpc.example`,
   options: {
+    network: { type: 'string' },
     'block-hash': { type: 'string' },
     'chain-id': { type: 'string' },
     contract: { type: 'string' },
@@ -54,16 +58,18 @@ examples:
   },
 }
 
-/** What names the format of a file is in it. */
+/** The first bytes of a file hold the name of its format. */
 const longestHead = 200
-/** V8 makes no longer text of it. */
+/** The longest string of V8. */
 const largestManifest = 2 ** 29
 
 function optionsOf({ flags }: CommandContext): VerifyOptions {
   const [block, chainId] = [textFlag(flags, 'block-hash'), textFlag(flags, 'chain-id')]
   const [contract, rpc] = [textFlag(flags, 'contract'), textFlag(flags, 'rpc')]
-  if (rpc !== undefined && !URL.canParse(rpc)) throw new WrongUsage(`--rpc is no URL: "${rpc}"`)
+  const network = networkFlag(flags)
+  if (rpc !== undefined && !URL.canParse(rpc)) throw new WrongUsage(`--rpc is not a URL: "${rpc}"`)
   return {
+    ...(network === undefined ? {} : { network }),
     ...(block === undefined ? {} : { trustedBlockHash: block }),
     ...(chainId === undefined ? {} : { chainId }),
     ...(contract === undefined ? {} : { contract }),
@@ -111,22 +117,39 @@ async function verifyLines(
 ): Promise<number> {
   const refused: { line: number; check: string; why: string }[] = []
   const trusts = new Set<string>()
+  const notAsked = new Set<string>()
+  let isDemonstration = false
   for (const [at, bytes] of bundles.entries()) {
-    const { ok, checks, trusts: left } = await verifyFile(bytes, options)
+    const verification = await verifyFile(bytes, options)
+    const { ok, checks, trusts: left, demonstration } = verification
+    isDemonstration ||= demonstration
     const { name = 'format', why = '' } = checks.find((one) => !one.ok) ?? {}
     if (!ok) refused.push({ line: at + 1, check: name, why })
     for (const trust of left) trusts.add(trust)
+    for (const line of notAskedLines(verification)) notAsked.add(line)
   }
-  const result = { ok: refused.length === 0, bundles: bundles.length, refused, trusts: [...trusts] }
+  const result = {
+    ok: refused.length === 0,
+    bundles: bundles.length,
+    demonstration: isDemonstration,
+    refused,
+    not_asked: [...notAsked],
+    trusts: [...trusts],
+  }
   if (flags['json'] === true) print(JSON.stringify(result))
   else {
     for (const { line, check, why } of refused) print(`✗ line ${line}: ${check}: ${why}`)
-    const words = result.ok ? 'PROVEN: all' : `REFUSED: ${refused.length} of`
+    const proven = isDemonstration ? 'PROVEN, ON A DEMONSTRATION CHAIN' : 'PROVEN'
+    const words = result.ok ? `${proven}: all` : `REFUSED: ${refused.length} of`
     print(`${words} ${bundles.length} readings`)
-    if (result.ok) for (const line of trustLines(trusts)) print(line)
+    if (result.ok) for (const line of [...notAsked, ...trustLines(trusts)]) print(line)
   }
   return exitOf(result.ok)
 }
+
+/** What was not asked has no answer, least of all a yes. */
+const notAskedLines = ({ notAsked }: Verification): readonly string[] =>
+  notAsked.map(({ name, why }) => `– ${name}, not asked: ${why}`)
 
 const trustLines = (trusts: Iterable<string>): readonly string[] => [
   '',
@@ -163,6 +186,7 @@ function exportLines(result: ExportCheck): readonly string[] {
       ? [`  not anchored for good yet, so nothing is proven of them: ${notAnchored} rows`]
       : []),
     ...runs.flatMap(blockLine),
+    ...new Set(runs.flatMap(notAskedLines)),
     '',
     `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
     ...trustLines(new Set(runs.flatMap(({ trusts }) => trusts))),

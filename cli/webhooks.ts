@@ -80,7 +80,7 @@ const viewFor = (webhook: Webhook, premium: Premium): OperatorView => ({
   ...viewOf(webhook, { nowMs: Date.now(), isPremium: premium.has(webhook.account) }),
 })
 
-/** The accounts whose webhooks are sent to. */
+/** The accounts that webhooks are sent for. */
 async function readPremium(nc: NatsConnection): Promise<Premium> {
   const accounts = await listAccounts(await openAccountBook(nc))
   return new Set(accounts.filter(({ tier }) => tier === 'premium').map(({ id }) => id))
@@ -104,12 +104,12 @@ const listLines = (webhooks: readonly Webhook[], premium: Premium): readonly str
     ? ['no webhooks: premium accounts make them with POST /v1/webhooks']
     : tableLines(
         ['ID', 'ACCOUNT', 'STATE', 'EVENTS', 'URL'],
-        webhooks.map((one) => [
-          one.id,
-          one.account,
-          stateWords(one, premium),
-          one.events.join(','),
-          one.url,
+        webhooks.map((webhook) => [
+          webhook.id,
+          webhook.account,
+          stateWords(webhook, premium),
+          webhook.events.join(','),
+          webhook.url,
         ]),
       )
 
@@ -146,7 +146,7 @@ const show: Verb = async (nc, { flags, words, print }) => {
   return exitCodes.done
 }
 
-/** Undefined where nobody owns its shard right now. */
+/** Undefined where no notifier owns its shard right now. */
 async function waitingOf(
   nc: NatsConnection,
   id: string,
@@ -196,14 +196,14 @@ function showLines(
 const attemptLines = (attempts: readonly Attempt[]): readonly string[] =>
   tableLines(
     ['AT', 'EVENT', 'ATTEMPT', 'OUTCOME', 'STATUS', 'WHY', 'DELIVERY'],
-    attempts.map((one) => [
-      one.at,
-      one.event,
-      String(one.attempt),
-      one.outcome,
-      String(one.response?.status ?? '-'),
-      one.error ?? '-',
-      one.delivery,
+    attempts.map((row) => [
+      row.at,
+      row.event,
+      String(row.attempt),
+      row.outcome,
+      String(row.response?.status ?? '-'),
+      row.error ?? '-',
+      row.delivery,
     ]),
   )
 
@@ -273,8 +273,8 @@ async function keysOf(
   id: string,
   named: readonly string[],
 ): Promise<readonly string[]> {
-  const asked = { log: createAttemptLog(nc), owner: deliveryOwner(nc) }
+  const sources = { log: createAttemptLog(nc), owner: deliveryOwner(nc) }
   const keys: string[] = []
-  for (const name of named) keys.push(await keyOfDelivery(asked, id, name))
+  for (const name of named) keys.push(await keyOfDelivery(sources, id, name))
   return keys
 }

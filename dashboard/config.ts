@@ -5,15 +5,17 @@ import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type DashboardConfig = {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Where people reach the dashboard, without a slash at its end: what links in mails begin with. */
+  /**
+   * Where people reach the dashboard, without a slash at its end: the beginning of links in mails.
+   */
   readonly publicUrl: string
   /** The API as this process reaches it, without a slash at its end. */
   readonly apiUrl: string
-  /** The API as programs of others reach it. */
+  /** The API as customers' programs reach it. */
   readonly publicApiUrl: string
-  /** How many proxies of ours stand before us: so many entries of X-Forwarded-For are believed. */
+  /** Our own proxies in front of us: this number of entries of X-Forwarded-For is trusted. */
   readonly proxies: number
   /** Where the built pages are; undefined: where `npm run build` puts them. */
   readonly pages: string | undefined
@@ -27,10 +29,10 @@ export type Contact = { readonly href: string; readonly text: string }
 export type MailSettings = {
   /** `smtp:` or `smtps:` with user and password; undefined: mails are written to files. */
   readonly smtpUrl: string | undefined
-  /** Mails may go to another machine without TLS. */
+  /** Mails may be sent to another machine without TLS. */
   readonly allowPlain: boolean
   readonly from: string
-  /** Where mails lie where there is no mail server. */
+  /** The folder for mails where there is no mail server. */
   readonly folder: string
 }
 
@@ -75,7 +77,7 @@ function originOf(name: string, text: string): string {
 function contactOf(text: string | undefined): Contact | undefined {
   if (text === undefined) return undefined
   if (URL.parse(text)?.protocol === 'https:') return { href: new URL(text).href, text }
-  // what could mean something else in a `mailto:` is not in it
+  // without characters that have another meaning in a `mailto:`
   if (/^[\w.+-]+@[\w.-]+$/.test(text)) return { href: `mailto:${text}`, text }
   throw new WrongUsage('AIRPROOF_CONTACT must be an email address or an https address')
 }

@@ -1,4 +1,5 @@
 import { longestTarget } from '../core/access/request-target.ts'
+import { isDemonstrationChain } from '../core/proof/demonstration-chain.ts'
 import { openAccountBook } from '../operate/account-book.ts'
 import { startHttpServer } from '../runtime/http/http-server.ts'
 import { openMetrics } from '../runtime/metrics.ts'
@@ -10,6 +11,11 @@ import { joinInstance } from '../runtime/process/join-instance.ts'
 import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
+import {
+  type Deployment,
+  deploymentKey,
+  parseDeployment,
+} from '../schemas/anchoring/batch-record.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
@@ -22,8 +28,10 @@ import { dataProxy } from './server/data-proxy.ts'
 import { openInternalKey } from './server/internal-key.ts'
 import { me, pageConfig } from './server/me.ts'
 import { countRequests } from './server/metrics.ts'
+import { networkRoute } from './server/network.ts'
 import { openHoldings } from './server/people/holdings.ts'
 import { openPeople } from './server/people/open-people.ts'
+import { sensorQr } from './server/sensor-qr.ts'
 import { openSessions } from './server/sessions.ts'
 import { views } from './server/views.ts'
 import { openWebFiles } from './server/web-files.ts'
@@ -47,6 +55,10 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const keys = opened.use(await watchChecked<KeyRecord>(nc, buckets.keys))
   const hashesOf = indexByAccount(keys)
   const webhooks = opened.use(await watchBucket(nc, buckets.webhooks, ownerOf))
+  // it shows which chain it is, and decides nothing
+  const deployments = opened.use(
+    await watchBucket(nc, buckets.anchoring, deploymentOf, { isReadOnly: true }),
+  )
   const audit = openAudit(nc, { proxies, nowMs })
   const { idPrefix } = config
   const known = { nc, book, accounts, keys, hashesOf, idPrefix, audit, nowMs, clockMs }
@@ -57,8 +69,17 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const mails = await openMailing(mailing, opened)
   const webhooksOf = indexByAccount(webhooks)
   const holdings = openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf })
-  const asked = { publicUrl, proxies, nowMs, clockMs }
-  const people = await openPeople({ nc, book, sessions, mails, box, audit, holdings, ...asked })
+  const environment = { publicUrl, proxies, nowMs, clockMs }
+  const people = await openPeople({
+    nc,
+    book,
+    sessions,
+    mails,
+    box,
+    audit,
+    holdings,
+    ...environment,
+  })
 
   const app = createApp({
     files,
@@ -69,7 +90,16 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
     observe: countRequests(metrics),
     routes: [
       me,
-      pageConfig({ api: settings.publicApiUrl, contact: settings.contact }),
+      pageConfig({
+        api: settings.publicApiUrl,
+        contact: settings.contact,
+        isDemonstration: () => {
+          const chainId = deployments.get(deploymentKey)?.chainId
+          return chainId !== undefined && isDemonstrationChain(chainId)
+        },
+      }),
+      networkRoute({ apiUrl, nowMs }),
+      sensorQr({ publicUrl, proxies, clockMs }),
       ...people,
       ...accountApi.routes,
       ...dataProxy({ apiUrl, key: internalKey.current, proxies, clockMs, stop }),
@@ -97,6 +127,9 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   log.info({ url: server.url, people: publicUrl }, 'answering')
   await stopped(stop)
 })
+
+const deploymentOf = (value: unknown, key: string): Deployment | undefined =>
+  key === deploymentKey ? parseDeployment(value) : undefined
 
 /** Of a webhook, all that this process keeps in memory. */
 function ownerOf(value: unknown): { readonly account: string } | undefined {

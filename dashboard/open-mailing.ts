@@ -1,4 +1,7 @@
-/** Mails: queued by whatever has one to send, sent by one of the processes, and those that keys bring about. */
+/**
+ * Mails: queued by any part of the dashboard, sent by one of the processes; and the reminders of
+ * keys.
+ */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Registry } from 'prom-client'
 import type { AccountBook } from '../operate/account-book.ts'

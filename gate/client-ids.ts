@@ -3,9 +3,9 @@ import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 
 /**
- * Whose client a name of a server's log is: over NATS it is the sensor's id, over MQTT the client id,
+ * Which sensor a server's log means: over NATS it names the sensor's id, over MQTT the client id,
  * which may be another that the sensor's entry names. Follows the registry.
- * @returns the sensor's id; undefined: nobody's, or of two sensors, as it does not say which
+ * @returns the sensor's id; undefined: of no sensor, or of two, because the name does not say which
  */
 export function indexClientIds(
   sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>,

@@ -4,14 +4,14 @@ import { readLogin } from '../runtime/process/config.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type GateConfig = {
-  /** Undefined: somebody else lets sensors in to this NATS. */
+  /** Undefined: this NATS lets sensors in without us. */
   readonly callout: CalloutConfig | undefined
   /** Where existing firmware posts its readings over HTTP. */
   readonly push: {
     readonly host: string
-    /** 0: any free one. */
+    /** 0: any free port. */
     readonly port: number
-    /** What is kept on the disk for firmware that keeps nothing, while NATS is away. */
+    /** For readings of firmware that stores nothing itself, while NATS is away. */
     readonly spoolMaxBytes: number
   }
 }

@@ -7,22 +7,22 @@ import { type Credential, parseCredential } from '../schemas/devices/credential.
 import { buckets } from '../schemas/subjects.ts'
 
 /**
- * `mistyped`: it is no such key, or its check characters do not fit · `unknown`: the id has no
- * credential · `wrong`: it is not its secret · `expired`: it was replaced, and its overlap is over
- * · `revoked`: it would be right.
+ * `mistyped`: it is not a sensor's secret, or its check characters do not fit · `unknown`: the id
+ * has no credential · `wrong`: it is not its secret · `expired`: it was replaced, and its overlap
+ * is over · `revoked`: it would be right.
  */
 export type CredentialVerdict = 'ok' | 'unknown' | 'wrong' | 'expired' | 'revoked' | 'mistyped'
 
 export type CredentialBook = AsyncDisposable & {
-  /** Of what is in memory: no I/O, and it takes as long for a wrong secret as for a right one. */
+  /** From memory, without I/O; it takes as long for a wrong secret as for a right one. */
   readonly check: (id: string, secret: string) => CredentialVerdict
-  /** Until when a secret that is `ok` will be, ms since the epoch; undefined: until it is replaced. */
+  /** Until when an `ok` secret stays so, ms since the epoch; undefined: until it is replaced. */
   readonly untilMs: (id: string, secret: string) => number | undefined
-  /** Whoever signed in before its last change may stay: no secret ended with it. */
+  /** Clients that signed in before its last change may stay: no secret ended with it. */
   readonly mayStay: (id: string) => boolean
   /**
-   * Whether no secret that was good when a connection was opened is good now: its overlap is over,
-   * or it was replaced, revoked or deleted while no gate was there to see it.
+   * Whether no secret that was valid when a connection was opened is valid now: its overlap is
+   * over, or it was replaced, revoked or deleted while no gate was there to see it.
    * @param openedMs ms since the epoch
    */
   readonly hasOutlived: (id: string, openedMs: number) => boolean
@@ -37,7 +37,7 @@ export type CredentialBook = AsyncDisposable & {
 
 type Options = { readonly nowMs?: () => number }
 
-/** Resolves when all credentials are in memory; a change is seen as soon as the server tells it. */
+/** Resolves when all credentials are in memory; changes follow as the server reports them. */
 export async function openCredentialBook(
   nc: NatsConnection,
   { nowMs = Date.now }: Options = {},
@@ -75,13 +75,13 @@ export async function openCredentialBook(
   }
 }
 
-/** Whether the secret before the present one is good for a while. */
+/** Whether the secret before the present one is still valid. */
 const isOverlapRunning = (credential: Credential | undefined, nowMs: number): boolean =>
   credential !== undefined &&
   credential.revoked_at === undefined &&
   Date.parse(credential.previous?.until ?? '') > nowMs
 
-/** Whether a secret is the one that an entry is about. */
+/** Whether a secret is the one of an entry. */
 export function verdictOf(
   { hash, previous, revoked_at: revokedAt }: Credential,
   secret: string,

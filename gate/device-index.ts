@@ -2,12 +2,12 @@ import type { WatchedBucket } from '../runtime/nats/watched-bucket.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Device } from '../schemas/devices/sensor.ts'
 
-export type FoundDevice = RegisteredSensor | 'unknown_device' | 'ambiguous_device'
+export type DeviceMatch = RegisteredSensor | 'unknown_device' | 'ambiguous_device'
 
-/** Which sensor a device is, by what its topics or its messages name. */
+/** Which sensor a device is, by the serial that its topics or its messages name. */
 export type DeviceIndex = {
-  /** `ambiguous_device`: two entries claim it, and a message does not say whose it is: nobody's. */
-  readonly find: (kind: Device['kind'], serial: string) => FoundDevice
+  /** `ambiguous_device`: two entries claim it, and a message does not say which of them it is. */
+  readonly find: (kind: Device['kind'], serial: string) => DeviceMatch
 }
 
 /** Follows the registry for as long as the process lives. */

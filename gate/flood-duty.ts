@@ -15,7 +15,7 @@ type Options = {
   readonly work: (stop: AbortSignal) => Promise<void>
 }
 
-/** Of several gates one looks for floods: the one that holds the lease. */
+/** Of several gates only the lease holder looks for floods. */
 export class FloodDuty implements AsyncDisposable {
   readonly #options: Options
   readonly #leases: Leases

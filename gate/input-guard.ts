@@ -1,12 +1,13 @@
 /**
- * What comes from outside is handled one piece after the other, and handling a piece may fail for a
- * reason that we did not foresee. It then ends here: it is counted, the log says which piece it was,
- * and the next one is taken. A device that finds such a fault can neither stop a loop nor fill a log.
+ * Input from outside is handled one piece after the other, and handling a piece may fail for a
+ * reason that we did not foresee. The error then ends here: it is counted, the log names the piece,
+ * and the next piece is taken. A device that hits such a fault can neither stop a loop nor fill a
+ * log.
  */
 import type { Logger } from '../runtime/log.ts'
 import { quietRepeats } from '../runtime/quiet-repeats.ts'
 
-/** The loops of the gate that take what comes from outside. */
+/** The loops of the gate that take input from outside. */
 export type InputLoop = 'topics' | 'push' | 'spool' | 'sign_in' | 'publish' | 'server'
 
 export type InputGuard = {
@@ -39,7 +40,7 @@ export function inputGuard({ count, log, nowMs = () => performance.now() }: Opti
     const more = heldBack === 0 ? {} : { notShown: heldBack }
     log.error(
       { err: error, loop, ...piece, ...more },
-      'what came in could not be handled, and is passed over: this is a fault of airproof, please report it',
+      'this input could not be handled and is skipped: this is a fault of airproof, please report it',
     )
   }
   return {

@@ -3,7 +3,7 @@ import { counterIn, gaugeIn } from '../runtime/metrics.ts'
 
 export type GateMetrics = ReturnType<typeof gateMetrics>
 
-/** What an operator watches of the sensors' door. */
+/** What an operator watches of the sensors' sign-ins and connections. */
 export function gateMetrics(registry: Registry) {
   const counter = counterIn(registry)
   return {
@@ -15,7 +15,7 @@ export function gateMetrics(registry: Registry) {
     ),
     denied: counter(
       'airproof_gate_denied_total',
-      'Publishes and subscriptions beyond what is the sensor’s own, as the server tells them',
+      'Publishes and subscriptions beyond what is the sensor’s own, as the server reports them',
     ),
     closed: counter(
       'airproof_gate_closed_total',
@@ -24,11 +24,11 @@ export function gateMetrics(registry: Registry) {
     ),
     failures: counter(
       'airproof_gate_failures_total',
-      'What a server did not answer in time, and is asked again',
+      'Requests that a server did not answer in time, and that are repeated',
     ),
     failed: counter(
       'airproof_gate_input_failed_total',
-      'Pieces of input whose handling failed, and that were passed over: a fault of ours',
+      'Pieces of input whose handling failed and that were skipped: a fault of airproof',
       'loop',
     ),
     gauge: gaugeIn(registry),

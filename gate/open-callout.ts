@@ -1,6 +1,6 @@
 /**
- * The part of the gate that stands between sensors and a NATS server of ours: judges sign-ins,
- * ends connections that must not go on, and tells who is connected.
+ * The part of the gate that is between sensors and our NATS server: it judges sign-ins,
+ * ends connections that must not continue, and reports which sensors are connected.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorIdRules } from '../core/air/sensor-id.ts'
@@ -51,7 +51,7 @@ export type CalloutOptions = {
   readonly floodEveryMs?: number
 }
 
-/** A flooding sensor stays out for so long. */
+/** How long a flooding sensor stays out. */
 const pauseMs = 60_000
 
 export type Callout = AsyncDisposable & {
@@ -96,8 +96,8 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
     }),
   )
   opened.defer(watchChanges(options, (id) => void kicker.kick(id, 'revoked')))
-  const speakerOf = indexClientIds(sensors)
-  opened.use(followServers({ system, nc, rules, speakerOf, seen, metrics, guard }))
+  const sensorOfClient = indexClientIds(sensors)
+  opened.use(followServers({ system, nc, rules, sensorOfClient, seen, metrics, guard }))
   opened.use(answerConnections(nc, connections))
   opened.use(
     await openResponder({
@@ -115,29 +115,40 @@ export async function openCallout(options: CalloutOptions): Promise<Callout> {
         seen,
         recent,
         count: (protocol, verdict) => metrics.signIns.inc({ protocol, verdict }),
-        tellDenied: deniedLog({ log }),
+        logDenied: deniedLog({ log }),
       }),
     }),
   )
   const work = (signal: AbortSignal): Promise<void> =>
-    lookForFloods({ ...options, system, connections, pauses, speakerOf, onFailure }, signal)
+    lookForFloods({ ...options, system, connections, pauses, sensorOfClient, onFailure }, signal)
   opened.use(await FloodDuty.open({ nc, holder: options.holder, log, stop, work }))
   const closing = opened.move()
   return { pausedForMs: pauses.leftMs, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 type FloodOptions = CalloutOptions & {
-  /** As the system account: it sees every connection. */
+  /** Signed in to the system account, which sees every connection. */
   readonly system: NatsConnection
   readonly connections: Connections
   readonly pauses: Pauses
-  readonly speakerOf: ReturnType<typeof indexClientIds>
+  readonly sensorOfClient: ReturnType<typeof indexClientIds>
   readonly onFailure: (error: unknown) => void
 }
 
 async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<void> {
-  const { nc, system, connections, pauses, speakerOf, rules, book, seen, metrics, guard, log } =
-    options
+  const {
+    nc,
+    system,
+    connections,
+    pauses,
+    sensorOfClient,
+    rules,
+    book,
+    seen,
+    metrics,
+    guard,
+    log,
+  } = options
   const ledger = createFloodLedger({
     boundsOf: (user) => boundsOf(user, options),
     onFlood: (id) => {
@@ -149,10 +160,10 @@ async function lookForFloods(options: FloodOptions, stop: AbortSignal): Promise<
     nowMs: Date.now,
   })
   using _pushes = followSpent(nc, guard, ledger.charge)
-  // the servers count no subscription, and write a line for each that they deny
-  using _denials = followDenied(nc, guard, (who, count) => {
-    const speaker = speakerOf(who)
-    if (speaker !== undefined) ledger.charge(speaker, count)
+  // the servers do not count subscriptions, but write a line for each that they deny
+  using _denials = followDenied(nc, guard, (client, count) => {
+    const id = sensorOfClient(client)
+    if (id !== undefined) ledger.charge(id, count)
   })
   await watchFloods({
     connections,

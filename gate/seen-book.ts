@@ -1,6 +1,6 @@
 /**
- * Notes what is seen of each sensor in bucket `seen`: gathered in memory, written a little later,
- * at most so many entries a second, so that a storm of sign-ins does not become one of writes. Two
+ * Notes each sensor's last contact in bucket `seen`: gathered in memory, written a little later,
+ * at most 500 entries per second, so that a storm of sign-ins does not become one of writes. Two
  * gates may note the same sensor: counts are added by CAS.
  */
 
@@ -12,7 +12,7 @@ import { jsonOf } from '../runtime/nats/read-entry.ts'
 import { parseSeen, type Seen } from '../schemas/devices/seen.ts'
 import { buckets } from '../schemas/subjects.ts'
 
-export type Heard = {
+export type Contact = {
   readonly protocol: NonNullable<Seen['heard']>['protocol']
   readonly address: string
   /** Library or firmware and version. */
@@ -20,12 +20,12 @@ export type Heard = {
 }
 
 export type SeenBook = AsyncDisposable & {
-  /** It signed in, or pushed: an entry that says nothing else is written once a minute at most. */
-  readonly heard: (id: string, heard: Heard) => void
+  /** It signed in, or pushed: an entry without other news is written once a minute at most. */
+  readonly contacted: (id: string, contact: Contact) => void
   readonly left: (id: string, reason: string) => void
   /** A sign-in of a known sensor was refused. */
   readonly refused: (id: string, reason: string) => void
-  /** So many publishes or subscriptions were denied. */
+  /** `count` publishes or subscriptions were denied. */
   readonly denied: (id: string, count: number) => void
   readonly paused: (id: string, untilMs: number) => void
 }
@@ -36,10 +36,10 @@ type Options = {
 }
 
 const roundMs = 1_000
-const mostWritesARound = 500
+const mostWritesPerRound = 500
 const atOnce = 50
 const heardEveryMs = 60_000
-/** Beyond it the oldest notes are let go: more sensors than a city has. */
+/** Beyond it the oldest notes are dropped: more sensors than a city has. */
 const mostPending = 200_000
 
 export async function openSeenBook(
@@ -63,11 +63,11 @@ export async function openSeenBook(
     return false
   }
   const write = async (): Promise<void> => {
-    const round = [...pending].slice(0, mostWritesARound)
+    const round = [...pending].slice(0, mostWritesPerRound)
     for (let from = 0; from < round.length; from += atOnce) {
       await Promise.all(
         round.slice(from, from + atOnce).map(async ([id, what]) => {
-          // what is noted meanwhile is of the next round
+          // what is noted meanwhile belongs to the next round
           pending.delete(id)
           const isWritten = await add(kv, id, what).catch(failed)
           if (!isWritten) pending.set(id, merged(what, pending.get(id) ?? {}))
@@ -80,11 +80,11 @@ export async function openSeenBook(
   }
   const timer = setInterval(round, roundMs)
   return {
-    heard: (id, heard) => {
+    contacted: (id, contact) => {
       const now = nowMs()
       if (now - (heardAtMs.get(id) ?? 0) < heardEveryMs && !pending.has(id)) return
       heardAtMs.set(id, now)
-      const { client, ...rest } = heard
+      const { client, ...rest } = contact
       note(id, (at) => ({ heard: { at, ...rest, ...(client === undefined ? {} : { client }) } }))
     },
     left: (id, reason) => {
@@ -102,7 +102,7 @@ export async function openSeenBook(
   }
 }
 
-/** The later word counts, counts are added. */
+/** The later value wins; counts are added. */
 const merged = (was: Seen, now: Seen): Seen => ({
   ...was,
   ...now,
@@ -114,7 +114,7 @@ const merged = (was: Seen, now: Seen): Seen => ({
   }),
 })
 
-/** @returns false if another gate was faster: the next round adds it to what that one wrote */
+/** @returns false if another gate was faster: the next round adds it to what that gate wrote */
 async function add(kv: KV, id: string, what: Seen): Promise<boolean> {
   const read = await kv.get(id)
   const was = parseSeen(jsonOf(read)) ?? {}

@@ -1,27 +1,28 @@
 /**
- * What sensors send over HTTP is reported to the gate that looks for floods, so that a sensor has one
- * budget however many ways and gates it uses. A city that pushes is one message per second here.
+ * What sensors send over HTTP is reported to the gate that looks for floods, so that a sensor has
+ * one budget however many ways and gates it uses. A whole city that pushes is one message per
+ * second here.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { secondMs } from '../core/time.ts'
 import { spentSubject } from '../schemas/subjects.ts'
 import type { InputGuard } from './input-guard.ts'
 
-export type SpentTeller = Disposable & {
+export type SpentReporter = Disposable & {
   readonly note: (sensor: string, messages: number) => void
 }
 
 /** More sensors than this do not push within a second; what the rest sends is then not counted. */
 const mostAtOnce = 20_000
 
-export function openSpentTeller(nc: NatsConnection): SpentTeller {
+export function openSpentReporter(nc: NatsConnection): SpentReporter {
   const spent = new Map<string, number>()
-  const tell = (): void => {
+  const report = (): void => {
     if (nc.isClosed() || spent.size === 0) return
     nc.publish(spentSubject, JSON.stringify(Object.fromEntries(spent)))
     spent.clear()
   }
-  const timer = setInterval(tell, secondMs)
+  const timer = setInterval(report, secondMs)
   return {
     note: (sensor, messages) => {
       if (spent.has(sensor) || spent.size < mostAtOnce)
@@ -29,7 +30,7 @@ export function openSpentTeller(nc: NatsConnection): SpentTeller {
     },
     [Symbol.dispose]: () => {
       clearInterval(timer)
-      tell()
+      report()
     },
   }
 }

@@ -8,8 +8,8 @@ type Known = {
 }
 
 /**
- * A credential that was revoked, replaced at once or deleted, a sensor that is no more or is
- * another device now: what it has open ends.
+ * Ends the open connections of a sensor whose credential was revoked, deleted or replaced at once,
+ * or whose entry is gone or names another device now.
  */
 export function watchChanges({ sensors, book }: Known, kick: (id: string) => void): () => void {
   const devices = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * How a shard's owner begins: it reads the ledger and claims it. Claiming writes a record of our
- * own: from then on the owner before can write nothing more.
+ * How a shard's owner starts: it reads the ledger and claims it by writing a record. From then on
+ * the previous owner cannot write any more.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -16,13 +16,15 @@ import type { ShardContext, ShardLedger } from './shard-work.ts'
 
 export type Claimed = ShardLedger & {
   readonly cursors: Cursors
-  /** All that is matched was stored before; ms of the broker. */
+  /** Everything that is matched was stored before this time; ms of the broker. */
   readonly matchedByMs: number
-  /** Is called with what is durable from now on, in the order in which it was added. */
+  /**
+   * Sets the function that receives records once they are durable, in the order they were added.
+   */
   readonly foldBy: (fold: (records: readonly LedgerRecord[]) => void) => void
 }
 
-/** @throws TryAgain where another process has it, or we were stopped */
+/** @throws TryAgain if another process owns the shard, or we were stopped */
 export async function claimShard(
   context: ShardContext,
   shard: number,
@@ -53,7 +55,7 @@ export async function claimShard(
     onFailure: (error) => logger.warn({ err: error, shard }, 'snapshot: trying again later'),
   })
   if (stop.aborted) throw new TryAgain(`stopped before shard ${shard} was claimed`)
-  // a process that slept since the lease came would build on what the next owner wrote
+  // a process that slept since it took the lease would append to what the next owner wrote
   if (await context.isTaken(shard))
     throw new TryAgain(`shard ${shard} was taken before it was claimed: starting again`)
   wal.add([{ type: 'epoch', atMs: nowMs() }])
@@ -70,7 +72,9 @@ export async function claimShard(
   }
 }
 
-/** Where nothing was ever written and no webhook is there, what happened before concerns none. */
+/**
+ * A ledger never written to, with no webhooks, starts at the end of EVENTS: nothing before counts.
+ */
 async function firstCursors(
   nc: NatsConnection,
   { lastSeq, cursors }: Recovered,

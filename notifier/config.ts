@@ -5,15 +5,15 @@ import { readPublicUrl } from '../runtime/public-url.ts'
 import { readSettings, type SettingsSource } from '../runtime/settings.ts'
 
 export type NotifierConfig = {
-  /** http, any port and loopback receivers too: for a demonstration and for tests. */
+  /** Allows http, any port and loopback receivers: for demonstrations and tests. */
   readonly allowInsecure: boolean
-  /** Bears the operator's brand. */
+  /** May carry the operator's brand. */
   readonly signatureHeader: string
-  /** Of one endpoint. */
+  /** Per endpoint. */
   readonly rate: RateLimit
-  /** The API's own address, for links to proofs. */
+  /** The API's public address, for links to proofs. */
   readonly publicUrl: string
-  /** Deliveries kept one by one for an endpoint; it is behind from the next one on. */
+  /** Most deliveries stored individually per endpoint; after that the endpoint is behind. */
   readonly mostWaiting: number
 }
 
@@ -25,7 +25,7 @@ export function readNotifierConfig(source: SettingsSource): NotifierConfig {
   })
   if (!/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(signatureHeader))
     throw new WrongUsage(
-      `AIRPROOF_SIGNATURE_HEADER must be a header's name such as ${defaultSignatureHeader}, and is "${signatureHeader}"`,
+      `AIRPROOF_SIGNATURE_HEADER must be a header name such as ${defaultSignatureHeader}; it is "${signatureHeader}"`,
     )
   const perSecond = settings.int('AIRPROOF_WEBHOOK_RATE', { default: 10, min: 1, max: 10_000 })
   return {

@@ -8,11 +8,11 @@ import type { Scheduler } from './scheduler/scheduler.ts'
 import type { ShardWork } from './shard-work.ts'
 import { dropIfDeleted } from './webhook-changes.ts'
 
-/** An attempt under way at the end has this long; then it is given up, and made again later. */
+/** How long an attempt under way at shutdown may take; then it is aborted, and made again later. */
 const lastAttemptsMs = 4 * secondMs
 const lookAgainMs = 20
 
-/** Never rejects for what a receiver does. */
+/** Never rejects because of what a receiver does. */
 export async function beginFlight(
   work: ShardWork,
   endpoint: Endpoint,
@@ -41,7 +41,7 @@ export async function beginFlight(
   scheduler.look(endpoint.number)
 }
 
-/** The attempt whose result is durable now has ended: its slot has no attempt any more. */
+/** The attempt's result is durable: the slot has no attempt any more. */
 export function landFlight(
   { context, ledger, scheduler }: ShardWork,
   webhook: WebhookNumber,
@@ -57,7 +57,7 @@ export function landFlight(
 const flightsOf = (scheduler: Scheduler): Flight[] =>
   [...scheduler.endpoints()].flatMap(({ inFlight }) => [...inFlight.values()])
 
-/** At the end: waits for those under way, and gives up those that take too long. */
+/** At shutdown: waits for attempts under way, and aborts those that take too long. */
 export async function lastFlights(scheduler: Scheduler): Promise<void> {
   const untilMs = performance.now() + lastAttemptsMs
   while (flightsOf(scheduler).some(({ isDone }) => !isDone) && performance.now() < untilMs)

@@ -1,6 +1,6 @@
 /**
- * What is durable in the ledger's log becomes what the owner knows: the ledger, and with it what is
- * due, which attempts have ended, and which webhooks are gone.
+ * Applies records that are durable in the ledger's log to the owner's state: the ledger, the due
+ * times, the attempts that ended and the webhooks that were deleted.
  */
 import {
   applyRecord,
@@ -18,7 +18,7 @@ import { landFlight } from './flights.ts'
 import type { ShardWork } from './shard-work.ts'
 import { dropIfDeleted } from './webhook-changes.ts'
 
-/** A webhook's dead deliveries are kept up to this many; the oldest go, some at a time. */
+/** Most dead deliveries stored per webhook; beyond it the oldest are deleted, several at a time. */
 const mostDead = 1_000
 const deadAtOnce = 100
 
@@ -34,7 +34,7 @@ export function foldRecord(work: ShardWork, record: LedgerRecord): void {
       landFlight(work, record.webhook, record.slot)
       scheduler.unschedule(record.slot)
       applyRecord(ledger, record)
-      // asked for again while it was being sent: the attempt's own record comes
+      // replayed while an attempt was under way: the attempt's own record follows
       if (!hasMark(ledger, record.slot, slotMarks.active)) scheduler.schedule(record.slot)
       return
     case 'done':

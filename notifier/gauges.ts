@@ -9,7 +9,7 @@ type Watched = {
   readonly book: WebhookBook
 }
 
-/** What an operator sees of the shards of this process at any time. */
+/** What an operator sees of this process's shards at any time. */
 export function openGauges(
   { gauge }: Pick<NotifierMetrics, 'gauge'>,
   { shards, limits, book }: Watched,
@@ -21,13 +21,13 @@ export function openGauges(
     'How long the oldest delivery that could be sent has been due: the alarm',
     () => Math.max(0, ...shards().map((shard) => shard.oldestDueMs())) / 1_000,
   )
-  gauge('airproof_webhook_in_breaker', 'Endpoints left alone after failures', () =>
+  gauge('airproof_webhook_in_breaker', 'Endpoints paused after failures', () =>
     sum((shard) => shard.inBreaker()),
   )
   gauge('airproof_webhook_pending', 'Deliveries that wait for an attempt', () =>
     sum((shard) => shard.counts().pending),
   )
-  gauge('airproof_webhook_dead', 'Deliveries given up and kept for a replay', () =>
+  gauge('airproof_webhook_dead', 'Deliveries given up and stored for a replay', () =>
     sum((shard) => shard.counts().dead),
   )
   gauge('airproof_webhook_in_flight', 'Attempts under way', limits.inFlight)

@@ -1,15 +1,15 @@
 /**
- * What all shards of a process share: how many attempts may be under way. Half of the places are
- * for endpoints that have answered lately, so that ones that hang cannot take them all.
+ * Limits that all shards of a process share: how many attempts may be under way. Half of the places
+ * are for endpoints that have answered lately, so that endpoints that hang cannot take them all.
  */
 
 export type Limits = {
-  /** Takes a place, or says which limit stands in the way. */
+  /** Takes a place, or returns the limit that was reached. */
   readonly take: (account: string, isProven: boolean) => LimitVerdict
   readonly give: (account: string, isProven: boolean) => void
-  /** Results that wait for their commit; at 64 no attempt is begun. */
+  /** Results that wait for their commit; at 64 no attempt is started. */
   readonly resultsWaiting: (more: number) => void
-  /** Called when a place of the account, or any place, has come free. */
+  /** Called when a place of the account, or any place, is free. */
   readonly onFree: (listener: (account: string | undefined) => void) => () => void
   readonly inFlight: () => number
 }
@@ -37,7 +37,7 @@ export function createLimits(numbers: LimitNumbers = limitNumbers): Limits {
   let unproven = 0
   let uncommitted = 0
 
-  const tell = (account: string | undefined): void => {
+  const notify = (account: string | undefined): void => {
     for (const listener of listeners) listener(account)
   }
 
@@ -59,12 +59,12 @@ export function createLimits(numbers: LimitNumbers = limitNumbers): Limits {
       else byAccount.delete(account)
       total--
       if (!isProven) unproven--
-      tell(account)
+      notify(account)
     },
     resultsWaiting: (more) => {
       const before = uncommitted
       uncommitted += more
-      if (before >= numbers.uncommitted && uncommitted < numbers.uncommitted) tell(undefined)
+      if (before >= numbers.uncommitted && uncommitted < numbers.uncommitted) notify(undefined)
     },
     onFree: (listener) => {
       listeners.add(listener)

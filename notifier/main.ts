@@ -1,4 +1,4 @@
-/** The notifier: shards of deliveries, shared with other processes of its kind by lease. */
+/** The notifier: owns shards of deliveries, which processes share by lease. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kvm } from '@nats-io/kv'
 import { openMetrics } from '../runtime/metrics.ts'
@@ -18,15 +18,15 @@ import { openContext } from './open-context.ts'
 import { openShardLeases } from './shard-leases.ts'
 import { createShards, type Shards } from './shards.ts'
 
-/** A process has 10 s to stop; connections are closed in what is left. */
+/** A process has 10 s to stop; connections are closed in the time that is left. */
 const orderlyMs = 8_000
-const tellNeededMs = 10_000
+const reportNeededMs = 10_000
 
 export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readNotifierConfig({ env, flags })
   const failed = Promise.withResolvers<never>()
-  // it is waited for below; a failure before that must not count as unhandled
+  // awaited below; a failure before that must not count as unhandled
   failed.promise.catch(() => undefined)
   const ending = new AbortController()
   const pause = (ms: number, until = ending.signal): Promise<void> =>
@@ -41,7 +41,11 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop
   const kv = await new Kvm(nc).open(buckets.leases)
   const { idPrefix } = config
   const shared = { nc, settings, idPrefix, instance, box, leases: kv, registry, opened }
-  const working = { stop: ending.signal, onFatal: failed.reject, onNeeds: () => void needs.tell() }
+  const working = {
+    stop: ending.signal,
+    onFatal: failed.reject,
+    onNeeds: () => void needs.report(),
+  }
   const context = await openContext({ ...shared, ...working, pause, logger })
   const shards: Shards = createShards(context, logger)
   const needs = openNeeds(await new Kvm(nc).open(buckets.system), shards.all, logger)
@@ -53,7 +57,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop
   const repeat = async (ms: number, task: () => Promise<void>): Promise<void> => {
     for (; !either.aborted; await pause(ms, either)) await task()
   }
-  const background = [repeat(leaseRoundMs, leases.round), repeat(tellNeededMs, needs.tell)]
+  const background = [repeat(leaseRoundMs, leases.round), repeat(reportNeededMs, needs.report)]
   const ready = [
     { name: 'shards', check: shards.assertWorking },
     { name: 'nats', check: async () => void (await nc.rtt()) },
@@ -61,11 +65,11 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log: logger, stop
   opened.use(await openAdmin({ ...config.admin, metrics: registry, ready }))
   try {
     await Promise.race([stopped(stop), failed.promise])
-    // in order: no new attempts, write down how those under way ended, then let go of everything
+    // in order: start no attempts, write how those under way ended, then close everything
     const letGo = shards.giveAll().then(leases.releaseAll)
     await Promise.race([letGo, sleep(orderlyMs, undefined, { ref: false })])
   } finally {
-    // what is not written down is tried again, by us or by the shard's next owner
+    // a result that was not written is tried again, by us or by the shard's next owner
     ending.abort()
     await Promise.allSettled([...background, shards.giveAll()])
   }

@@ -3,20 +3,22 @@ import { counterIn, gaugeIn } from '../runtime/metrics.ts'
 
 export type NotifierMetrics = ReturnType<typeof notifierMetrics>
 
-/** What an operator watches of a notifier process. The age of the oldest due delivery is the alarm. */
+/**
+ * What an operator watches of a notifier process. The age of the oldest due delivery is the alarm.
+ */
 export function notifierMetrics(registry: Registry) {
   const registers = [registry]
   const counter = counterIn(registry)
   return {
     attempts: counter(
       'airproof_webhook_attempts_total',
-      'Attempts by what became of the delivery: delivered, retry, dead, disabled, cancelled',
+      'Attempts by their outcome: delivered, retry, dead, disabled, cancelled',
       'outcome',
     ),
     errors: counter('airproof_webhook_errors_total', 'Attempts that failed, by reason', 'reason'),
     created: counter(
       'airproof_webhook_deliveries_total',
-      'Deliveries begun, by kind of event',
+      'Deliveries created, by kind of event',
       'event',
     ),
     gone: counter(
@@ -25,17 +27,17 @@ export function notifierMetrics(registry: Registry) {
     ),
     behind: counter(
       'airproof_webhook_behind_total',
-      'Times that more than 20,000 deliveries waited for one endpoint',
+      'Times that an endpoint reached its limit of waiting deliveries',
     ),
     disabled: counter('airproof_webhook_disabled_total', 'Webhooks disabled, by reason', 'reason'),
     warnings: counter(
       'airproof_webhook_warnings_total',
-      'Owners to be told that their endpoint keeps failing',
+      'Warnings to owners that their endpoint keeps failing',
     ),
     natsRetries: counter('airproof_nats_retries_total', 'Publishes that were tried again'),
     latency: new Histogram({
       name: 'airproof_webhook_first_attempt_seconds',
-      help: 'From the storing of an event to the end of the first attempt, where it delivered',
+      help: 'From storing an event to the end of its first attempt, if that succeeded',
       buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 60],
       registers,
     }),

@@ -1,6 +1,7 @@
 /**
- * Tells the anchor what of READINGS the shards still need (`needed.notifier.<shard>` in bucket
- * `system`, read by `anchor/trim.ts`). What was told holds on while no process has the shard.
+ * Reports to the anchor which messages of READINGS the shards still need
+ * (`needed.notifier.<shard>` in bucket `system`, read by `anchor/trim.ts`). A report stays in force
+ * while no process owns the shard.
  */
 import type { KV } from '@nats-io/kv'
 import type { Logger } from '../runtime/log.ts'
@@ -8,32 +9,32 @@ import { neededByShard } from '../schemas/system-keys.ts'
 import type { Shard } from './shard.ts'
 
 export type Needs = {
-  /** Tells what has changed. Never rejects: what was not taken is told the next time. */
-  readonly tell: () => Promise<void>
+  /** Reports what has changed. Never rejects: a report that failed is sent with the next one. */
+  readonly report: () => Promise<void>
 }
 
 export function openNeeds(system: KV, shards: () => readonly Shard[], log: Logger): Needs {
-  /** By the owner, not the number: another process may have told of a shard that we had before. */
-  const told = new WeakMap<Shard, string>()
-  let telling: Promise<void> = Promise.resolve()
+  /** By shard object, not number: another process may have reported for a shard we owned before. */
+  const reported = new WeakMap<Shard, string>()
+  let reporting: Promise<void> = Promise.resolve()
 
-  const tellOf = async (owner: Shard): Promise<void> => {
+  const reportOf = async (owner: Shard): Promise<void> => {
     const text = JSON.stringify({ readings: owner.neededReadings() ?? null })
-    if (told.get(owner) === text) return
+    if (reported.get(owner) === text) return
     await system.put(neededByShard(owner.shard), text)
-    told.set(owner, text)
+    reported.set(owner, text)
   }
-  const tellAll = async (): Promise<void> => {
+  const reportAll = async (): Promise<void> => {
     try {
-      for (const owner of shards()) await tellOf(owner)
+      for (const owner of shards()) await reportOf(owner)
     } catch (error) {
-      log.debug({ err: error }, 'what of READINGS is needed was not told')
+      log.debug({ err: error }, 'could not report which messages of READINGS are needed')
     }
   }
   return {
-    tell: () => {
-      telling = telling.then(tellAll)
-      return telling
+    report: () => {
+      reporting = reporting.then(reportAll)
+      return reporting
     },
   }
 }

@@ -15,7 +15,6 @@ import { parseAnySensor } from '../schemas/devices/registered-sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { shardLease } from '../schemas/system-keys.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
-import { steadyClock } from './clock.ts'
 import type { NotifierConfig } from './config.ts'
 import { createLimits } from './limits.ts'
 import { notifierMetrics } from './metrics.ts'
@@ -25,6 +24,7 @@ import { attemptsLog } from './send/attempts-log.ts'
 import { openSender } from './send/send.ts'
 import type { ShardContext } from './shard-work.ts'
 import { openSources } from './sources/open-sources.ts'
+import { steadyClock } from './steady-clock.ts'
 import { openWebhookBook, parsePremium } from './webhook-book.ts'
 
 type Options = Pick<ShardContext, 'pause' | 'stop' | 'onFatal' | 'onNeeds' | 'logger'> & {
@@ -40,8 +40,8 @@ type Options = Pick<ShardContext, 'pause' | 'stop' | 'onFatal' | 'onNeeds' | 'lo
 }
 
 export async function openContext(options: Options): Promise<ShardContext> {
-  const { nc, settings, instance, box, leases, registry, opened, ...given } = options
-  const { logger, stop } = given
+  const { nc, settings, instance, box, leases, registry, opened, ...shared } = options
+  const { logger, stop } = shared
   const metrics = notifierMetrics(registry)
   const rules = sensorIdRules(options.idPrefix)
   const parseSensor = (value: unknown) => parseAnySensor(value, rules)
@@ -53,13 +53,13 @@ export async function openContext(options: Options): Promise<ShardContext> {
   const sendMail = ownerMails(openMailQueue(nc, box, countDropped(registry)), logger, stop)
   const isTaken = heldByAnother(leases, instance.id)
   return {
-    ...given,
+    ...shared,
     ...reportEndpoints({ webhooks: webhooks.kv, sendMail, metrics, logger }),
     nc,
     js: jetstream(nc),
     onRetry: (error) => {
       metrics.natsRetries.inc()
-      logger.debug({ err: error }, 'NATS did not take a message: trying again')
+      logger.debug({ err: error }, 'NATS did not accept a message: trying again')
     },
     worker: instance.worker,
     limits: createLimits(),

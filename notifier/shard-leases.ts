@@ -37,10 +37,11 @@ export const openShardLeases = ({
     shared: Array.from({ length: shardCount }, (_, shard) => shardLease(shard)),
     single: [],
     onHeld: (name) => {
-      // a round that was under way when we began to end may still bring one
+      // a round that was under way when the shutdown started may still take one
       if (!ending.aborted) shards.take(shardOfTask(name))
     },
     onRelease: (name) => shards.give(shardOfTask(name)),
-    onLost: (name) => onLost(new TryAgain(`${name} is another process's now: starting again`)),
+    onLost: (name) =>
+      onLost(new TryAgain(`${name} is owned by another process now: starting again`)),
     onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
   })

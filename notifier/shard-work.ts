@@ -1,4 +1,4 @@
-/** What the owner of a shard works with: its parts share this, and each has a file of its own. */
+/** What the owner of a shard works with: its parts share this, and each has its own file. */
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import type { Ledger } from '../core/delivery/ledger.ts'
 import type { WebhookNumber } from '../core/delivery/webhook-id.ts'
@@ -16,20 +16,20 @@ export type ShardContext = WalContext &
   DelivererContext & {
     readonly worker: string
     readonly limits: Limits
-    /** Of one endpoint. */
+    /** Per endpoint. */
     readonly rate: RateLimit
     readonly mostWaiting: number
     readonly logger: Logger
     /** A clock that never goes back, ms since the epoch, not before `leastMs`. */
     readonly clock: (leastMs: number) => () => number
     readonly onFatal: (error: unknown) => void
-    /** Another process owns it now, by the leases. */
+    /** Another process owns it now, according to the leases. */
     readonly isTaken: (shard: number) => Promise<boolean>
-    /** A shard needs other messages of READINGS than it did. */
+    /** The shard's oldest needed message of READINGS has changed. */
     readonly onNeeds: () => void
   }
 
-/** The ledger in memory, and the log that it is the fold of. */
+/** The ledger in memory, and the log that it is folded from. */
 export type ShardLedger = {
   readonly ledger: Ledger
   readonly wal: Wal
@@ -44,8 +44,8 @@ export type ShardWork = ShardLedger & {
   readonly catchUp: CatchUp
   readonly scheduler: Scheduler
   readonly deliver: Deliverer
-  /** Deleted webhooks of which a record says so that is not folded yet. */
+  /** Deleted webhooks whose record of deletion is not folded yet. */
   readonly dropping: Set<WebhookNumber>
-  /** Aborted when the shard is given up: no new attempts. */
+  /** Aborted when the shard is given up: no attempt starts after it. */
   readonly stop: AbortSignal
 }

@@ -11,7 +11,7 @@ import { type Cursors, mapSources, sourceNames } from '../core/delivery/delivery
 import { wheelTickMs } from '../core/delivery/due-wheel.ts'
 import { slotStates, stateOf } from '../core/delivery/ledger.ts'
 import { secondMs } from '../core/time.ts'
-import { answerRequests } from './answers.ts'
+import { answerRequests } from './answer-requests.ts'
 import { type Claimed, claimShard } from './claim-shard.ts'
 import { beginFlight, lastFlights } from './flights.ts'
 import { foldRecord } from './fold-records.ts'
@@ -27,12 +27,14 @@ import { dropIfDeleted, takeChange } from './webhook-changes.ts'
 
 export type Shard = {
   readonly shard: number
-  /** No new attempts; those under way end or are given up, and how they ended is written. */
+  /** Starts no more attempts; those under way end or are aborted, and their results are written. */
   readonly stop: () => Promise<void>
   readonly oldestDueMs: () => number
   readonly inBreaker: () => number
   readonly counts: () => { readonly pending: number; readonly dead: number }
-  /** The oldest message of READINGS that a delivery of ours, made or to be made, needs. */
+  /**
+   * The oldest message of READINGS that a delivery of this shard, existing or to be made, needs.
+   */
   readonly neededReadings: () => number | undefined
 }
 
@@ -81,7 +83,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
   }
 }
 
-/** As written; one that was begun and is not written yet as it began. */
+/** The cursor as written; for a source that has just started, the cursor it started from. */
 function durableCursors({ wal, matcher }: ShardWork): Cursors {
   const { cursors } = wal.position()
   return mapSources((source) => cursors[source] ?? matcher.cursor(source))
@@ -130,7 +132,7 @@ function setUp(context: ShardContext, shard: number, claimed: Claimed, stop: Abo
   return work
 }
 
-/** What the ledger holds is taken up where the owner before left it. */
+/** Resumes the ledger's deliveries where the previous owner left them. */
 function takeUp(work: ShardWork): void {
   const { ledger, scheduler, catchUp } = work
   for (let slot = 0; slot < ledger.top; slot++)
@@ -156,7 +158,7 @@ function follow(
     onOlder: (source, cursor, resumedAfter) =>
       logger.error(
         { shard, source, matched: cursor, resumedAfter },
-        'a stream has come back older: what came into it since is delivered, what it lost is not',
+        'a stream has come back older: its new events are delivered, those it lost are not',
       ),
     onBegun: () => {
       wal.writeCursors()
@@ -202,6 +204,6 @@ function answer(work: ShardWork, oldestDueMs: () => number): Disposable {
       oldest_due_seconds: Math.round(oldestDueMs() / secondMs),
     }),
     isInFlight: ({ webhook, slot }) => scheduler.endpointOf(webhook).inFlight.has(slot),
-    onFailure: (error) => context.logger.warn({ err: error, shard }, 'a question was not answered'),
+    onFailure: (error) => context.logger.warn({ err: error, shard }, 'a request was not answered'),
   })
 }

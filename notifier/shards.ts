@@ -1,4 +1,4 @@
-/** The shards this process owns, as the leases come and go. */
+/** The shards this process owns, as leases are taken and lost. */
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import { type Shard, startShard } from './shard.ts'
@@ -10,7 +10,7 @@ export type Shards = {
   readonly take: (shard: number) => void
   readonly give: (shard: number) => Promise<void>
   readonly giveAll: () => Promise<void>
-  /** @throws Error where one that was taken is not at work yet */
+  /** @throws Error if a shard that was taken is not at work yet */
   readonly assertWorking: () => void
   readonly all: () => readonly Shard[]
 }
@@ -19,7 +19,7 @@ export function createShards(context: ShardContext, logger: Logger): Shards {
   const starting = new Map<number, Promise<Shard>>()
   const working = new Map<number, Shard>()
 
-  /** A server that is away or slow is no reason to end; a log with a hole is. */
+  /** A server that is away or slow is not a reason to exit; a log with a gap is. */
   const untilStarted = async (shard: number): Promise<Shard> => {
     for (;;) {
       try {
@@ -39,7 +39,7 @@ export function createShards(context: ShardContext, logger: Logger): Shards {
     const owner = await start.catch(() => undefined)
     working.delete(shard)
     await owner?.stop()
-    logger.debug({ shard }, 'shard given free')
+    logger.debug({ shard }, 'shard released')
   }
 
   return {

@@ -25,20 +25,20 @@ export type BookEntry = {
   readonly account: string
   /** Sent to: neither paused nor disabled, and its account is premium. */
   readonly isOpen: boolean
-  /** Events stored before are none of its business. */
+  /** Events stored before this time are not delivered to it. */
   readonly createdMs: number
-  /** Since when it may have asked for what it asks for now. */
+  /** Since when it may have had its present filters. */
   readonly updatedMs: number
 }
 
 export type WebhookBook = Disposable & {
   readonly get: (number: WebhookNumber) => BookEntry | undefined
-  /** Deleted; one whose entry cannot be read is not, and waits closed until it can. */
+  /** Deleted. A webhook with an unreadable entry is not: it stays closed until it can be read. */
   readonly isGone: (number: WebhookNumber) => boolean
   readonly index: (shard: number) => WebhookIndex
-  /** @throws MustAct where the secret does not open with our key */
+  /** @throws MustAct if the secret does not open with our key */
   readonly secretsOf: (entry: BookEntry, nowMs: number) => SecretsInForce
-  /** Called after the book holds the change; the entry before it comes along. */
+  /** Called after the book holds the change, with the entry before it. */
   readonly onChange: (
     listener: (number: WebhookNumber, before: BookEntry | undefined) => void,
   ) => () => void
@@ -46,7 +46,7 @@ export type WebhookBook = Disposable & {
   readonly entries: () => IterableIterator<BookEntry>
 }
 
-/** Of bucket `accounts`, the premium ones: a webhook of any other is held as if it were paused. */
+/** The premium accounts of bucket `accounts`: webhooks of all others are held as if paused. */
 export type PremiumAccounts = Pick<WatchedBucket<true>, 'get' | 'entries' | 'onChange'>
 
 export const parsePremium = (value: unknown): true | undefined =>
@@ -99,15 +99,15 @@ export function openWebhookBook(
   })
 
   const open = (webhook: Webhook) => {
-    const found = opened.get(webhook)
-    if (found !== undefined) return found
+    const secrets = opened.get(webhook)
+    if (secrets !== undefined) return secrets
     const { current, previous } = webhook.secrets
-    const made = {
+    const created = {
       current: box.open(current, webhook.id),
       ...(previous === undefined ? {} : { previous: box.open(previous.sealed, webhook.id) }),
     }
-    opened.set(webhook, made)
-    return made
+    opened.set(webhook, created)
+    return created
   }
 
   return {
@@ -117,7 +117,8 @@ export function openWebhookBook(
     secretsOf: ({ webhook }, nowMs) => {
       const { current, previous } = open(webhook)
       const until = webhook.secrets.previous?.until
-      // during a rotation receivers still know the former one, so that signs under the usual name
+      // during a rotation receivers still know the previous secret, so it signs under the usual
+      // name
       if (previous === undefined || until === undefined || nowMs >= msOf(until))
         return { secret: current }
       return { secret: previous, next: current }
@@ -144,7 +145,7 @@ const entryOf = (number: WebhookNumber, webhook: Webhook, isPremium: boolean): B
   updatedMs: msOf(webhook.updated_at),
 })
 
-/** A time that is none counts as the beginning of time: rather an event too many. */
+/** A text that is not a time counts as 0: better an event too many than one too few. */
 function msOf(text: string): number {
   const verdict = parseIso(text)
   return 'timeMs' in verdict ? verdict.timeMs : 0
@@ -156,18 +157,20 @@ export function subscriptionOf(number: WebhookNumber, webhook: Webhook): Subscri
   return { number, events, sensor, area, threshold: threshold ?? defaultAqiThreshold }
 }
 
-/** An index of one: what an event says to this webhook alone. */
+/** An index of one webhook: matches events against only this one. */
 export function indexOfOne(subscription: Subscription): WebhookIndex {
   const index = createWebhookIndex()
   index.put(subscription)
   return index
 }
 
-/** The sources that bring what the webhook waits for. */
+/** The sources of the events that the webhook subscribes to. */
 export const sourcesOf = ({ events }: Pick<Webhook, 'events'>): ReadonlySet<SourceName> =>
   new Set(events.map(sourceOf))
 
-/** Since when a webhook of the shard may want the source, ms since the epoch; Infinity: none does. */
+/**
+ * Since when a webhook of the shard may want the source, ms since the epoch; Infinity: none does.
+ */
 export function wantedSinceMs(book: WebhookBook, shard: number, source: SourceName): number {
   const since = [...book.entries()]
     .filter(({ number }) => shardOf(number) === shard)

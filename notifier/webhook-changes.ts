@@ -1,4 +1,4 @@
-/** What a change of a webhook means for what waits for it. */
+/** Applies a change of a webhook to the deliveries that wait for it. */
 import { shardOf, type WebhookNumber } from '../core/delivery/webhook-id.ts'
 import type { ShardWork } from './shard-work.ts'
 
@@ -16,7 +16,7 @@ export function takeChange(work: ShardWork, webhook: WebhookNumber): void {
   dropIfDeleted(work, webhook)
 }
 
-/** One record frees all that waits for a deleted webhook, once nothing of it is under way. */
+/** One record frees everything that waits for a deleted webhook, once no attempt is under way. */
 export function dropIfDeleted(
   { context, scheduler, wal, dropping, stop }: ShardWork,
   webhook: WebhookNumber,

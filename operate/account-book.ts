@@ -1,4 +1,4 @@
-/** Accounts and API keys: made, found and changed, whoever asks for it. */
+/** Accounts and API keys: created, found and changed, for commands and for the dashboard. */
 import { createHash, randomBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { type KV, Kvm } from '@nats-io/kv'
@@ -24,7 +24,7 @@ export type AccountBook = {
   readonly keys: KV
 }
 
-/** Fails at once where the buckets are not there yet. */
+/** Rejects at once if the buckets do not exist yet. */
 export async function openAccountBook(nc: NatsConnection): Promise<AccountBook> {
   const kvm = new Kvm(nc)
   const open = async (name: string): Promise<KV> => {
@@ -41,9 +41,9 @@ export async function openAccountBook(nc: NatsConnection): Promise<AccountBook> 
 }
 
 /**
- * One spelling for an address, however it was typed: characters that look alike by design are one
- * (NFKC), and so are capitals; the domain is as DNS has it. Mail goes to this spelling, never to
- * what was typed. @throws WrongUsage where it is none
+ * One spelling per address, however it was typed: characters that look alike by design are unified
+ * (NFKC), capitals become lower case, and the domain is as in DNS. Mail goes to this spelling,
+ * never to the typed one. @throws WrongUsage if it is not an address
  */
 export function normaliseEmail(text: string): string {
   const folded = text.trim().normalize('NFKC').toLowerCase().normalize('NFKC')
@@ -53,7 +53,7 @@ export function normaliseEmail(text: string): string {
     /^[^\s\p{C}<>()[\]\\,;:"]+$/u.test(local) &&
     domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
     local.length + domain.length < 254
-  if (!isFit) throw new WrongUsage(`"${text}" is no e-mail address`)
+  if (!isFit) throw new WrongUsage(`"${text}" is not an e-mail address`)
   return `${local}@${domain}`
 }
 
@@ -68,14 +68,14 @@ export type NewAccount = {
   readonly tier: Account['tier']
   readonly nowMs: number
   readonly organization?: string
-  /** Whoever made it has shown that the address is theirs. */
+  /** The account's owner has shown that the address is theirs. */
   readonly isConfirmed?: boolean
 }
 
 /**
- * The address is taken by creating its entry; whoever finds one without an account (its maker was
- * killed) makes that very account, so an address never has two.
- * @throws MustAct where the address has an account  @throws WrongUsage
+ * The address is taken by creating its entry; a process that finds an entry without an account (its
+ * creator was killed) creates that very account, so an address never has two.
+ * @throws MustAct if the address has an account already  @throws WrongUsage
  */
 export async function createAccount(
   { accounts, emails }: AccountBook,
@@ -101,9 +101,9 @@ export async function createAccount(
 /** @returns the id of the account that the address belongs to */
 async function takeAddress(emails: KV, email: string, id: string): Promise<string> {
   if (await tryCreate(emails, emailKey(email), id)) return id
-  const found = await emails.get(emailKey(email))
-  if (found?.operation !== 'PUT') throw new TryAgain(`${email} is being removed: try again`)
-  const owner = jsonOf(found)
+  const entry = await emails.get(emailKey(email))
+  if (entry?.operation !== 'PUT') throw new TryAgain(`${email} is being removed: try again`)
+  const owner = jsonOf(entry)
   if (typeof owner === 'string') return owner
   throw new MustAct(`the entry of ${email} in bucket emails cannot be read: \`airproof doctor\``)
 }
@@ -111,7 +111,7 @@ async function takeAddress(emails: KV, email: string, id: string): Promise<strin
 const tryCreate = async (kv: KV, key: string, value: unknown): Promise<boolean> =>
   (await unlessOvertaken(kv.create(key, JSON.stringify(value)))) !== 'overtaken'
 
-/** @param idOrEmail of the account, undefined where there is none */
+/** @param idOrEmail of the account @returns undefined if there is none */
 export async function findAccount(
   { accounts, emails }: AccountBook,
   idOrEmail: string,
@@ -145,22 +145,22 @@ export const changeAccount = async (
   }))
 
 async function changeValue<T>(kv: KV, key: string, change: (value: T) => T): Promise<T> {
-  const gone = new MustAct(`${key} is gone`)
+  const missing = new MustAct(`${key} does not exist any more`)
   const changed = await changeEntry<T>(kv, key, (read) => {
     const value = checkedEntry<T>(read)
-    if (value === undefined) throw gone
+    if (value === undefined) throw missing
     return change(value)
   })
-  if (changed === undefined) throw gone
+  if (changed === undefined) throw missing
   return changed
 }
 
 /**
- * Gives an account another address: the new one is taken before the old one is free. Called again
- * after a crash it does the rest.
+ * Gives an account another address: the new one is taken before the old one is freed. Called again
+ * after a crash, it completes the move.
  * @param from what the account's address must be  @param to both normalised
- * @returns false where the new address is another account's, the account's own is not `from`, or it
- * was deleted
+ * @returns false if the new address is another account's, the account's own is not `from`, or the
+ * account was deleted
  */
 export async function moveAddress(
   { accounts, emails }: AccountBook,
@@ -174,7 +174,7 @@ export async function moveAddress(
       account.email === from ? { ...account, email: to } : account,
     ),
   )
-  // the address must not stay taken by an account that does not have it, or is deleted
+  // the address must not stay taken by an account that does not have it, or was deleted
   if (moved?.email !== to) {
     await emails.delete(emailKey(to))
     return false
@@ -194,7 +194,7 @@ async function unlessGone<T>(change: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Frees its address; what else belongs to it is the caller's to remove. */
+/** Frees its address; the caller removes everything else that belongs to it. */
 export async function removeAccount(
   { accounts, emails }: AccountBook,
   account: Account,
@@ -216,11 +216,11 @@ export type MadeKey = { readonly key: string; readonly record: KeyRecord }
 export type NewKey = { readonly account: string; readonly name: string; readonly nowMs: number }
 
 const longestKeyName = 100
-export const keyNameExpected = `a text of 1 to ${longestKeyName} characters on one line that can be seen and turn no writing around`
+export const keyNameExpected = `a text of 1 to ${longestKeyName} visible characters on one line, none of which changes the direction of text`
 export const isKeyName = (name: string): boolean =>
   name.length <= longestKeyName && isPlainName(name)
 
-/** The key is in the answer and nowhere else: what is kept is its hash. @throws WrongUsage */
+/** The key is only in the return value; its hash is stored. @throws WrongUsage */
 export async function createKey(
   { keys }: AccountBook,
   { account, name, nowMs }: NewKey,
@@ -239,7 +239,7 @@ export async function createKey(
   return { key, record }
 }
 
-/** undefined: the key was never made here, or is no more. */
+/** undefined: the key was never created here, or does not exist any more. */
 export const findKey = ({ keys }: AccountBook, key: string): Promise<KeyRecord | undefined> =>
   valueOf<KeyRecord>(keys, hashOfKey(key))
 
@@ -253,8 +253,8 @@ export async function listKeys({ nc }: AccountBook, account?: string): Promise<K
 }
 
 /**
- * Dead everywhere within a second; revoked twice, the first time counts.
- * @param idOrKey the key's public id, which is looked for among all, or the key itself
+ * Invalid everywhere within a second; if it is revoked twice, the first time counts.
+ * @param idOrKey the key's public id, which is searched among all keys, or the key itself
  * @throws MustAct
  */
 export async function revokeKey(
@@ -270,7 +270,7 @@ export async function revokeKey(
   return await revokeKeyOfHash(book, name, nowMs)
 }
 
-/** The same, where the key's hash is known. @throws MustAct */
+/** The same, if the key's hash is known. @throws MustAct */
 export const revokeKeyOfHash = (
   { keys }: AccountBook,
   hash: string,
@@ -285,6 +285,6 @@ const byAge = (a: { created_at: string }, b: { created_at: string }): number =>
   a.created_at < b.created_at ? -1 : 1
 
 async function allOf<T>(nc: NatsConnection, bucket: string): Promise<[string, T][]> {
-  await using found = await watchChecked<T>(nc, bucket)
-  return [...found.entries()]
+  await using entries = await watchChecked<T>(nc, bucket)
+  return [...entries.entries()]
 }

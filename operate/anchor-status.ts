@@ -1,4 +1,4 @@
-/** What is anchored for good, and what is not yet, as the anchor process keeps it. */
+/** What is final on the chain, and what is not yet, as the anchor process records it. */
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -8,22 +8,26 @@ import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   checkedKey,
+  deploymentKey,
   headerKey,
   parseAnchored,
   parseChecked,
+  parseDeployment,
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
 
 export type AnchorStatus = {
-  /** The last batch that a finalized block holds; null: none does. */
+  /** The last batch in a finalized block; null: there is none. */
   readonly last: {
     readonly batch: number
     /** The time of that block. */
     readonly anchored_at: string
   } | null
-  /** Readings accepted and in no such batch. */
+  /** Readings that are accepted, but in no such batch. */
   readonly not_anchored: number
+  /** The chain of the contract in use; null: there is no contract yet. */
+  readonly chain_id: number | null
 }
 
 /** @param accepted readings, ever */
@@ -31,19 +35,26 @@ export async function readAnchorStatus(
   nc: NatsConnection,
   accepted: number,
 ): Promise<AnchorStatus> {
-  const kv = await new Kvm(nc).open(buckets.batches)
-  const checked = await valueOf(kv, checkedKey, parseChecked)
+  const kvm = new Kvm(nc)
+  const kv = await kvm.open(buckets.batches)
+  const [checked, deployment] = await Promise.all([
+    valueOf(kv, checkedKey, parseChecked),
+    valueOf(await kvm.open(buckets.anchoring), deploymentKey, parseDeployment),
+  ])
+  const chain_id = deployment?.chainId ?? null
   const index = checked?.index ?? 0
   const [sealed, anchored] = await Promise.all([
     valueOf(kv, headerKey(index), parseSealed),
     valueOf(kv, anchoredKey(index), parseAnchored),
   ])
   const isKnown = sealed !== undefined && anchored?.status === 'final'
-  if (!isKnown || anchored.blockTimeS === null) return { last: null, not_anchored: accepted }
+  if (!isKnown || anchored.blockTimeS === null)
+    return { last: null, not_anchored: accepted, chain_id }
   const held = sealed.header.nLast.reduce((total, n) => total + n, 0)
   return {
     last: { batch: index, anchored_at: formatIso(anchored.blockTimeS * secondMs) },
     not_anchored: Math.max(0, accepted - held),
+    chain_id,
   }
 }
 

@@ -1,4 +1,4 @@
-/** LoRaWAN applications: made, given a new secret, taken away, whoever asks for it. */
+/** LoRaWAN applications: created, given a new secret, removed. */
 
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -17,7 +17,7 @@ import { hashOfSecret, newSecret } from './sensor-credentials.ts'
 
 type NewApplication = Pick<Application, 'id' | 'kind' | 'fields' | 'devices'>
 
-/** Fails at once where the bucket is not there yet. */
+/** Rejects at once if the bucket does not exist yet. */
 export async function openApplications(nc: NatsConnection): Promise<KV> {
   const kv = await new Kvm(nc).open(buckets.applications)
   await kv.status()
@@ -25,8 +25,8 @@ export async function openApplications(nc: NatsConnection): Promise<KV> {
 }
 
 /**
- * Durable when resolved. @returns its secret, which is kept nowhere
- * @throws WrongUsage not valid  @throws MustAct it is there already
+ * Durable when resolved. @returns its secret, which is not stored
+ * @throws WrongUsage not valid  @throws MustAct it exists already
  */
 export async function createApplication(
   kv: KV,
@@ -49,7 +49,11 @@ export async function createApplication(
   return secret
 }
 
-/** @param overlapMs how long the secret before stays good @returns the new one @throws MustAct */
+/**
+ * @param overlapMs how long the previous secret stays valid
+ * @returns the new one
+ * @throws MustAct
+ */
 export async function renewApplication(
   kv: KV,
   id: string,
@@ -71,7 +75,7 @@ export async function renewApplication(
   return secret
 }
 
-/** Its secret is dead within a second; readings stay. @throws MustAct there is none */
+/** Its secret is invalid within a second; readings stay. @throws MustAct there is none */
 export async function removeApplication(kv: KV, id: string): Promise<void> {
   const read = await kv.get(id)
   inUse(id, read)
@@ -81,14 +85,14 @@ export async function removeApplication(kv: KV, id: string): Promise<void> {
 /** By id. */
 export async function listApplications(nc: NatsConnection): Promise<Application[]> {
   await using bucket = await watchBucket(nc, buckets.applications, parseApplication)
-  return [...bucket.entries()].map(([, one]) => one).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return [...bucket.entries()]
+    .map(([, application]) => application)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** @throws MustAct */
 function inUse(id: string, read: KvEntry | null): Application {
   const application = parseApplication(jsonOf(read), id)
   if (application !== undefined) return application
-  throw new MustAct(
-    `there is no application ${id}: \`airproof applications list\` shows those there are`,
-  )
+  throw new MustAct(`there is no application ${id}: \`airproof applications list\` shows them`)
 }

@@ -1,10 +1,10 @@
 /**
- * Raises the format level of an instance once every process that runs knows the newest one. A
- * process of 0.1 reports no level; it is seen by what it does: its lease, or, where it has none, the
+ * Raises the format level of an instance once every running process knows the newest one. A process
+ * of 0.1 reports no level; it is recognised by what it does: its lease, or, if it has none, the
  * bucket that only its kind watches.
  *
- * Killed at any step, the next call goes on: the entry `partitions` keeps 0.1 from starting before
- * the level is written, and processes write by the level alone.
+ * If it is killed at any step, the next call continues: the entry `partitions` keeps 0.1 from
+ * starting before the level is written, and processes write only by the level.
  */
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
@@ -21,7 +21,7 @@ import { alivePrefixes, levelPrefix, systemKeys } from '../schemas/system-keys.t
 export type LiveProcess = {
   /** `pipeline`, `api`, … */
   readonly name: string
-  /** Its instance; undefined: it is only known that there is one. */
+  /** Its instance; undefined: known only to exist. */
   readonly id: string | undefined
   /** The newest level that it knows; undefined: it reports none, as 0.1 does. */
   readonly level: number | undefined
@@ -35,18 +35,18 @@ export type Upgrade = {
   readonly from: FormatLevel
   readonly to: FormatLevel
   readonly processes: readonly LiveProcess[]
-  /** Those that do not know the newest level: with one of them it stays. */
+  /** The processes that do not know the newest level: while there is one, the level stays. */
   readonly outdated: readonly LiveProcess[]
 }
 
 type Upgrading = {
   /** Resolves after `ms`, or rejects when stopped. */
   readonly pause: (ms: number) => Promise<unknown>
-  /** Only looks. */
+  /** Only checks. */
   readonly isDryRun?: boolean
 }
 
-/** Each live process has renewed its report in this time. */
+/** Each live process renews its report within this time. */
 const renewedWithinMs = 1.5 * leaseRoundMs
 
 /** Idempotent. @throws MustAct the level is newer than this version knows */
@@ -63,7 +63,7 @@ export async function raiseFormatLevel(
     const processes = await liveProcesses(nc, pause)
     const outdated = processes.filter(isOutdated)
     if (isDryRun || outdated.length > 0) return { from, to: from, processes, outdated }
-    // 0.1 does not start from here on; one that did just before is seen by the second look
+    // 0.1 does not start from here on; one that did just before is found by the second check
     await system.put(systemKeys.partitions, partitionsText(newestLevel))
     const late = (await liveProcesses(nc, pause)).filter(isOutdated)
     if (late.length > 0) {
@@ -89,7 +89,7 @@ async function write(system: KV, from: FormatLevel): Promise<boolean> {
 
 type Report = { readonly process: LiveProcess; readonly id: string; readonly isRenewed: boolean }
 
-/** All that run now. A process that was killed counts until its lease ends, 10 s later. */
+/** All running processes. A process that was killed counts until its lease ends, 10 s later. */
 export async function liveProcesses(
   nc: NatsConnection,
   pause: Upgrading['pause'],
@@ -109,7 +109,7 @@ export async function liveProcesses(
     }),
   )
   return [
-    // one that did not renew its report may hang: what it does not know counts
+    // a process that did not renew its report may hang: its level counts as unknown
     ...reports
       .filter(({ process, isRenewed }) => isRenewed || isOutdated(process))
       .map(({ process }) => process),
@@ -127,7 +127,7 @@ const unknownProcess = (name: string, id?: string): LiveProcess => ({
   pid: undefined,
 })
 
-/** They take no lease, and each process of the kind has one watch of the bucket. */
+/** They take no lease, but each process of the kind has one watch of the bucket. */
 const watchedOnlyBy = [
   { name: 'api', bucket: buckets.quota },
   { name: 'dashboard', bucket: buckets.sessions },
@@ -162,11 +162,11 @@ function reportOf(
 }
 
 function parseReport(text: string): Pick<LiveProcess, 'level' | 'version' | 'host' | 'pid'> {
-  const said = fieldsOf(text)
+  const report = fieldsOf(text)
   const number = (name: string): number | undefined =>
-    typeof said[name] === 'number' ? said[name] : undefined
+    typeof report[name] === 'number' ? report[name] : undefined
   const word = (name: string): string | undefined =>
-    typeof said[name] === 'string' ? said[name] : undefined
+    typeof report[name] === 'string' ? report[name] : undefined
   return {
     level: number('level'),
     version: word('version'),

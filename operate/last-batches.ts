@@ -1,4 +1,6 @@
-/** The newest batches and how each stands on the chain, read from what the anchor process keeps. */
+/**
+ * The newest batches and the state of each on the chain, read from the anchor process's records.
+ */
 
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -24,7 +26,7 @@ import { buckets } from '../schemas/subjects.ts'
 
 export type BatchStatus = {
   readonly index: number
-  /** Readings in it; null: its range is decided, its header is not written yet. */
+  /** Readings in it; null: its range is decided, but its header is not written yet. */
   readonly count: number | null
   /** READINGS sequences, both inclusive. */
   readonly first: number
@@ -39,13 +41,13 @@ export type BatchStatus = {
 export type LastBatches = {
   /** The contract in use; null: nothing was ever anchored. */
   readonly deployment: Deployment | null
-  /** The last look at a finalized head of the chain; it holds for every batch up to `index`. */
+  /** The last check of a finalized head of the chain; it holds for every batch up to `index`. */
   readonly checked: { readonly index: number; readonly block: number; readonly at: string } | null
   /** Newest first. */
   readonly batches: readonly BatchStatus[]
 }
 
-/** @param limit so many of the newest */
+/** @param limit how many of the newest */
 export async function readLastBatches(nc: NatsConnection, limit: number): Promise<LastBatches> {
   const kvm = new Kvm(nc)
   const [batches, anchoring] = await Promise.all([
@@ -57,17 +59,17 @@ export async function readLastBatches(nc: NatsConnection, limit: number): Promis
     valueOf(anchoring, deploymentKey, parseDeployment),
     valueOf(batches, checkedKey, parseChecked),
   ])
-  // the open one may just have been closed, so it is looked for too
+  // the open batch may just have been closed, so it is read too
   const newest = open?.index ?? -1
   const indices = Array.from({ length: limit + 1 }, (_, i) => newest - i).filter((i) => i >= 0)
-  const found = await Promise.all(indices.map((index) => readBatch(batches, index)))
+  const records = await Promise.all(indices.map((index) => readBatch(batches, index)))
   return {
     deployment: deployment ?? null,
     checked:
       checked === undefined
         ? null
         : { index: checked.index, block: checked.number, at: formatIso(checked.checkedMs) },
-    batches: found.filter((one) => one !== undefined).slice(0, limit),
+    batches: records.filter((batch) => batch !== undefined).slice(0, limit),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a password is kept: argon2id as a PHC string, 19 MiB, two passes, one lane (OWASP's first
- * choice for it). The work is done off the main thread by Node's pool, so few may run at once.
+ * How a password is stored: argon2id as a PHC string, 19 MiB, two passes, one lane (OWASP's first
+ * choice for it). Node's pool does the work off the main thread, so only a few run at once.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -11,8 +11,8 @@ const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as con
 const saltBytes = 16
 
 /**
- * One spelling for a password, however a keyboard composed it (RFC 8265, OpaqueString): composed
- * characters, plain spaces for exotic ones; nothing is trimmed and no case is changed.
+ * One spelling per password, however a keyboard composed it (RFC 8265, OpaqueString): composed
+ * characters, plain spaces for exotic ones; nothing is trimmed and case is kept.
  */
 export const spellPassword = (text: string): string =>
   text.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC')
@@ -29,12 +29,12 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=
 
 const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]{11,})\$([\w+/]{16,})$/
 
-/** The same work whether or not it is right. @returns false too where `kept` is nothing of ours */
-export async function isPassword(password: string, kept: string): Promise<boolean> {
-  const [, memory, passes, parallelism, salt = '', tag = ''] = phc.exec(kept) ?? []
+/** Takes as long whether or not it is right. @returns false also if `stored` is not such a hash */
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt = '', tag = ''] = phc.exec(stored) ?? []
   const expected = Buffer.from(tag, 'base64')
   if (expected.length === 0) return false
-  const found = await derive('argon2id', {
+  const computed = await derive('argon2id', {
     message: spellPassword(password),
     nonce: Buffer.from(salt, 'base64'),
     memory: Number(memory),
@@ -42,5 +42,5 @@ export async function isPassword(password: string, kept: string): Promise<boolea
     parallelism: Number(parallelism),
     tagLength: expected.length,
   })
-  return timingSafeEqual(found, expected)
+  return timingSafeEqual(computed, expected)
 }

@@ -15,7 +15,7 @@ export type KeptPassword = {
 export const openPasswords = (nc: NatsConnection): Promise<KV> =>
   new Kvm(nc).open(buckets.passwords)
 
-/** @param account may be any text: what is no key has no password */
+/** @param account may be any text: one that is not a valid key has no password */
 export async function readPassword(kv: KV, account: string): Promise<KeptPassword | undefined> {
   const entry = await kv.get(account)
   const phc = jsonOf(entry)
@@ -24,7 +24,7 @@ export async function readPassword(kv: KV, account: string): Promise<KeptPasswor
 }
 
 /**
- * @param former revision of the password whose place it takes; 0: there is none
+ * @param former revision of the password that it replaces; 0: there is none
  * @returns its revision, or undefined if another password was set meanwhile, which stays
  */
 export async function writePassword(
@@ -39,14 +39,14 @@ export async function writePassword(
   return revision === 'overtaken' ? undefined : revision
 }
 
-/** For an account that is made by a command: its password is this one from now on. */
+/** For an account that a command created: its password is this one from now on. */
 export async function ensurePassword(
   nc: NatsConnection,
   account: string,
   password: string,
 ): Promise<void> {
   const kv = await openPasswords(nc)
-  const kept = await readPassword(kv, account)
-  if (kept !== undefined && (await isPassword(password, kept.phc))) return
-  await writePassword(kv, account, await hashPassword(password), kept?.revision ?? 0)
+  const stored = await readPassword(kv, account)
+  if (stored !== undefined && (await isPassword(password, stored.phc))) return
+  await writePassword(kv, account, await hashPassword(password), stored?.revision ?? 0)
 }

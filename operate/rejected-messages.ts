@@ -1,4 +1,4 @@
-/** What the pipeline refused and kept: stream REJECTED, one message a refused item. */
+/** What the pipeline refused, or accepted only in part: stream REJECTED, one message per item. */
 import { randomUUID } from 'node:crypto'
 import {
   AckPolicy,
@@ -29,12 +29,12 @@ export type Rejected = {
   /** `<reason>.<sensor>.<partition>.<raw sequence>.<item>`: the end of its subject. */
   readonly id: string
   readonly reason: string
-  /** The sensor of the subject it came on, which may be unknown. */
+  /** The sensor of the subject it was published on, which may be unknown. */
   readonly sensor: string
   readonly why: string
   /** When the broker stored it. */
   readonly arrived: string
-  /** Bytes of the original; what is kept of it ends at 64 KiB. */
+  /** Bytes of the original; at most 64 KiB of it are stored. */
   readonly length: number
   readonly sha256: string
   /** Its place in REJECTED. */
@@ -42,30 +42,33 @@ export type Rejected = {
 }
 
 export type RejectedFilter = {
-  /** none: any */
+  /** empty: any */
   readonly reasons: readonly string[]
   readonly sensor: string | undefined
 }
 
 const prefix = 'air.rejected.'
 
-/** All that something may be kept for. */
+/** All reasons for which an item is stored. */
 export const rejectedReasons: readonly Refused['reason'][] = [...refusalReasons, 'partial']
 
-/** So long a consumer outlives us that we could not delete. */
-const askedOnceNanos = 5_000_000_000
+/** How long a consumer that we could not delete exists at most. */
+const idleConsumerNanos = 5_000_000_000
 
 /** Reason, sensor (0.1 named none), partition, raw sequence, item. */
 const rejectedPattern = /^air\.rejected\.[a-z_]+(\.[\w-]+)?\.\d+\.\d+\.\d+$/
 
-/** Why a message of REJECTED is not one that we kept there; undefined: it is. @throws NewerFormat */
+/**
+ * Why a message of REJECTED was not written by the pipeline; undefined: it was.
+ * @throws NewerFormat
+ */
 export function rejectedFault(subject: string, headers: MsgHdrs | undefined): string | undefined {
   assertKnownHeader('rejected', headers, subject)
-  if (!rejectedPattern.test(subject)) return 'its subject is not one of ours'
+  if (!rejectedPattern.test(subject)) return 'its subject is not that of a stored item'
   const length = headers?.get(rejectedHeaders.length) ?? ''
   const arrived = headers?.get(rejectedHeaders.arrived) || '0'
   const areNumbers = [length, arrived].every((text) => /^\d{1,13}$/.test(text))
-  return areNumbers ? undefined : 'it does not have the headers of what is kept there'
+  return areNumbers ? undefined : 'it does not have the headers of a stored item'
 }
 
 export function readRejected(seq: number, subject: string, headers: MsgHdrs | undefined): Rejected {
@@ -85,7 +88,7 @@ export function readRejected(seq: number, subject: string, headers: MsgHdrs | un
   }
 }
 
-/** How many are kept of each reason that has any. */
+/** How many are stored per reason, of reasons that have any. */
 export async function countRejected(
   nc: NatsConnection,
 ): Promise<Readonly<Partial<Record<Refused['reason'], number>>>> {
@@ -96,20 +99,20 @@ export async function countRejected(
   return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
-/** A consumer that is asked for nothing but what it would have to deliver. */
+/** A consumer used only to count what it would deliver. */
 async function countOne(manager: JetStreamManager, reason: string): Promise<number> {
   const { name, num_pending: count } = await manager.consumers.add(rejectedStream, {
     filter_subject: `${prefix}${reason}.>`,
     deliver_policy: DeliverPolicy.All,
     ack_policy: AckPolicy.None,
     mem_storage: true,
-    inactive_threshold: askedOnceNanos,
+    inactive_threshold: idleConsumerNanos,
   })
   await manager.consumers.delete(rejectedStream, name)
   return count
 }
 
-/** The newest first. @param limit at most so many */
+/** The newest first. @param limit at most this many */
 export async function listRejected(
   nc: NatsConnection,
   filter: RejectedFilter,
@@ -117,21 +120,21 @@ export async function listRejected(
 ): Promise<Rejected[]> {
   const manager = await jetstreamManager(nc)
   const { state } = await manager.streams.info(rejectedStream)
-  const found: Rejected[] = []
-  // What was asked for may lie far back: look at twice as much each time.
+  const matches: Rejected[] = []
+  // The matches may be far back: read twice as much each time.
   let size = Math.max(500, limit)
   for (let end = state.last_seq; end >= state.first_seq && end > 0; ) {
     const start = Math.max(state.first_seq, end - size + 1)
-    const some = await readSpan(nc, filter, start, end)
-    found.push(...some.toReversed())
-    if (found.length >= limit) break
+    const part = await readSpan(nc, filter, start, end)
+    matches.push(...part.toReversed())
+    if (matches.length >= limit) break
     end = start - 1
     size *= 2
   }
-  return found.slice(0, limit)
+  return matches.slice(0, limit)
 }
 
-/** Those of [start, end] that fit, oldest first, without their bodies. */
+/** The matches in [start, end], oldest first, without their bodies. */
 async function readSpan(
   nc: NatsConnection,
   { reasons, sensor }: RejectedFilter,
@@ -142,11 +145,13 @@ async function readSpan(
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: start,
     headers_only: true,
-    ...(reasons.length > 0 ? { filter_subjects: reasons.map((one) => `${prefix}${one}.>`) } : {}),
+    ...(reasons.length > 0
+      ? { filter_subjects: reasons.map((reason) => `${prefix}${reason}.>`) }
+      : {}),
   })
-  const found: Rejected[] = []
+  const matches: Rejected[] = []
   const { num_pending: pending } = await consumer.info()
-  if (pending === 0) return found
+  if (pending === 0) return matches
   const messages = await consumer.consume({ max_messages: 1_000 })
   for await (const message of messages) {
     if (message.seq <= end) {
@@ -155,63 +160,63 @@ async function readSpan(
       if (why !== undefined) reportBroken({ stream: rejectedStream, seq, subject, why })
       else {
         const rejected = readRejected(seq, subject, headers)
-        if (sensor === undefined || rejected.sensor === sensor) found.push(rejected)
+        if (sensor === undefined || rejected.sensor === sensor) matches.push(rejected)
       }
     }
     if (isLast(message, end)) break
   }
   await messages.close()
-  return found
+  return matches
 }
 
 const isLast = ({ seq, info }: JsMsg, end: number): boolean => seq >= end || info.pending === 0
 
 export type RejectedWithBytes = Rejected & {
   readonly bytes: Uint8Array
-  /** More came in than is kept. */
+  /** The original was longer than what is stored. */
   readonly isTruncated: boolean
 }
 
 /** @param id its id or its whole subject @throws MustAct */
 export async function needRejected(nc: NatsConnection, id: string): Promise<RejectedWithBytes> {
   const subject = id.startsWith(prefix) ? id : `${prefix}${id}`
-  const found = rejectedPattern.test(subject)
+  const message = rejectedPattern.test(subject)
     ? await lastMessage(nc, rejectedStream, subject)
     : undefined
-  if (found === undefined || rejectedFault(found.subject, found.headers) !== undefined)
-    throw new MustAct(`nothing is kept as ${id}: \`airproof rejected list\` shows the ids`)
-  const rejected = readRejected(found.seq, found.subject, found.headers)
-  return { ...rejected, bytes: found.data, isTruncated: rejected.length > found.data.length }
+  if (message === undefined || rejectedFault(message.subject, message.headers) !== undefined)
+    throw new MustAct(`nothing is stored as ${id}: \`airproof rejected list\` shows the ids`)
+  const rejected = readRejected(message.seq, message.subject, message.headers)
+  return { ...rejected, bytes: message.data, isTruncated: rejected.length > message.data.length }
 }
 
-export type Again = {
+export type ReplayCounts = {
   replayed: number
-  /** Only their beginning is kept: they cannot be sent again. */
+  /** Only their beginning is stored: they cannot be sent again. */
   truncated: number
-  /** The sensor of their subject is no name one can publish to. */
+  /** The sensor of their subject is not a name that can be published to. */
   unsendable: number
-  /** Gone, or replaced, before their turn came. */
+  /** Deleted, or replaced, before their turn came. */
   gone: number
 }
 
 const inFlight = 100
 
 /**
- * Publishes each again as its sensor's, and takes it out of REJECTED once it is stored.
- * @throws TryAgain where NATS does not take one; those before it are done
+ * Publishes each item again as its sensor's, and removes it from REJECTED once it is stored.
+ * @throws TryAgain if NATS does not accept one; those before it are done
  */
 export async function replayRejected(
   nc: NatsConnection,
   rejected: readonly Rejected[],
   onProgress: (done: number) => void = () => undefined,
-): Promise<Again> {
+): Promise<ReplayCounts> {
   const manager = await jetstreamManager(nc)
-  const again: Again = { replayed: 0, truncated: 0, unsendable: 0, gone: 0 }
-  // a sensor that knew it could use up the ids, and have what is sent here taken for a repeat
+  const again: ReplayCounts = { replayed: 0, truncated: 0, unsendable: 0, gone: 0 }
+  // a sensor that knew it could use the ids first, so that what is sent here counts as a duplicate
   const run = randomUUID()
   let done = 0
-  await inParallel(rejected, inFlight, async (one) => {
-    again[await replayOne(nc, manager, run, one)] += 1
+  await inParallel(rejected, inFlight, async (item) => {
+    again[await replayOne(nc, manager, run, item)] += 1
     onProgress(++done)
   })
   return again
@@ -222,7 +227,7 @@ async function replayOne(
   manager: JetStreamManager,
   run: string,
   { seq, sensor, length }: Rejected,
-): Promise<keyof Again> {
+): Promise<keyof ReplayCounts> {
   const stored = await messageAt(nc, rejectedStream, seq)
   if (stored === undefined) return 'gone'
   if (stored.data.length < length) return 'truncated'
@@ -232,9 +237,9 @@ async function replayOne(
     await jetstream(nc).publish(subject, stored.data, { msgID: `${run}-${seq}` })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TryAgain(`${sensor}: NATS does not take it now (${why})`, { cause })
+    throw new TryAgain(`${sensor}: NATS does not accept it now (${why})`, { cause })
   }
-  // Killed before this it is sent again some day, and is then judged a duplicate.
+  // If killed before this, it may be sent again later, and is then judged a duplicate.
   await manager.streams.deleteMessage(rejectedStream, seq, false)
   return 'replayed'
 }

@@ -1,7 +1,7 @@
 /**
- * Which area-hours may be read from the roll-ups? The statistics job says up to which sequence of
- * READINGS it has looked and which hours of what it saw are still to be written; what came after
- * that, we saw ourselves.
+ * Which area-hours may be read from the roll-ups? The statistics job records up to which sequence
+ * of READINGS it has read and which hours of these are still to be written; later messages were
+ * seen by this process itself.
  */
 
 import { wholeNetwork } from '../core/air/area.ts'
@@ -18,19 +18,19 @@ export type RollupRecord = {
 type AreaStep = readonly [area: string, startMs: number]
 
 export type RollupProgress = {
-  /** Readings of a READINGS message, in any order, seen again or not. */
+  /** Readings of a READINGS message, in any order, whether seen before or not. */
   readonly note: (seq: number, readings: readonly Pick<Reading, 'area' | 'timeMs'>[]) => void
   readonly record: (record: RollupRecord | undefined) => void
-  /** Up to where the job has looked; 0: it never has. */
+  /** Up to where the job has read; 0: it never has. */
   readonly position: () => number
   /**
-   * The starts of hours or days that differ from what the roll-ups say, or may; 'all' while no job
-   * has ever run, or more hours were touched than we keep count of.
+   * The starts of hours or days that differ from the roll-ups, or may; 'all' if no job has ever
+   * run, or more hours were touched than we count.
    */
   readonly unwritten: (area: string, size: BucketSize) => ReadonlySet<number> | 'all'
 }
 
-/** A year of late hours in ten areas; beyond that nothing is known of any hour. */
+/** A year of late hours in ten areas; beyond that every hour counts as unknown. */
 const mostTouched = 100_000
 
 export function createRollupProgress(): RollupProgress {
@@ -81,10 +81,10 @@ export function createRollupProgress(): RollupProgress {
     unwritten: (area, size) => {
       if (current === undefined || lostUpTo > current.position) return 'all'
       const isNetwork = area === wholeNetwork
-      const told = isNetwork ? dirty[size].values() : [dirty[size].get(area) ?? []]
+      const recorded = isNetwork ? dirty[size].values() : [dirty[size].get(area) ?? []]
       const seen = isNetwork ? touched.values() : [touched.get(area) ?? new Map<number, number>()]
       const starts = new Set<number>()
-      for (const steps of told) for (const start of steps) starts.add(start)
+      for (const steps of recorded) for (const start of steps) starts.add(start)
       for (const hours of seen) {
         for (const hour of hours.keys()) starts.add(size === 'hour' ? hour : floorTo(hour, dayMs))
       }
@@ -98,7 +98,7 @@ function fill(into: Map<string, Set<number>>, steps: readonly AreaStep[]): void 
   for (const [area, start] of steps) into.set(area, (into.get(area) ?? new Set()).add(start))
 }
 
-/** @returns undefined for a value that is no record: then nothing is taken from the roll-ups */
+/** @returns undefined for a value that is not a record: then the roll-ups are not used */
 export function parseRollupRecord(value: unknown): RollupRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { position, dirty, dirtyDays }: Partial<Record<keyof RollupRecord, unknown>> = value

@@ -1,4 +1,4 @@
-/** The secrets that sensors sign in with: made, replaced and revoked, whoever asks for it. */
+/** The secrets that sensors sign in with: created, replaced and revoked. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
@@ -10,8 +10,8 @@ import { checkedEntry } from '../runtime/nats/read-entry.ts'
 import type { Credential } from '../schemas/devices/credential.ts'
 
 /**
- * A secret is 30 random base62 characters, 178 bits: nobody guesses it however fast the hash is,
- * so a slow one would only make each sign-in dear.
+ * A secret is 30 random base62 characters, 178 bits: it cannot be guessed, however fast the hash
+ * is, so a slow hash would only make each sign-in expensive.
  */
 export const hashOfSecret = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex')
@@ -20,13 +20,13 @@ export const newSecret = (): string => makeKey(sensorKeyPrefix, randomBytes(keyR
 
 export type IssueOptions = {
   readonly nowMs: number
-  /** How long the secret before this one stays good; 0: not at all. */
+  /** How long the previous secret stays valid; 0: not at all. */
   readonly overlapMs?: number
 }
 
 /**
- * Gives an id a new secret, whatever it had. Durable when resolved; the secret is in the answer
- * and nowhere else.
+ * Gives an id a new secret, whether or not it had one. Durable when resolved; the secret is only in
+ * the return value.
  * @param kv bucket `credentials`
  */
 export async function issueCredential(
@@ -48,7 +48,7 @@ export async function issueCredential(
   return secret
 }
 
-/** Nobody signs in with it any more, and who is signed in is sent away. @throws MustAct none */
+/** It cannot be used to sign in any more, and open connections are closed. @throws MustAct none */
 export async function revokeCredential(kv: KV, id: string, nowMs: number): Promise<void> {
   await changeCredential(kv, id, (before) => {
     if (before === undefined)
@@ -63,5 +63,6 @@ const changeCredential = (
   change: (before: Credential | undefined) => Credential,
 ): Promise<unknown> =>
   changeEntry(kv, id, (read) => change(checkedEntry<Credential>(read)), {
-    busy: () => new TryAgain(`the credential of ${id} is being changed by others: try again`),
+    busy: () =>
+      new TryAgain(`the credential of ${id} is being changed by another process: try again`),
   })

@@ -22,12 +22,14 @@ import {
 
 export type Registry = {
   readonly kv: KV
-  /** Bucket `credentials`, of which only what a sensor leaves is taken out here. */
+  /**
+   * Bucket `credentials`; used here only to remove the credential of a retired or former sensor.
+   */
   readonly credentials: KV
   readonly rules: SensorIdRules
 }
 
-/** Fails at once where the bucket is not there yet. */
+/** Rejects at once if the bucket does not exist yet. */
 export async function openRegistry(nc: NatsConnection, rules: SensorIdRules): Promise<Registry> {
   const kvm = new Kvm(nc)
   const kv = await kvm.open(buckets.sensors)
@@ -42,7 +44,7 @@ export type NewSensor = {
   readonly lon: number
   readonly address: string
   readonly cadenceSeconds: number
-  /** Since when it stands there, ms since the epoch. */
+  /** Since when the sensor is there, ms since the epoch. */
   readonly fromMs: number
   readonly nowMs: number
 }
@@ -62,23 +64,23 @@ export const newEntry = (sensor: NewSensor): SensorEntry => ({
   created_at: formatIso(sensor.nowMs),
 })
 
-/** @throws WrongUsage that says what is wrong with the entry */
+/** @throws WrongUsage that states what is wrong with the entry */
 export function checkEntry(entry: SensorEntry, rules: SensorIdRules): void {
   const fault = entryFault(entry, rules)
   if (fault !== undefined) throw new WrongUsage(`the sensor ${entry.id} is not valid: ${fault}`)
 }
 
-/** @throws WrongUsage where it is not of the city's form */
+/** @throws WrongUsage if it does not have the city's format */
 export function checkedId(text: string, rules: SensorIdRules): SensorId {
   const id = rules.parse(text)
   if (id === undefined)
     throw new WrongUsage(
-      `"${text}" is no sensor id: it must look like ${rules.format}, AREA of 2 to 5 capitals and NUMBER of 3 digits or more, such as ${rules.format.replace('{AREA}', 'IKJ').replace('{NUMBER}', '001')}`,
+      `"${text}" is not a sensor id: it must look like ${rules.format}, AREA of 2 to 5 capitals and NUMBER of 3 digits or more, such as ${rules.format.replace('{AREA}', 'IKJ').replace('{NUMBER}', '001')}`,
     )
   return id
 }
 
-/** Durable when resolved. @throws MustAct where the sensor is there already */
+/** Durable when resolved. @throws MustAct if the sensor exists already */
 export async function createSensor(registry: Registry, entry: SensorEntry): Promise<void> {
   checkEntry(entry, registry.rules)
   if (await tryCreate(registry, entry)) return
@@ -88,9 +90,8 @@ export async function createSensor(registry: Registry, entry: SensorEntry): Prom
 }
 
 /**
- * A retired sensor comes back with what is known of it: its sites and its first day. A credential
- * that a former sensor of the id has left (0.1 left them) is removed first: its key must not become
- * good again.
+ * A retired sensor returns with its sites and its first day. A credential left by a former sensor
+ * of the id (0.1 left them) is removed first: its secret must not become valid again.
  * @returns false if there is such a sensor
  */
 async function tryCreate({ kv, credentials }: Registry, entry: SensorEntry): Promise<boolean> {
@@ -118,7 +119,7 @@ export const needSensor = async ({ kv }: Registry, id: SensorId): Promise<Sensor
 function inUse(id: SensorId, read: KvEntry | null): SensorEntry {
   const entry = checkedEntry<SensorEntry>(read)
   if (entry === undefined)
-    throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows those there are`)
+    throw new MustAct(`there is no sensor ${id}: \`airproof sensors list\` shows them`)
   const { retired_at: since } = entry
   if (since !== undefined)
     throw new MustAct(
@@ -128,8 +129,8 @@ function inUse(id: SensorId, read: KvEntry | null): SensorEntry {
 }
 
 /**
- * Changes an entry as it is now; if another process was faster, again from its entry.
- * @param change undefined: it is right as it is
+ * Changes an entry as it is now; if another process was faster, again from the new entry.
+ * @param change returns undefined if the entry needs no change
  * @throws MustAct unknown sensor  @throws WrongUsage the changed entry is not valid
  */
 export const changeSensor = (
@@ -144,10 +145,10 @@ export const changeSensor = (
   })
 
 /**
- * Takes a sensor out of the network: it is unknown to whatever takes readings. Its entry stays,
- * because its readings do: they can still be asked for and proven, with where they were measured.
- * The credential goes first, by which the gate ends the sensor's connections: if this process dies
- * between the two, the sensor cannot sign in, and removing it again does the rest.
+ * Retires a sensor: it is unknown to everything that accepts readings. Its entry stays because its
+ * readings do: they can still be requested and proven, with the place where they were measured. The
+ * credential is removed first, on which the gate closes the sensor's connections: if this process
+ * dies between the two, the sensor cannot sign in, and retiring it again completes the rest.
  * @throws MustAct there is no such sensor
  */
 export async function removeSensor(registry: Registry, id: SensorId, nowMs: number): Promise<void> {
@@ -175,23 +176,23 @@ export type Imported = {
   created: number
   changed: number
   unchanged: number
-  /** Of the changed ones, how many have another value of each. */
+  /** How many of the changed sensors have another value of each. */
   readonly what: Partial<Record<SettingName | 'sites', number>>
 }
 
 type ImportOptions = {
-  /** What the list says of a sensor besides its place; what it leaves out stays as it is. */
+  /** The settings that the list has in addition to the site; those that it leaves out stay. */
   readonly settingsOf?: (id: string) => SensorSettings
   readonly onProgress?: (done: number) => void
 }
 
-/** So many writes may be on their way at once. */
+/** This many writes may be under way at once. */
 const importWindow = 500
 
 /**
- * Creates what is new; those there are get the sites they lack and the settings that the list names.
- * Durable when resolved; run again it changes nothing.
- * @throws WrongUsage before anything is written, where an entry is not valid
+ * Creates new sensors; existing ones get the sites they lack and the settings that the list names.
+ * Durable when resolved; run again, it changes nothing.
+ * @throws WrongUsage before anything is written, if an entry is not valid
  */
 export async function importSensors(
   registry: Registry,
@@ -233,7 +234,7 @@ async function importOne(
   return [what.length === 0 ? 'unchanged' : 'changed', what]
 }
 
-/** Oldest first; a site that only repeats the place before it says nothing and is left out. */
+/** Oldest first; a site equal to the one before it is left out. */
 export function mergeSites(sites: readonly Site[]): Site[] {
   const merged: Site[] = []
   for (const site of sites.toSorted((a, b) => siteFromMs(a) - siteFromMs(b))) {

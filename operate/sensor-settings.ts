@@ -1,4 +1,4 @@
-/** What an operator may change of a registered sensor without touching its sites or its credential. */
+/** What an operator may change of a registered sensor without changing its sites or its secret. */
 import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
 import { type NewKey, withNewKey } from './sensor-keys.ts'
 

@@ -1,4 +1,6 @@
-/** How far those who read the log's streams are behind, in sequences of the stream that they read. */
+/**
+ * How far the readers of the log's streams are behind, in sequences of the stream that they read.
+ */
 
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -18,7 +20,7 @@ import {
 import { systemKeys } from '../schemas/system-keys.ts'
 
 export type StageLags = {
-  /** Messages of READINGS that the area statistics have not looked at; null: they never ran. */
+  /** Messages of READINGS that the area statistics have not read; null: they never ran. */
   readonly statistics: number | null
   /** Events that the notifier has not matched: the worst of its shards; null: it never ran. */
   readonly unmatched: number | null
@@ -37,12 +39,12 @@ export async function readStageLags(nc: NatsConnection): Promise<StageLags> {
     readStatisticsPosition(nc),
     Promise.all(Array.from({ length: shardCount }, (_, shard) => readMatched(nc, shard))),
   ])
-  const known = matched.filter((position) => position !== undefined)
-  const behind = (last: number | undefined, position: number | undefined): number | null =>
+  const positions = matched.filter((position) => position !== undefined)
+  const lag = (last: number | undefined, position: number | undefined): number | null =>
     position === undefined ? null : Math.max(0, (last ?? 0) - position)
   return {
-    statistics: behind(readings?.last_seq, statistics),
-    unmatched: behind(events?.last_seq, known.length === 0 ? undefined : Math.min(...known)),
+    statistics: lag(readings?.last_seq, statistics),
+    unmatched: lag(events?.last_seq, positions.length === 0 ? undefined : Math.min(...positions)),
     mails: mails?.messages ?? 0,
   }
 }

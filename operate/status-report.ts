@@ -1,4 +1,4 @@
-/** Where everything stands, read from the streams and buckets that the processes share. */
+/** The state of everything, read from the streams and buckets that the processes share. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
@@ -26,7 +26,7 @@ import { readWebhookStatus, type WebhookStatus } from './webhook-status.ts'
 
 export type PartitionStatus = {
   readonly partition: number
-  /** Raw messages that came in, ever, and those of them not judged yet. */
+  /** Raw messages that arrived, ever, and those of them not judged yet. */
   readonly raw: number
   readonly unjudged: number
   /** Readings accepted, ever. */
@@ -34,7 +34,7 @@ export type PartitionStatus = {
   /** The partition's last message in READINGS; 0: none yet. */
   readonly log_seq: number
   readonly log_time: string | null
-  /** Readings of the log that the store does not hold, as of the last two seconds. */
+  /** Readings of the log that the store does not hold; up to two seconds old. */
   readonly unstored: number
   /** The process that works on it; null: none does. */
   readonly worker: string | null
@@ -42,14 +42,17 @@ export type PartitionStatus = {
 
 export type StatusReport = {
   readonly rates: {
-    /** Over the time of the look, a second. */
+    /** Over the time of this report, a second. */
     readonly raw: number
     readonly accepted: number
   }
   readonly readings: StreamStatus
   readonly events: StreamStatus
   readonly rejected: StreamStatus
-  /** As of the partitions' last snapshots, some seconds ago; `unheard` are registered. */
+  /**
+   * As of the partitions' last snapshots, some seconds ago; `unheard` are registered, but never
+   * sent.
+   */
   readonly sensors: {
     readonly registered: number
     readonly online: number
@@ -80,8 +83,8 @@ export async function readStatus(
   await wait(Math.max(0, lookMs - (performance.now() - startedMs)))
   const partitions = await readPartitions(nc, manager)
   const seconds = (performance.now() - startedMs) / 1_000
-  const rate = (of: 'raw' | 'accepted'): number =>
-    Math.round((sum(partitions, of) - sum(before, of)) / seconds)
+  const rate = (field: 'raw' | 'accepted'): number =>
+    Math.round((sum(partitions, field) - sum(before, field)) / seconds)
   return {
     rates: { raw: rate('raw'), accepted: rate('accepted') },
     readings,
@@ -94,8 +97,8 @@ export async function readStatus(
   }
 }
 
-const sum = (partitions: readonly PartitionStatus[], of: 'raw' | 'accepted'): number =>
-  partitions.reduce((total, partition) => total + partition[of], 0)
+const sum = (partitions: readonly PartitionStatus[], field: 'raw' | 'accepted'): number =>
+  partitions.reduce((total, partition) => total + partition[field], 0)
 
 async function readPartitions(
   nc: NatsConnection,
@@ -131,8 +134,8 @@ type Unstored = {
 }
 
 /**
- * Readings are numbered per partition: those from the first message that is not stored to the last.
- * What the log was trimmed of was stored before, so it counts for nothing.
+ * Readings are numbered per partition: counts from the first message that is not stored to the
+ * last. What the log was trimmed of was stored before, so it does not count.
  */
 async function unstoredOf(
   nc: NatsConnection,
@@ -146,7 +149,7 @@ async function unstoredOf(
   return Math.max(0, readHeader(last.subject, last.headers).nLast - (nLast - readings.length))
 }
 
-/** KV `leases`: who works on which partition now. */
+/** KV `leases`: which process works on which partition now. */
 async function readWorkers(nc: NatsConnection): Promise<readonly (string | null)[]> {
   const kv = await new Kvm(nc).open(buckets.leases)
   return await Promise.all(
@@ -157,13 +160,13 @@ async function readWorkers(nc: NatsConnection): Promise<readonly (string | null)
   )
 }
 
-/** KV `system`, `stored.*`: how far the store holds the log, as each pipeline process tells. */
+/** KV `system`, `stored.*`: how far the store holds the log, as each pipeline process reports. */
 async function readStored(nc: NatsConnection): Promise<ReadonlyMap<number, number>> {
   const stored = new Map<number, number>()
-  await using told = await watchBucket(nc, buckets.system, (value, key) =>
+  await using reports = await watchBucket(nc, buckets.system, (value, key) =>
     key.startsWith(storedPrefix) && typeof value === 'object' && value !== null ? value : undefined,
   )
-  for (const [, positions] of told.entries())
+  for (const [, positions] of reports.entries())
     for (const [partition, position] of Object.entries(positions))
       stored.set(Number(partition), Math.max(Number(position), stored.get(Number(partition)) ?? 0))
   return stored
@@ -176,7 +179,7 @@ async function readSensors(nc: NatsConnection): Promise<StatusReport['sensors']>
   let offline = 0
   for (const state of states) {
     const counts = statusCounts(state)
-    // one that is held has been silent, and a storm keeps us from saying so
+    // a held sensor has been silent, but a storm delays its report
     online += counts.online + counts.held
     offline += counts.offline
   }

@@ -1,4 +1,4 @@
-/** How the deliveries of all webhooks stand, as the owners of the shards tell when they are asked. */
+/** The state of all webhooks' deliveries, as the owners of the shards report it. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shardCount } from '../core/delivery/webhook-id.ts'
 import { askSubject } from '../schemas/subjects.ts'
@@ -9,7 +9,7 @@ import type {
 } from '../schemas/webhooks/webhook-requests.ts'
 
 export type WebhookStatus = ShardStatus & {
-  /** Of all shards, those that nobody owns right now, or whose owner did not answer. */
+  /** `silent`: of all shards, those that have no owner right now, or whose owner did not answer. */
   readonly shards: number
   readonly silent: number
 }
@@ -21,15 +21,16 @@ export async function readWebhookStatus(nc: NatsConnection): Promise<WebhookStat
   const answers = await Promise.all(
     Array.from({ length: shardCount }, (_, shard) => askShard(nc, shard)),
   )
-  const told = answers.filter((status) => status !== undefined)
-  const sum = (of: keyof ShardStatus): number => told.reduce((total, one) => total + one[of], 0)
+  const statuses = answers.filter((status) => status !== undefined)
+  const sum = (field: keyof ShardStatus): number =>
+    statuses.reduce((total, status) => total + status[field], 0)
   return {
     shards: shardCount,
-    silent: shardCount - told.length,
+    silent: shardCount - statuses.length,
     pending: sum('pending'),
     dead: sum('dead'),
     in_breaker: sum('in_breaker'),
-    oldest_due_seconds: Math.max(0, ...told.map((one) => one.oldest_due_seconds)),
+    oldest_due_seconds: Math.max(0, ...statuses.map((status) => status.oldest_due_seconds)),
   }
 }
 
@@ -41,7 +42,7 @@ async function askShard(nc: NatsConnection, shard: number): Promise<ShardStatus 
     const reply = answer.json<WebhookReply>()
     return reply.ok && reply.op === 'status' ? reply.status : undefined
   } catch {
-    // nobody owns it, or its owner is too busy to say so: the count of the silent tells
+    // it has no owner, or the owner is too busy to answer: counted as silent
     return undefined
   }
 }

@@ -16,7 +16,7 @@ export type CommitLineParts = {
   readonly last: { readonly seq: number; readonly message: LogMessage } | undefined
   readonly copyEvents: EventCopier
   readonly copyRejected: RejectedCopier
-  readonly tellReceipts: (message: LogMessage) => void
+  readonly sendReceipts: (message: LogMessage) => void
   /** A message that is committed, before anything else is awaited. */
   readonly onCommitted: (message: LogMessage, seq: number) => void
   /** A clock that never jumps, ms. */
@@ -41,14 +41,14 @@ export class CommitLine {
   #copying: Promise<unknown> = Promise.resolve()
 
   constructor(parts: CommitLineParts) {
-    const { last, tellReceipts, monotonicMs } = parts
+    const { last, sendReceipts, monotonicMs } = parts
     this.#parts = parts
     this.#lastSeq = last?.seq ?? 0
     this.#committedAtMs = monotonicMs()
     if (last === undefined) return
     // the process may have died between the commit and the copies: made again, they change nothing
     this.#copying = this.#copy({ message: last.message, raws: noRaws }, last.seq)
-    tellReceipts(last.message)
+    sendReceipts(last.message)
   }
 
   /** Of the partition's last message in the log; 0 before the first. */
@@ -67,14 +67,14 @@ export class CommitLine {
 
   /** @returns the sequence of the message  @throws Fenced */
   async commit(decision: Decision): Promise<number> {
-    const { log, decider, tellReceipts, onCommitted, monotonicMs } = this.#parts
+    const { log, decider, sendReceipts, onCommitted, monotonicMs } = this.#parts
     const { message } = decision
     await this.#copying
     const seq = await commit(log, message, this.#lastSeq)
     this.#lastSeq = seq
     this.#committedAtMs = monotonicMs()
     settle(decider, message, seq)
-    tellReceipts(message)
+    sendReceipts(message)
     this.#copying = this.#copy(decision, seq)
     // awaited before the next commit, and at stop: until then a failure is not handled
     this.#copying.then(

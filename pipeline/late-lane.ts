@@ -54,7 +54,7 @@ export function startLateLane(options: LateLaneOptions): LateLane {
   /** The cache is whole between `judgedTo` and here; what came later must be read. */
   let cachedTo = options.lateTo
   let lastSeq = options.lastSeq
-  /** Every message behind this one and up to `lastSeq` is known to defer nothing. */
+  /** Every message after this one and up to `lastSeq` is known to defer nothing. */
   let lastDeferring = options.lastSeq
   let cache: Entry[] = []
   let cachedCount = 0
@@ -82,12 +82,12 @@ export function startLateLane(options: LateLaneOptions): LateLane {
     let to = judgedTo
     while (to < lastDeferring) {
       const next = cache[0]
-      // the first always goes in, however large: left out, it would be gathered for ever
+      // the first always goes in, however large: left out, it would never be judged
       const isFirst = deferred.length === 0
       if (next !== undefined && !isFirst && !fitTogether(deferred, next.deferred)) break
       const entry = await nextEntry()
       if (entry === undefined) {
-        // trimmed behind our position, which the trimming waits for: there is nothing to judge
+        // the log was trimmed up to our position, which trimming waits for: nothing is left to judge
         to = lastDeferring
         break
       }

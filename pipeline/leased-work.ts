@@ -10,10 +10,10 @@ import { partitionLease, partitionPrefix, tasks } from '../schemas/system-keys.t
 import type { Partitions } from './partitions.ts'
 import type { RollUpTask } from './projections/roll-up-task.ts'
 import type { StoreWriter } from './projections/store-writer.ts'
-import { positionTeller } from './projections/stored-positions.ts'
+import { positionPublisher } from './projections/stored-positions.ts'
 
 const partitionOfTask = (name: string): number => Number(name.slice(partitionPrefix.length))
-const tellPositionsMs = 2_000
+const publishPositionsMs = 2_000
 
 type Options = {
   readonly nc: NatsConnection
@@ -39,10 +39,10 @@ export class LeasedWork {
     const { system, holder, life } = options
     this.#options = options
     this.#leases = this.#openLeases()
-    const tell = positionTeller(system, holder)
+    const publish = positionPublisher(system, holder)
     this.#background = Promise.all([
       life.repeat(leaseRoundMs, this.#leases.round),
-      life.repeat(tellPositionsMs, () => this.#tellPositions(tell)),
+      life.repeat(publishPositionsMs, () => this.#publishPositions(publish)),
     ])
   }
 
@@ -80,17 +80,17 @@ export class LeasedWork {
         name === tasks.rollUp ? rollUps.stop() : partitions.give(partitionOfTask(name)),
       onLost: (name) => {
         if (name === tasks.rollUp) void rollUps.stop()
-        else life.fail(new TryAgain(`${name} is somebody else's now: starting anew`))
+        else life.fail(new TryAgain(`${name} was taken by another process: starting again`))
       },
       onFailure: (error) => logger.warn({ err: error }, 'leases: trying again'),
     })
   }
 
-  async #tellPositions(tell: ReturnType<typeof positionTeller>): Promise<void> {
+  async #publishPositions(publish: ReturnType<typeof positionPublisher>): Promise<void> {
     const { partitions, writer, logger } = this.#options
     const positions = partitions.numbers().map((p) => [p, writer.position(p)] as const)
-    await tell(Object.fromEntries(positions)).catch((error: unknown) =>
-      logger.debug({ err: error }, 'positions were not told'),
+    await publish(Object.fromEntries(positions)).catch((error: unknown) =>
+      logger.debug({ err: error }, 'positions were not published'),
     )
   }
 }

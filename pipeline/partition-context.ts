@@ -31,7 +31,7 @@ export type PartitionContext = {
   readonly nowMs: () => number
   /** A clock that never jumps, ms. */
   readonly monotonicMs: () => number
-  /** Somebody else's now, by the leases. */
+  /** Another process has the lease now. */
   readonly isTaken: (partition: number) => Promise<boolean>
   /** The worker cannot go on; the process must end. */
   readonly onFatal: (error: unknown) => void

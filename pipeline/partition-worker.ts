@@ -2,15 +2,15 @@
  * The worker of one partition.
  *
  *     recovering ──▶ working ──▶ stopping ──▶ stopped
- *                       └── fenced, or an error nobody foresaw ──▶ the process ends
+ *                       └── fenced, or an unforeseen error ──▶ the process ends
  *
  * Everything that is decided passes through one `concatMap`: batches, ticks and late verdicts, one
  * after the other, each committed before the next is decided. Where the process may die:
  *
  * - before the commit: RAW still holds the batch, the next start judges it again;
  * - after it: the log holds the decision; its events and refusals are copied again at the next
- *   start, which changes nothing where they had been copied; rows behind the snapshot's store
- *   position are written again, which changes nothing either.
+ *   start, which changes nothing where they had been copied; rows after the snapshot's store
+ *   position are written again, which is idempotent too.
  */
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream'
 import {
@@ -35,7 +35,7 @@ import { createCredits, type JudgedBatch, judgeBatches, pulledBatches } from './
 import { CommitLine, noRaws } from './commit-line.ts'
 import { eventCopier } from './copies/copy-events.ts'
 import { rejectedCopier } from './copies/copy-rejected.ts'
-import { receiptTeller } from './copies/receipts.ts'
+import { receiptSender } from './copies/receipts.ts'
 import { RefusedKeys } from './copies/refused-keys.ts'
 import { rejectedBound } from './copies/rejected-bound.ts'
 import {
@@ -102,7 +102,9 @@ export async function startPartition(
   const manager = await jetstreamManager(log.nc)
   const recovered = await recover(log.nc, partition)
   if (await context.isTaken(partition))
-    throw new TryAgain(`partition ${partition} was taken before work on it began: starting anew`)
+    throw new TryAgain(
+      `partition ${partition} was taken by another process before work on it began: starting again`,
+    )
   if (recovered.rawLost) {
     metrics.rawLost.inc()
     logger.error({ partition }, 'RAW lost its tail: resumed by time')
@@ -111,7 +113,7 @@ export async function startPartition(
     partition,
     fromSeq: recovered.rawFrom,
     nowMs: context.monotonicMs,
-    onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW anew'),
+    onRestart: (why) => logger.debug({ partition, why }, 'pulling RAW again'),
   })
   return new WorkingPartition({ context, partition, recovered, manager, source })
 }
@@ -216,7 +218,7 @@ class WorkingPartition implements PartitionWorker {
       last,
       copyEvents: eventCopier(log, this.#context),
       copyRejected: rejectedCopier(log, bound),
-      tellReceipts: receiptTeller({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
+      sendReceipts: receiptSender({ nc: log.nc, state: this.#state, wanting: wantReceipts }),
       onCommitted: (message, seq) => {
         writer.offer({ partition, seq, rows: message.readings })
         this.#lane.offer(seq, message.deferred)

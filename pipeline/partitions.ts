@@ -22,7 +22,7 @@ export function createPartitions(context: PartitionContext, logger: Logger): Par
   const starting = new Map<number, Promise<PartitionWorker>>()
   const working = new Map<number, PartitionWorker>()
 
-  /** A server that is away or slow is no reason to end; a log with a hole is. */
+  /** The process does not end because the server is away or slow, but does if the log has a gap. */
   const untilStarted = async (partition: number): Promise<PartitionWorker> => {
     for (;;) {
       try {
@@ -65,7 +65,7 @@ export function createPartitions(context: PartitionContext, logger: Logger): Par
     giveAll: async () => {
       await Promise.all([...starting.keys()].map(give))
     },
-    // rows behind the snapshot are written, and may be refused, before the worker has started
+    // rows after the snapshot are written, and may be refused, before the worker has started
     rememberRefused: (partition, refused) =>
       void starting.get(partition)?.then(
         (worker) => worker.rememberRefused(refused),

@@ -1,5 +1,4 @@
 /** What is wrong with an entry of any bucket: each bucket's rule, in one table. */
-import { Ajv } from 'ajv'
 import type { SensorId, SensorIdRules } from '../core/air/sensor-id.ts'
 import {
   deploymentKey,
@@ -12,6 +11,7 @@ import {
 } from './anchoring/batch-record.ts'
 import { parseChainProof } from './anchoring/chain-proof.ts'
 import { parseDeployment2 } from './anchoring/deployments.ts'
+import { checkOf } from './check.ts'
 import { applicationFault } from './devices/application.ts'
 import { credentialSchema } from './devices/credential.ts'
 import { entryFault } from './devices/registered-sensor.ts'
@@ -26,10 +26,8 @@ import { webhookSchema } from './webhooks/webhook.ts'
 /** What is wrong, for people; undefined: nothing. */
 type Check = (value: unknown, key: string) => string | undefined
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true })
-
 const fits = (schema: object): Check => {
-  const isRight = ajv.compile(schema)
+  const isRight = checkOf(schema)
   return (value) => {
     if (isRight(value)) return undefined
     const [first] = isRight.errors ?? []

@@ -1,5 +1,5 @@
 /**
- * The store: readings kept, and asked for. Two adapters (`sqlite.ts`, `influx.ts`) pass one
+ * The store: keeps readings and answers queries. Two adapters (`sqlite.ts`, `influx.ts`) pass one
  * contract suite (`test/contract/store-contract.ts`). Times are ms since the epoch, UTC; `from` is
  * inclusive and `to` exclusive everywhere; measured values are hundredths (`core/air/reading.ts`),
  * statistics are in the unit of the measurement.
@@ -31,7 +31,7 @@ export type AreaStats = {
   readonly fields: { readonly [Field in StatField]: FieldStats }
 }
 
-/** Where a page of `rangeAll` ended: the next page starts behind it in (time desc, sensor asc). */
+/** Where a page of `rangeAll` ended: the next page starts after it in (time desc, sensor asc). */
 export type Cursor = { readonly timeMs: number; readonly sensor: SensorId }
 
 /** A reading as it is written: with its signature, where its device signed it. */
@@ -67,7 +67,7 @@ export type StoreReads = Pick<
 >
 
 export const givenUp = (): StoreUnavailable =>
-  new StoreUnavailable('nobody waits for the answer any more')
+  new StoreUnavailable('the caller no longer waits for the answer')
 
 export type Store = AsyncDisposable & {
   /**
@@ -96,7 +96,7 @@ export type Store = AsyncDisposable & {
     limit: number,
   ) => Promise<readonly Reading[]>
 
-  /** Everyone's readings in [from, to), by (time desc, sensor asc), behind the cursor if given. */
+  /** The readings of all sensors in [from, to), by (time desc, sensor asc), after the cursor if given. */
   readonly rangeAll: (
     fromMs: number,
     toMs: number,

@@ -1,13 +1,13 @@
-import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
+import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { AuditReport } from './audit.ts'
 
 /** The report for people, a line each. */
 export function auditLines(report: AuditReport): readonly string[] {
   const { rows, findings, findings_total: total } = report
   const lines = [
-    `chain ${report.chain_id}, contract ${report.contract}${report.contract_named ? '' : ' (by the operator’s record: name it with --contract to be sure)'}`,
-    ...(report.chain_id === demonstrationChainId
-      ? ['a demonstration chain: the operator runs it, so it proves nothing about time']
+    `chain ${chainInWords(report.chain_id)}; contract ${report.contract}${report.contract_named ? '' : ' (by the operator’s record; not asked whether it is the network’s: name it with --network or --contract)'}`,
+    ...(isDemonstrationChain(report.chain_id)
+      ? ['the operator runs a demonstration chain, so it proves nothing about time']
       : []),
     `up to finalized block ${report.block}, ${report.block_hash}`,
     `${report.anchors} batches anchored; from batch ${report.from_batch} on: ${report.readings} readings, ${report.heartbeats} heartbeats, ${report.leaves} leaves read`,

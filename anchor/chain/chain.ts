@@ -13,7 +13,7 @@ import {
 } from 'viem'
 import type { Hex } from '../../core/hex.ts'
 import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
-import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {
   type Anchored,
   type At,

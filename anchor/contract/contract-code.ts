@@ -1,6 +1,6 @@
 /** The versions of the contract as the compiler made them, and which of them the code of a chain is. */
 import { type Hex, isHex } from 'viem'
-import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import artifact1 from './airproof-anchors.json' with { type: 'json' }
 import artifact2 from './airproof-anchors-2.json' with { type: 'json' }
 

@@ -17,7 +17,7 @@ import {
 } from 'viem'
 import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import { packNumbers, unpackNumbers } from '../../core/proof/packed-numbers.ts'
-import type { ContractVersion } from '../../schemas/anchoring/deployments.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import { registryAbi, registryAbi2 } from './abi.ts'
 import { bytecodeOf, isRegistryCode } from './contract-code.ts'
 

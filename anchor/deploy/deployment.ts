@@ -7,9 +7,9 @@ import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
-  type ContractVersion,
   contractVersionOf,
   deploymentKeyOf,
   parseDeploymentAt,

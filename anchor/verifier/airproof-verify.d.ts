@@ -1,6 +1,28 @@
 /** For TypeScript that imports `airproof-verify.js`; the file itself needs no types. */
 
+/** A network as `readNetwork` gives it: what a bundle must be of. */
+export type Network = {
+  readonly name: string
+  readonly chainId: number
+  readonly demonstration: boolean
+  readonly contracts: readonly {
+    readonly address: string
+    readonly version: number
+    /** Where it was deployed, or before. */
+    readonly block: number
+    /** keccak256 of its code with zeros in place of the owner. */
+    readonly code_hash: string
+    /** Where the code holds the owner: 32 bytes from each of these on. */
+    readonly owner_at: readonly number[]
+  }[]
+}
+
+/** @param text of a network file  @throws Error that says why the file pins nothing */
+export function readNetwork(text: string): Network
+
 export type VerifyOptions = {
+  /** The network that is meant: its chain, its contracts, where they began and their code. */
+  readonly network?: Network
   /** The hash of the anchoring block, from a source that is trusted. */
   readonly trustedBlockHash?: string
   readonly chainId?: number | string
@@ -23,6 +45,7 @@ export type Check = {
     | 'receipt'
     | 'trusted block'
     | 'node'
+    | 'code'
   readonly ok: boolean
   readonly why: string
 }
@@ -57,6 +80,8 @@ export type Verification = {
   readonly notAsked: readonly { readonly name: Check['name']; readonly why: string }[]
   /** The operator runs this chain, so it proves nothing about time. */
   readonly demonstration: boolean
+  /** Refused only because the node that was named gave no answer. */
+  readonly unreachable: boolean
   /** In words, what is left to trust; empty where the bundle is refused. */
   readonly trusts: readonly string[]
   /** Both null where the bundle is refused. */

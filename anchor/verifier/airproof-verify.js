@@ -2,7 +2,7 @@
  * Checks a proof bundle (`.airproof.json`) of an air-quality reading, without asking whoever made
  * it. One file, no dependencies, for Node 20 and newer and for browsers:
  *
- *   node airproof-verify.js FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL]
+ *   node airproof-verify.js FILE [--network FILE] [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL]
  *
  *   import { verifyBundle } from './airproof-verify.js'
  *   const { ok, checks, trusts } = await verifyBundle(textOfTheFile)
@@ -95,6 +95,8 @@ export function keccak256(bytes) {
 
 /** A check that failed, with the reason for people. */
 class Refusal extends Error {}
+/** The node gave no answer, which says nothing about the bundle. */
+class Unreachable extends Refusal {}
 
 const refuse = (why) => {
   throw new Refusal(why)
@@ -323,6 +325,90 @@ function parse(given) {
   return { bundle, version }
 }
 
+// --- the network --------------------------------------------------------------------------------
+
+const networkFormat = 'airproof.network.v1'
+const isAddress = matches(/^0x[0-9a-f]{40}$/)
+const isObject = (value) => typeof value === 'object' && value !== null
+/** A terminal obeys control characters. */
+const isLine = matches(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u)
+/** What a verifier needs of a network file. It may hold more. */
+const networkFields = { name: isLine, chain: isObject, contracts: isListOf(isObject, 1, 1000) }
+const chainFields = { id: isCount, demonstration: (value) => typeof value === 'boolean' }
+const contractFields = {
+  address: isAddress,
+  version: isCount,
+  block: isCount,
+  code_hash: isHash,
+  owner_at: isListOf(isCount, 0, 100),
+}
+
+/**
+ * The network that the user means, from the text of its file: `/v1/network` of its API, kept from a
+ * source that the user trusts.
+ * @throws Error that says why the file pins nothing
+ */
+export function readNetwork(text) {
+  let file
+  try {
+    file = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`the network file is not JSON: ${error.message}`)
+  }
+  const format = file?.format
+  if (format !== networkFormat) {
+    throw new Error(
+      typeof format === 'string' && /^airproof\.network\.v\d{1,9}$/.test(format)
+        ? `the format of the network file is ${format}, and this verifier knows ${networkFormat}: get a newer verifier`
+        : `this is not a network file: its format is not ${networkFormat}`,
+    )
+  }
+  if (file.chain === null)
+    throw new Error('this network has anchored nothing yet: there is nothing to pin')
+  const need = (place, value, expected) => {
+    for (const [field, is] of Object.entries(expected)) {
+      if (!is(value[field])) {
+        throw new Error(`the network file has no ${place}${field}, or not one of the right kind`)
+      }
+    }
+  }
+  need('', file, networkFields)
+  need('chain.', file.chain, chainFields)
+  for (const contract of file.contracts) need('contracts.', contract, contractFields)
+  const { name, chain, contracts } = file
+  return { name, chainId: chain.id, demonstration: chain.demonstration, contracts }
+}
+
+/** The contract of the network that the bundle is of. */
+function contractIn(network, anchor, { header }) {
+  const { name, chainId, contracts } = network
+  if (anchor.chain_id !== chainId) {
+    refuse(`it is on chain ${anchor.chain_id}, and the network ${name} is on chain ${chainId}`)
+  }
+  const contract = contracts.find(({ address }) => address === anchor.contract)
+  if (contract === undefined) {
+    refuse(`it is of contract ${anchor.contract}, which is not one of the network ${name}`)
+  }
+  if (contract.version !== header) {
+    refuse(`its contract is of version ${contract.version}, and its batch of version ${header}`)
+  }
+  if (anchor.block_number < contract.block) {
+    refuse(
+      `it is in block ${anchor.block_number}, and its contract began in block ${contract.block}`,
+    )
+  }
+  return contract
+}
+
+/** Whether a node has the code at the contract's address that the network file names. */
+async function askForCode(url, { address, code_hash: expected, owner_at: ownerAt }) {
+  const code = await ask(url, 'eth_getCode', [address, 'latest'])
+  if (!isBytes(code)) refuse(`there is no code at ${address}`)
+  const bytes = toBytes(code)
+  for (const at of ownerAt) bytes.fill(0, at, at + 32)
+  if (hashOf(bytes) !== expected) refuse(`the code at ${address} is not that of the network file`)
+}
+
 // --- readings and batches -----------------------------------------------------------------------
 
 /** The leaf of a reading, from its values alone. */
@@ -484,10 +570,11 @@ async function ask(url, method, params) {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       signal: AbortSignal.timeout(15_000),
     })
-    if (!response.ok) refuse(`the node answered ${response.status}`)
+    if (!response.ok) throw new Unreachable(`the node answered ${response.status}`)
     answer = await response.json()
   } catch (error) {
-    refuse(error instanceof Refusal ? error.message : `the node cannot be asked: ${error.message}`)
+    if (error instanceof Refusal) throw error
+    throw new Unreachable(`the node cannot be asked: ${error.message}`)
   }
   if (answer?.error) refuse(`the node refused ${method}: ${answer.error.message}`)
   if (answer?.result === undefined || answer.result === null) refuse(`the node knows no ${method}`)
@@ -535,6 +622,7 @@ export async function verifyBundle(given, options = {}) {
     checks,
     notAsked: [],
     demonstration: false,
+    unreachable: false,
     trusts: [],
     reading: null,
     block: null,
@@ -556,19 +644,22 @@ export async function verifyBundle(given, options = {}) {
     // a bundle that this code trips over is refused like any other
     if (!(error instanceof Refusal) && checks.at(-1)?.ok !== false) throw error
     result.trusts = []
+    result.unreachable = error instanceof Unreachable
   }
   return result
 }
 
-async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check, result) {
+async function verify(given, options, check, result) {
+  const { trustedBlockHash, chainId, contract, network, rpc } = options
   const { bundle, version } = await check(
     'format',
     () => parse(given),
     'written as its version says, to the byte',
   )
   const { reading, batch, anchor } = bundle
-  const isDemonstration = anchor.chain_id === demonstrationChainId
-  const named = pinNames({ chainId, contract })
+  const isDemonstration =
+    anchor.chain_id === demonstrationChainId || network?.demonstration === true
+  const named = pinNames({ chainId, contract }, network)
   const pins = () => {
     if (chainId !== undefined && Number(chainId) !== anchor.chain_id) {
       refuse(`it is on chain ${anchor.chain_id}, not ${chainId}`)
@@ -576,8 +667,12 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     if (contract !== undefined && contract.toLowerCase() !== anchor.contract) {
       refuse(`it is of contract ${anchor.contract}, not ${contract}`)
     }
+    return network && contractIn(network, anchor, version)
   }
-  if (named.given !== '') await check('pins', pins, `it is of the ${named.given} you named`)
+  const pinned =
+    named.given === ''
+      ? undefined
+      : await check('pins', pins, `it is of the ${named.given} you named`)
   // what was not asked has no answer, least of all a yes
   if (named.missing !== '') {
     const why = `whether it is of the network that you mean: you named no ${named.missing}`
@@ -635,6 +730,13 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
     await check('node', () => refuse('this bundle needs a node to be asked: name one with --rpc'))
   }
 
+  if (pinned !== undefined && rpc === undefined) {
+    const why = `whether the code at ${pinned.address} is that of the network file: only a node knows it, name one with --rpc`
+    result.notAsked.push({ name: 'code', why })
+  } else if (pinned !== undefined) {
+    await check('code', () => askForCode(rpc, pinned), `the node has the code of the network file`)
+  }
+
   result.reading = inWords(reading, leafVersions.get(version.leaf))
   result.block = {
     chainId: anchor.chain_id,
@@ -646,14 +748,17 @@ async function verify(given, { trustedBlockHash, chainId, contract, rpc }, check
   }
   result.demonstration = isDemonstration
   result.trusts = trustsOf({ bundle, trustedBlockHash, isPinned: named.missing === '', rpc })
-  if (isDemonstration) result.trusts.unshift(demonstrationWords)
+  if (isDemonstration) result.trusts.unshift(demonstrationWords(anchor.chain_id))
 }
 
 /** The chain that anvil runs on the operator's own machine. */
 const demonstrationChainId = 31337
-const demonstrationWords = `the time of the block: chain ${demonstrationChainId} is a demonstration chain, which shows how it works; it proves nothing about time, because the operator runs this chain`
+const demonstrationWords = (chainId) =>
+  `the time of the block: chain ${chainId} is a demonstration chain, which shows how it works; it proves nothing about time, because the operator runs this chain`
 
-const pinNames = ({ chainId, contract }) => {
+/** A network file names its chain and its contracts. */
+const pinNames = ({ chainId, contract }, network) => {
+  if (network !== undefined) return { given: `network ${network.name}`, missing: '' }
   const pins = { chain: chainId, contract }
   const names = (isGiven) =>
     Object.keys(pins)
@@ -708,8 +813,9 @@ const isoTime = (ms) => (ms <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms 
 // --- on the command line ------------------------------------------------------------------------
 
 const usage =
-  'node airproof-verify.js FILE [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL] [--json]'
+  'node airproof-verify.js FILE [--network FILE] [--block-hash 0x…] [--chain-id N] [--contract 0x…] [--rpc URL] [--json]'
 const optionNames = {
+  '--network': 'network',
   '--block-hash': 'trustedBlockHash',
   '--chain-id': 'chainId',
   '--contract': 'contract',
@@ -776,14 +882,16 @@ async function runAsCommand() {
     return
   }
   let bytes
+  const { network, ...options } = args.options
   try {
     bytes = readFileSync(args.file)
+    if (network !== undefined) options.network = readNetwork(readFileSync(network, 'utf8'))
   } catch (error) {
-    console.error(error.message)
+    console.error(shown(error.message))
     process.exitCode = 2
     return
   }
-  const result = await verifyFile(bytes, args.options)
+  const result = await verifyFile(bytes, options)
   console.log(shown(args.isJson ? JSON.stringify(result, undefined, 2) : describe(result)))
   process.exitCode = result.ok ? 0 : 1
 }

@@ -1,7 +1,7 @@
 /**
- * Who asks? Decided from the watched copy of the keys alone: no request waits for a look-up, and a
- * key revoked anywhere is dead here as soon as the watch brings it. A process that has lost touch
- * with NATS cannot know of revocations, so it lets nobody in.
+ * Authenticates a request from the watched copy of the keys in memory: no request waits for a
+ * look-up, and a key revoked anywhere stops working here as soon as the watch reports it. A process
+ * that has lost touch with NATS cannot know of revocations, so it refuses every request.
  */
 
 import { hash } from 'node:crypto'
@@ -21,46 +21,46 @@ export type KnownKey = {
   readonly hint: string
   readonly expiresMs: number
   readonly isRevoked: boolean
-  /** The dashboard’s own: no quota, and it may ask on behalf of any account. */
+  /** The dashboard’s own key: no quota, and it may act on behalf of any account. */
   readonly isInternal: boolean
 }
 
-type ActsFor = Credentials[typeof accountHeader]
+type ActsFor = AuthHeaders[typeof accountHeader]
 
 export type KeyGuardOptions = {
   /** @param hash sha256 of the key, in hex */
   readonly find: (hash: string) => KnownKey | undefined
   readonly hasAccount: (account: string) => boolean
-  /** How long ago memory was last known to hold all keys, ms. */
-  readonly unheardMs: () => number
+  /** How long ago the copy in memory was last known to hold all keys, ms. */
+  readonly staleMs: () => number
   readonly nowMs: () => number
 }
 
-/** After so long without a sign from NATS a revocation may have been missed. */
-export const longestUnheardMs = 2_000
+/** If NATS has not answered for this long, a revocation may have been missed. */
+export const longestStaleMs = 2_000
 
-/** Names the account that an internal caller acts for; from every other caller it means nothing. */
+/** Names the account that an internal caller acts for; ignored from every other caller. */
 export const accountHeader = 'airproof-account'
 
-/** The network of the visitor that an internal caller asks for, for fair turns; as above. */
+/** The network of the visitor that an internal caller acts for, for fair turns; as above. */
 export const networkHeader = 'airproof-network'
 
-/** The headers of a request that say who asks. */
-export type Credentials = {
+/** The headers of a request that identify the caller. */
+export type AuthHeaders = {
   readonly authorization?: string | undefined
   readonly [accountHeader]?: string | string[] | undefined
 }
 
-/** @throws ApiError 401 with its reason as `code`, or 503 while nothing can be known */
-export type KeyGuard = (credentials: Credentials) => Caller
+/** @throws ApiError 401 with its reason as `code`, or 503 while the keys in force are not known */
+export type KeyGuard = (headers: AuthHeaders) => Caller
 
-export function createKeyGuard({ find, hasAccount, unheardMs, nowMs }: KeyGuardOptions): KeyGuard {
-  const mustHear = (): void => {
-    if (unheardMs() > longestUnheardMs) {
+export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOptions): KeyGuard {
+  const mustBeFresh = (): void => {
+    if (staleMs() > longestStaleMs) {
       throw unavailable('keys_unknown', 'API keys cannot be checked right now')
     }
   }
-  const judge = (name: string, text: string, actsFor: ActsFor): Omit<Caller, 'again'> => {
+  const judge = (name: string, text: string, actsFor: ActsFor): Omit<Caller, 'checkAgain'> => {
     const key = find(name)
     if (key === undefined) {
       const verdict = checkKey(apiKeyPrefix, text)
@@ -72,20 +72,20 @@ export function createKeyGuard({ find, hasAccount, unheardMs, nowMs }: KeyGuardO
     if (isInternal && actsFor === undefined)
       return { key: id, account: key.account, isInternal, isVisitor: true }
     const account = isInternal ? actsFor : key.account
-    // a header sent twice arrives joined by a comma, which is no account either
+    // a header sent twice arrives joined by a comma, which does not name an account either
     if (typeof account !== 'string' || !hasAccount(account)) throw refused('unknown_account')
     return { key: id, account, isInternal, isVisitor: false }
   }
   return ({ authorization, [accountHeader]: actsFor }) => {
-    mustHear()
+    mustBeFresh()
     if (authorization === undefined || authorization === '') throw missing()
     const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
     if (text === '') throw wrong('malformed')
     const name = hash('sha256', text)
     return {
       ...judge(name, text, actsFor),
-      again: () => {
-        mustHear()
+      checkAgain: () => {
+        mustBeFresh()
         judge(name, text, actsFor)
       },
     }
@@ -99,7 +99,7 @@ const missing = (): ApiError =>
     headers: { 'www-authenticate': realm },
   })
 
-/** Wrong, expired and revoked keys hear the same sentence; the code tells them apart. */
+/** Wrong, expired and revoked keys get the same sentence; the code tells them apart. */
 const refused = (code: ApiErrorCode, details: Readonly<Record<string, unknown>> = {}): ApiError =>
   new ApiError(401, code, 'the API key is wrong or has expired', {
     details,
@@ -108,7 +108,7 @@ const refused = (code: ApiErrorCode, details: Readonly<Record<string, unknown>> 
 
 const wrong = (reason: string): ApiError => refused('invalid_key', { reason })
 
-/** @returns undefined for a value of bucket `keys` that is no key */
+/** @returns undefined for a value of bucket `keys` that is not a key */
 export function parseKnownKey(value: unknown): KnownKey | undefined {
   if (!isRecord(value)) return undefined
   const { id, account, name, hint, expires_at, revoked_at, internal } = value
@@ -134,7 +134,7 @@ export type Tier = Account['tier']
 /** An account as the API needs it. */
 type KnownAccount = { readonly tier: Tier }
 
-/** @returns undefined for a value of bucket `accounts` that is no account */
+/** @returns undefined for a value of bucket `accounts` that is not an account */
 export function parseKnownAccount(value: unknown): KnownAccount | undefined {
   if (typeof value !== 'object' || value === null || !('tier' in value)) return undefined
   const { tier } = value

@@ -1,6 +1,6 @@
 /**
  * When each key was last used, to the minute, for the lists that people look through before they
- * revoke one. Written behind the requests, which never wait for it.
+ * revoke one. Written in the background: requests never wait for it.
  */
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -14,7 +14,7 @@ export type KeyUses = AsyncDisposable & { readonly note: (key: string) => void }
 
 type Options = {
   readonly nowMs: () => number
-  /** Bound on the keys remembered; what is forgotten is written once too often. */
+  /** Bound on the keys remembered; the use of a forgotten key may be written once too often. */
   readonly most?: number
 }
 
@@ -40,7 +40,7 @@ export async function openKeyUses(
       try {
         await kv.put(key, JSON.stringify(formatIso(usedMs)))
       } catch {
-        // the next minute's use is written again
+        // the use of the next minute is written again
       }
     }
     writing = undefined

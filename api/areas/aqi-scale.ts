@@ -19,7 +19,7 @@ export function aqiScale(indices: readonly AirIndex[] = airIndices): Route {
 }
 
 function scaleOf({ title, revision, bands, stepsPerUnit }: AirIndex): Answer {
-  // the worst band of some indices has no end
+  // the worst band of some indices has no upper end
   const range = ({ low, high }: Ends, steps: number) => ({
     low: low / steps,
     high: Number.isFinite(high) ? high / steps : null,

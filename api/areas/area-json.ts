@@ -7,8 +7,8 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 /**
- * Halves go up. A mean that is a half on paper may be an ulp below it in a double, by the order its
- * parts were summed in: a millionth of the last place makes every order agree.
+ * Rounds halves up. The mean of decimals may be an ulp below a half as a double, depending on the
+ * order of summation: adding a millionth of the last place makes every order agree.
  */
 const halfUp = (value: number): number => Math.floor(value + 0.5 + 1e-6)
 /** Two decimals, as the values themselves have. */
@@ -36,7 +36,7 @@ const measurementJson = (stats: FieldStats | undefined, unit: string): Measureme
   unit,
 })
 
-/** The basic five, of nulls where there is nothing; of the others those that were measured. */
+/** The basic five, with null if not measured; of the others only those that were measured. */
 export const measurementsJson = (
   stats: AreaStats | undefined,
 ): Readonly<Record<string, MeasurementJson>> =>
@@ -51,7 +51,7 @@ export type AqiJson = {
   readonly median: number | null
   readonly min: number | null
   readonly max: number | null
-  /** Of the average. */
+  /** The category of the average. */
   readonly category: string | null
   /** The pollutant whose mean concentration has the larger index. */
   readonly dominant_pollutant: Pollutant | null
@@ -61,21 +61,21 @@ type Statistic = 'mean' | 'p50' | 'min' | 'max'
 
 /**
  * Of the stored index, the statistics of the readings' indices; of another one, the index of the
- * concentrations' statistics: nothing else is kept of what may be years.
+ * concentrations' statistics: for a period that may be years, nothing else is stored.
  */
 export function aqiJson(stats: AreaStats | undefined, index: AirIndex): AqiJson {
   const worst = (statistic: Statistic) =>
     stats && index.worstOf((pollutant) => stats.fields[pollutant][statistic])
-  const of = (statistic: Statistic): number | null =>
+  const indexOf = (statistic: Statistic): number | null =>
     index === storedIndex
       ? (stats?.fields.aqi[statistic] ?? null)
       : (worst(statistic)?.value ?? null)
-  const average = tenths(of('mean'))
+  const average = tenths(indexOf('mean'))
   return {
     average,
-    median: tenths(of('p50')),
-    min: of('min'),
-    max: of('max'),
+    median: tenths(indexOf('p50')),
+    min: indexOf('min'),
+    max: indexOf('max'),
     category: average === null ? null : index.categoryOf(average),
     dominant_pollutant: worst('mean')?.pollutant ?? null,
   }

@@ -5,8 +5,8 @@ import type { Cache } from '../../runtime/cache.ts'
 import type { BucketSize, Store } from '../../store/store.ts'
 import { type Asker, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
-import type { AskStore } from '../http/ask-store.ts'
 import { latestMs, type Params, readChoice, readPeriod } from '../http/params.ts'
+import type { QueryStore } from '../http/query-store.ts'
 import type { Area, AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
@@ -22,14 +22,14 @@ type Options = {
   readonly board: SensorBoard
   readonly directory: () => AreaDirectory
   readonly history: AreaHistory
-  /** Apart: what visitors ask for does not push out what accounts asked for. */
+  /** Separate: what visitors request does not evict what accounts requested. */
   readonly keeps: { readonly accounts: Cache; readonly visitors: Cache }
-  readonly askStore: AskStore
+  readonly queryStore: QueryStore
   readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
 }
 
-/** What an area's numbers may be late: they are computed once in that time. */
+/** How old an area's numbers may be: they are computed once in this time. */
 export const keptMs = 10 * secondMs
 
 const longestMs = 5 * 366 * dayMs
@@ -101,7 +101,9 @@ export const showArea = (options: Options): Route => ({
   },
 })
 
-/** An end to come is told as that of the running ten seconds, which is what the numbers are of. */
+/**
+ * A future end is reported as the end of the current ten seconds, which is what the numbers cover.
+ */
 const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
   start_time: formatIsoMs(fromMs),
   end_time: formatIsoMs(Math.max(fromMs, Math.min(toMs, stepEndMs(nowMs)))),
@@ -110,8 +112,8 @@ const periodJson = ({ fromMs, toMs }: Period, nowMs: number) => ({
 const stepEndMs = (nowMs: number): number => floorTo(nowMs, keptMs) + keptMs
 
 /**
- * The last 24 hours unless it says otherwise. An end that is not given is the end of the running
- * ten seconds, so that everyone who asks within them asks for the same.
+ * The last 24 hours unless given. The default end is the end of the current ten seconds, so that
+ * all requests within them are for the same period.
  * @throws ApiError 400
  */
 function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Period {
@@ -125,14 +127,14 @@ function readAreaPeriod(params: Params, nowMs: number, isHourly: boolean): Perio
   }
   if (isHourly && toMs - fromMs > longestHourlyMs) {
     const days = longestHourlyMs / dayMs
-    throw badParameter('interval', 'hour', `day where the period is longer than ${days} days`)
+    throw badParameter('interval', 'hour', `day if the period is longer than ${days} days`)
   }
   return { fromMs: Math.max(0, fromMs), toMs: Math.min(latestMs, toMs) }
 }
 
 /** Visitors share whole answers, also while their line is full. @throws ApiError 503 */
 async function readHistory(
-  { history, askStore }: Options,
+  { history, queryStore }: Options,
   asker: Asker,
   keep: Cache,
   { storedAs, period, interval }: Wanted,
@@ -140,11 +142,11 @@ async function readHistory(
   const { isVisitor } = asker
   const read = (store: Store, gone: AbortSignal): Promise<AreaStatistics> =>
     history({ store, gone, isVisitor, keep }, storedAs, period, interval)
-  if (!isVisitor) return await askStore(asker, read)
+  if (!isVisitor) return await queryStore(asker, read)
   const key = { what: 'whole', area: storedAs, ...period, interval }
   const shared = (store: Store, signal: AbortSignal): Promise<AreaStatistics> =>
     keep(key, (gone) => read(store, gone), signal)
-  return keep.ready<AreaStatistics>(key) ?? (await askStore(asker, shared))
+  return keep.ready<AreaStatistics>(key) ?? (await queryStore(asker, shared))
 }
 
 type Wanted = {
@@ -153,7 +155,7 @@ type Wanted = {
   readonly interval: BucketSize | undefined
 }
 
-/** Visitors share answers, so their periods begin and end with the running ten seconds. */
+/** Visitors share answers, so their periods start and end on multiples of ten seconds. */
 const roundedOut = ({ fromMs, toMs }: Period): Period => ({
   fromMs: floorTo(fromMs, keptMs),
   toMs: floorTo(toMs + keptMs - 1, keptMs),

@@ -5,10 +5,10 @@ import type { AreaStats, FieldStats, StatField } from '../../store/store.ts'
 const isNumber = (value: number | null): value is number => value !== null
 
 /**
- * The statistics of a span from those of its parts, which must not overlap. Mean, least, most and
- * count are exact; median and 98th percentile are those of the parts' means.
+ * The statistics of a span from those of its parts, which must not overlap. Mean, minimum, maximum
+ * and count are exact; median and 98th percentile are those of the parts' means.
  *
- * @returns undefined where no part holds a reading
+ * @returns undefined if no part holds a reading
  */
 export function composeStats(parts: readonly AreaStats[]): AreaStats | undefined {
   const [first] = parts

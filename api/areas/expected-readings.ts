@@ -2,7 +2,7 @@ import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.t
 import type { Period } from './cut-period.ts'
 
 /**
- * How many readings the sensors should have sent from an area: one every cadence while they stood
+ * How many readings the sensors should have sent from an area: one per cadence while they were
  * there. @param area undefined: anywhere
  */
 export function expectedReadings(

@@ -2,8 +2,8 @@ import { ApiError } from '../http/api-error.ts'
 import type { Area, AreaDirectory } from '../live/area-directory.ts'
 
 /**
- * The area that a path or a parameter names. One rule for both, as for sensors: what is not there
- * is 404. In a body it is a wrong field.
+ * The area that a path or a parameter names. One rule for both, as for sensors: an unknown area is
+ * 404. In a body it is a wrong field.
  * @throws ApiError 404
  */
 export function findArea(directory: AreaDirectory, text: string): Area {

@@ -1,4 +1,4 @@
-/** What the sensors of an area say now, from memory. */
+/** What the sensors of an area report now, from memory. */
 import type { AirIndex, HourMeans, Pollutant } from '../../core/air/index/air-index.ts'
 import { dailyHours, dailyMean, nowcastHours } from '../../core/air/nowcast.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -32,7 +32,7 @@ export type WorstSensor = {
   readonly timestamp: string
 }
 
-/** Of the newest readings that lie in the period, the worst; of equal ones the first. */
+/** The worst of the newest readings in the period; of equal ones the first. */
 export function worstSensor(
   entries: readonly Entry[],
   { fromMs, toMs }: Period,
@@ -57,19 +57,19 @@ const sensorHours = (
 ): HourMeans =>
   slot === -1 ? [] : hourMeans(state, slot, pollutant, nowMs, hours, hourMs / sensor.cadenceMs)
 
-/** The index of what a sensor measures now, null where too few hours are there. */
+/** The index of what a sensor measures now, null if too few hours are known. */
 export const indexNow = (entry: Entry, index: AirIndex, nowMs: number): number | null =>
   index.worstOf((pollutant) => index.nowOf(sensorHours(entry, pollutant, nowMs, nowcastHours)))
     ?.value ?? null
 
-/** The index of a sensor's 24-hour means, null where they are not valid. */
+/** The index of a sensor's 24-hour means, null if they are not valid. */
 export const indexOfDay = (entry: Entry, index: AirIndex, nowMs: number): number | null =>
   index.worstOf((pollutant) => dailyMean(sensorHours(entry, pollutant, nowMs, dailyHours)))
     ?.value ?? null
 
 /**
- * The index of an area now: an hour of the area is the mean of those sensors that have enough
- * readings in it, each counted alike.
+ * The index of an area now: an hour of the area is the mean of the sensors that have enough
+ * readings in it, each with the same weight.
  */
 export function areaIndexNow(
   entries: readonly Entry[],

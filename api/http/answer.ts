@@ -2,20 +2,20 @@ import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Params } from './params.ts'
 
-/** What a route has to say; how it reaches the socket is `app.ts`'s business. */
+/** The content of an answer; `app.ts` writes it to the socket. */
 export type Answer = {
   /** 200 unless given. */
   readonly status?: number
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
-  /** Of an answer that is the same until the process is another: who has it already is told so (304). */
+  /** Set if the answer stays the same while the process runs: a client that has it gets a 304. */
   readonly etag?: string
-  /** Instead of `body`: is handed the connection when the head is on its way, and ends it. */
+  /** Instead of `body`: receives the connection once the head is sent, and ends it. */
   readonly follow?: (out: ServerResponse) => void
 }
 
-/** For whom the store is asked, and until when. */
+/** For whom the store is read, and until when. */
 export type Caller = {
   readonly key: string
   /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
@@ -24,11 +24,11 @@ export type Caller = {
   /** The dashboard asks for a visitor who is not signed in. */
   readonly isVisitor: boolean
   /** Judges the same key once more. @throws ApiError as the guard does */
-  readonly again: () => void
+  readonly checkAgain: () => void
 }
 
 export type Asker = {
-  /** Not signed in: asks in a pool apart from the accounts'. */
+  /** Not signed in: uses a pool separate from the accounts'. */
   readonly isVisitor: boolean
   /** What shares a turn: an account, or a visitor's site or address. */
   readonly share: () => string
@@ -37,20 +37,21 @@ export type Asker = {
 }
 
 export type Request = {
-  /** Of the path, decoded. */
+  /** The named parts of the path, decoded. */
   readonly names: Readonly<Record<string, string>>
   readonly params: Params
   /** The media type agreed on, one of the route's. */
   readonly type: string
-  /** Undefined on a route that is open. */
+  /** undefined on a public route. */
   readonly caller: Caller | undefined
   readonly asker: Asker
-  /** The client's, as far as our own proxies say. */
+  /** The client's address, as far as our own proxies report it. */
   readonly network: () => string
-  /** Empty where it was sent empty; in lower case. */
+  /** An empty text if it was sent empty; in lower case. */
   readonly header: (name: string) => string | undefined
   /**
-   * The JSON that was sent, undefined where nothing was; the caller's key is judged again behind it.
+   * The JSON that was sent, undefined if there is no body; afterwards the caller's key is judged
+   * again.
    * @throws ApiError 400, 401, 413, 415
    */
   readonly readBody: () => Promise<unknown>
@@ -63,21 +64,21 @@ export type Route = {
   readonly method?: Method
   /** As in `/v1/areas/:area_name`. */
   readonly path: string
-  /** Every query parameter it takes. */
+  /** All query parameters it accepts. */
   readonly params: readonly string[]
-  /** What it can be asked for in, the usual first. */
+  /** The media types it offers, the usual first. */
   readonly types: readonly string[]
-  /** The media type that a parameter asks for: it wins over Accept. @throws ApiError 400 */
+  /** The media type that a parameter requests: it wins over Accept. @throws ApiError 400 */
   readonly typeOf?: (params: Params) => string | undefined
-  /** A part of a page of ours, and not of the interface that the document describes. */
+  /** Part of one of our pages, not of the interface that the document describes. */
   readonly isPart?: boolean
   /** Answers without a key. */
   readonly isOpen?: boolean
-  /** Not charged to the day's quota, only to the minute's. */
+  /** Charged only to the minute's quota, not to the day's. */
   readonly isUncharged?: boolean
   /**
-   * Where given, an address has one answer for as long as this number stays the same: it is kept,
-   * and the route not asked again.
+   * If given, an address has one answer for as long as this number stays the same: it is cached,
+   * and the route is not called again.
    */
   readonly version?: () => number
   readonly answer: (request: Request) => Answer | Promise<Answer>

@@ -3,13 +3,13 @@ import type { ApiErrorCode } from './api-errors.ts'
 
 type Rest = ConstructorParameters<typeof HttpError>[3]
 
-/** What the caller is told instead of an answer. HTTP's numbers are in this folder alone. */
+/** What the caller gets instead of an answer. HTTP status numbers are only in this folder. */
 export class ApiError extends HttpError {
   override readonly name = 'ApiError'
 
   /**
    * @param code one of the table, from which the document and docs/api.md are written; or that of a
-   * client who has gone, which is never sent: metrics count it
+   * client that has gone, which is never sent: metrics count it
    */
   constructor(
     status: number,
@@ -22,7 +22,7 @@ export class ApiError extends HttpError {
 }
 
 /**
- * A wrong value: names the parameter, what was given (cut short) and what would be right.
+ * A wrong value: names the parameter, what was given (shortened) and what is valid.
  * @param given undefined: it is missing
  */
 export const badParameter = (
@@ -39,7 +39,7 @@ export const badParameter = (
     { details: { parameter, given: given?.slice(0, 100) ?? null, expected } },
   )
 
-/** Something we lean on is away: the same request may succeed after `retryAfterSeconds`. */
+/** A service we depend on is away: the same request may succeed after `retryAfterSeconds`. */
 export const unavailable = (code: ApiErrorCode, message: string, cause?: unknown): ApiError =>
   new ApiError(503, code, message, {
     headers: { 'retry-after': String(retryAfterSeconds) },
@@ -48,6 +48,6 @@ export const unavailable = (code: ApiErrorCode, message: string, cause?: unknown
 
 const retryAfterSeconds = 2
 
-/** Nobody reads it: it is what metrics count, and it is not refunded. */
+/** Never sent: metrics count it, and it is not refunded. */
 export const clientGone = (): ApiError =>
   new ApiError(499, 'client_gone', 'the client closed the connection before the answer')

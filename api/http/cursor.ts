@@ -1,6 +1,6 @@
 /**
- * Where a page ended, as an opaque word: base64url of the place, so that nobody builds one by hand
- * and its content may change.
+ * Where a page ended, as an opaque text: base64url of the place, so that clients do not build one
+ * themselves and its content may change.
  */
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { Cursor } from '../../store/store.ts'
@@ -20,24 +20,24 @@ const expected = 'a next_cursor of an earlier answer'
 export const idCursor = (id: string): string => wrap(`s:${id}`)
 export const readingCursor = ({ timeMs, sensor }: Cursor): string => wrap(`r:${timeMs}:${sensor}`)
 
-/** The sensor behind which the page begins. @throws ApiError 400 */
+/** The sensor after which the page starts. @throws ApiError 400 */
 export function readIdCursor(params: Params, rules: SensorIdRules): string | undefined {
-  const found = unwrap(params)
-  if (found === undefined) return undefined
-  const id = found.place.startsWith('s:') ? rules.parse(found.place.slice(2)) : undefined
-  if (id === undefined) throw badParameter('cursor', found.word, expected)
+  const cursor = unwrap(params)
+  if (cursor === undefined) return undefined
+  const id = cursor.place.startsWith('s:') ? rules.parse(cursor.place.slice(2)) : undefined
+  if (id === undefined) throw badParameter('cursor', cursor.word, expected)
   return id
 }
 
 /** @throws ApiError 400 */
 export function readReadingCursor(params: Params, rules: SensorIdRules): Cursor | undefined {
-  const found = unwrap(params)
-  if (found === undefined) return undefined
-  const [, time = '', id = ''] = /^r:(\d{1,15}):(.+)$/.exec(found.place) ?? []
+  const cursor = unwrap(params)
+  if (cursor === undefined) return undefined
+  const [, time = '', id = ''] = /^r:(\d{1,15}):(.+)$/.exec(cursor.place) ?? []
   const sensor = rules.parse(id)
   const timeMs = Number(time)
   if (sensor === undefined || time === '' || timeMs > latestMs) {
-    throw badParameter('cursor', found.word, expected)
+    throw badParameter('cursor', cursor.word, expected)
   }
   return { timeMs, sensor }
 }

@@ -3,7 +3,7 @@ import type { Context } from 'koa'
 import { StoreMisconfigured, StoreUnavailable } from '../../store/store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 
-/** What the caller is told of a failure; what is ours alone stays in the log. */
+/** What the caller gets for a failure; details that are only ours stay in the log. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   if (thrown instanceof StoreUnavailable || thrown instanceof StoreMisconfigured) {

@@ -1,9 +1,9 @@
 /**
- * Bounded work, in fair turns. Each share (an account, or a visitor's network) has a line of its
- * own, and places go round the shares: however much one share asks, another share's first question
- * waits for the work under way and for one turn of each share before it.
+ * Bounded work, in fair turns. Each share (an account, or a visitor's network) has its own line,
+ * and places go round the shares: however much one share sends, another share's first request waits
+ * only for the work under way and for one turn of each share before it.
  *
- *     asked ──no place──▶ in line ──its turn──▶ running ──▶ answered
+ *     queued ─no place──▶ in line ──its turn──▶ running ──▶ answered
  *                           │ too long, or line full: 503      │ too long: 503
  *                           └ client gone: leaves the line     └ client gone: the work is aborted
  *
@@ -19,21 +19,21 @@ export type Turn = {
 }
 
 /**
- * @param work is told by its signal when nobody needs the answer any more
+ * @param work its signal is aborted when no client needs the answer any more
  * @throws ApiError 503 when the answer would come too late, 499 when the client has gone
  */
 export type FairLine = <T>(turn: Turn, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 export type FairLineBounds = {
-  /** At once, in all and for each share. */
+  /** How much runs at once, in total and per share. */
   readonly running: number
   readonly runningEach: number
-  /** In line, in all and for each share. */
+  /** How much waits in line, in total and per share. */
   readonly waiting: number
   readonly waitingEach: number
-  /** In line, then 503; absent: as long as it takes. */
+  /** The longest wait in line, then 503; absent: without a limit. */
   readonly waitMs?: number
-  /** At work, then 503; absent: as long as it takes. */
+  /** The longest work, then 503; absent: without a limit. */
   readonly workMs?: number
 }
 
@@ -42,7 +42,7 @@ type Share = { running: number; readonly line: Set<Waiter> }
 
 export function fairLine(bounds: FairLineBounds): FairLine {
   const { running, runningEach, waiting, waitingEach, waitMs, workMs } = bounds
-  /** The one whose turn is next comes first. */
+  /** The share whose turn is next comes first. */
   const shares = new Map<string, Share>()
   let busy = 0
   let inLine = 0
@@ -60,7 +60,7 @@ export function fairLine(bounds: FairLineBounds): FairLine {
     if (share.line.delete(waiter)) inLine--
   }
   const next = (): void => {
-    // a share that is given a place comes by again, at the end of the round
+    // a share that is given a place goes to the end of the round
     for (const [name, share] of shares) {
       const [first] = share.line
       if (first === undefined) {
@@ -71,7 +71,7 @@ export function fairLine(bounds: FairLineBounds): FairLine {
       }
     }
   }
-  /** When the line is full, the newest of the share that has most in it makes room. */
+  /** When the line is full, the newest request of the share with the most in it makes room. */
   const makeRoom = (share: Share): void => {
     if (share.line.size >= waitingEach) throw overloaded()
     if (inLine < waiting) return

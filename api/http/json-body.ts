@@ -11,8 +11,8 @@ const mergePatchType = 'application/merge-patch+json'
 const readBody = bodyReader({ longestBytes: longestBody, json: [jsonType, mergePatchType] })
 
 /**
- * The body of a request, which is JSON or nothing else.
- * @returns undefined where the request has none
+ * The body of a request, which must be JSON.
+ * @returns undefined if the request has none
  * @throws ApiError 400, 413, 415
  */
 export async function readJsonBody(ctx: Context): Promise<unknown> {
@@ -30,7 +30,7 @@ export async function readJsonBody(ctx: Context): Promise<unknown> {
   }
 }
 
-/** JSON has one encoding, so a charset may only say so. */
+/** JSON has one encoding, so a charset may only be UTF-8. */
 const isSentAs = (type: string, sent = ''): boolean => {
   const [media = '', ...parameters] = sent.toLowerCase().split(';')
   return (

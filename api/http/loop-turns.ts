@@ -1,8 +1,8 @@
 /**
- * Making an answer takes the event loop for some milliseconds, and requests of an account are let in
- * together. Here one answer is begun in each turn of the loop, and the accounts (or visitors' sites)
- * go round: however many one sends at once, another's waits for one of each before it, and what keeps
- * the process alive runs in between.
+ * Making an answer takes the event loop for some milliseconds, and requests of an account are
+ * admitted together. Here one answer is started per turn of the loop, and the accounts (or
+ * visitors' sites) take turns: however many requests one sends at once, another's waits only for
+ * one of each before it, and the process's background work runs in between.
  */
 export type LoopTurns = (share: string) => Promise<void>
 

@@ -2,8 +2,8 @@ import type { Answer } from './answer.ts'
 import type { Params } from './params.ts'
 
 /**
- * The next page as a header, for formats that have no place for a cursor. Relative to the request,
- * as RFC 8288 has it, so that it is right through any proxy.
+ * The next page as a header, for formats that have no field for a cursor. Relative to the request,
+ * as RFC 8288 allows, so that it is right behind any proxy.
  */
 export function nextLink(
   path: string,

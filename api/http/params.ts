@@ -1,4 +1,4 @@
-/** A query string, read strictly: what we would not understand is refused, never ignored. */
+/** A query string, read strictly: what we do not understand is refused, never ignored. */
 import { parseIso } from '../../core/iso-time.ts'
 import { ApiError, badParameter } from './api-error.ts'
 
@@ -30,17 +30,17 @@ const unknownParameter = (name: string, known: readonly string[]): ApiError =>
     400,
     'unknown_parameter',
     known.length === 0
-      ? 'this address takes no parameters'
-      : `there is no such parameter here; there are ${known.join(', ')}`,
+      ? 'this address accepts no parameters'
+      : `there is no such parameter here; the known ones are ${known.join(', ')}`,
     { details: { parameter: name.slice(0, 100), known } },
   )
 
-/** `+` is a space, as forms have it. @throws ApiError 400 */
+/** `+` is a space, as in forms. @throws ApiError 400 */
 function decodePart(part: string, where: string): string {
   return decodeText(part.replaceAll('+', ' '), where)
 }
 
-/** Percent-decodes. @throws ApiError 400 where the bytes are not UTF-8 */
+/** Percent-decodes. @throws ApiError 400 if the bytes are not UTF-8 */
 export function decodeText(text: string, where: string): string {
   try {
     return decodeURIComponent(text)
@@ -81,15 +81,15 @@ export function readChoice<const T extends string>(
 ): T | undefined {
   const text = params.get(name)
   if (text === undefined) return undefined
-  const choice = choices.find((one) => one === text)
+  const choice = choices.find((known) => known === text)
   if (choice === undefined) throw badParameter(name, text, `one of ${choices.join(', ')}`)
   return choice
 }
 
-/** @throws ApiError 400 where it is there but empty */
+/** @throws ApiError 400 if it is given but empty */
 export function readWord(params: Params, name: string): string | undefined {
   const text = params.get(name)
-  if (text?.trim() === '') throw badParameter(name, text, 'a name or an id, and is empty')
+  if (text?.trim() === '') throw badParameter(name, text, 'a name or an id, not an empty text')
   return text
 }
 
@@ -97,8 +97,8 @@ export function readWord(params: Params, name: string): string | undefined {
 const spacedOffset = / (?=\d{2}(?::?\d{2})?$)/
 
 /**
- * An instant in ms, as clients may write it everywhere: without an offset it is UTC, and a bare day
- * its midnight. @returns undefined where it is none
+ * An instant in ms, in the forms that clients may send everywhere: without an offset it is UTC, and
+ * a date without a time is its midnight. @returns undefined if it is not a time
  */
 export function instantIn(text: string): number | undefined {
   const whole = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00Z` : text
@@ -123,10 +123,10 @@ export function readTime(params: Params, name: string): number | undefined {
   return timeMs
 }
 
-/** No reading is younger: both stores refuse it. */
+/** No reading is later: both stores refuse it. */
 export const latestMs = Date.UTC(2200, 0, 1)
 
-/** start_time (inclusive) and end_time (exclusive), either of which may be alone. */
+/** start_time (inclusive) and end_time (exclusive), either of which may be given alone. */
 export function readPeriod(params: Params): {
   readonly fromMs: number | undefined
   readonly toMs: number | undefined

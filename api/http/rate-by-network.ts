@@ -7,11 +7,11 @@ type Options = {
   readonly limit: RateLimit
   /** A clock that never goes back, in ms. */
   readonly clockMs: () => number
-  /** Bound on the networks that are remembered; who was not heard of longest is forgotten. */
+  /** Bound on the networks that are remembered; the least recently seen is forgotten. */
   readonly most?: number
 }
 
-/** For routes that need no key: each network may ask so often. @throws ApiError 429 */
+/** For routes that need no key: limits how often each network may call. @throws ApiError 429 */
 export function rateByNetwork({
   limit,
   clockMs,

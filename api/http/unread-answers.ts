@@ -1,12 +1,13 @@
 /**
- * Answers lie in memory until their clients have read them. A client that asks on and does not read
- * is given no more, and holds no more, whichever connections it uses.
+ * Answers are in memory until their clients have read them. A client that keeps sending requests
+ * and does not read the answers gets no more of them, whichever connections it uses, so it holds no
+ * more memory.
  */
 import type { ServerResponse } from 'node:http'
 import { ApiError } from './api-error.ts'
 
 type Bounds = {
-  /** Bytes in all; beyond that each share may have one answer at a time. */
+  /** Bytes in total; beyond that each share may have one answer at a time. */
   readonly most: number
   /** Bytes of an account, or of a visitor's site or address. */
   readonly each: number
@@ -15,9 +16,9 @@ type Bounds = {
 export const unreadBounds: Bounds = { most: 256 * 1024 * 1024, each: 32 * 1024 * 1024 }
 
 export type UnreadAnswers = {
-  /** @throws ApiError 429 where too much waits to be read */
+  /** @throws ApiError 429 if too much waits to be read */
   readonly refuseMore: (share: string) => void
-  /** Counts the bytes until the answer is with the client, or the client gone. */
+  /** Counts the bytes until the client has received the answer, or has gone. */
   readonly add: (share: string, response: ServerResponse, bytes: number) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * The areas of the network, and what each may be called: its name, its slug, or the code that its
- * sensors' ids carry, in any case.
+ * The areas of the network, and the names by which each may be requested: its name, its slug, or
+ * the code in its sensors' ids, in any case.
  */
 import { slugOf, wholeNetwork } from '../../core/air/area.ts'
 import { areaCodeOf } from '../../core/air/sensor-id.ts'
@@ -9,10 +9,10 @@ import { type Box, regionOf } from './region.ts'
 
 export type Area = {
   readonly name: string
-  /** The AREA part of its sensors' ids; null where another area has the better claim to it. */
+  /** The AREA part of its sensors' ids; null if another area has more sensors with it. */
   readonly code: string | null
   readonly slug: string
-  /** What the store calls it. */
+  /** Its name in the store. */
   readonly storedAs: string
   readonly isNetwork: boolean
 }
@@ -22,12 +22,12 @@ export type AreaDirectory = {
   /** All but the network, by name. */
   readonly areas: readonly Area[]
   readonly find: (text: string) => Area | undefined
-  /** Where its sensors are; undefined: there are none. */
+  /** Where its sensors are; undefined: it has none. */
   readonly region: Box | undefined
 }
 
 type Options = {
-  /** What the whole network is called, for example `Lagos`. */
+  /** The name of the whole network, for example `Lagos`. */
   readonly networkName: string
   /** What every id starts with, `NGR-LOS`: its last part is the network's code. */
   readonly idPrefix: string
@@ -56,7 +56,7 @@ export function areaDirectory(
     }
   })
   const names = new Map<string, Area>()
-  // the first to claim a word keeps it: the network, then names, then slugs, then codes
+  // the first to claim a name keeps it: the network, then names, then slugs, then codes
   const claim = (word: string, area: Area): void => {
     if (!names.has(word)) names.set(word, area)
   }
@@ -87,7 +87,9 @@ function countClaims(sensors: Iterable<RegisteredSensor>): Claims {
   return claims
 }
 
-/** One code an area and one area a code: whoever has most sensors with it, then by name. */
+/**
+ * One code per area and one area per code: the area with most sensors that carry it, then by name.
+ */
 function assignCodes(claims: Claims): ReadonlyMap<string, string> {
   const ranked = [...claims]
     .flatMap(([name, counts]) => [...counts].map(([code, count]) => ({ name, code, count })))

@@ -6,18 +6,18 @@ import type { Entry } from './sensor-now.ts'
 const mostCandidates = 20
 
 /**
- * The same for whoever wants readings alone: those of a sensor that is not in the registry any more
- * stay, and what an earlier version removed left no entry.
+ * The same for requests that want only readings: those of a sensor that is not in the registry any
+ * more stay, and an earlier version left no entry when it removed one.
  * @throws ApiError 404
  */
 export function findSensorId(board: SensorBoard, rules: SensorIdRules, text: string): SensorId {
   const id = rules.parse(text)
-  return id !== undefined && board.wasHeard(id) ? id : findSensor(board, rules, text).sensor.id
+  return id !== undefined && board.hasReadings(id) ? id : findSensor(board, rules, text).sensor.id
 }
 
 /**
- * The sensor that an id names: canonical, or short where exactly one sensor has that number.
- * @throws ApiError 404 that says what an id looks like
+ * The sensor that an id names: canonical, or short if exactly one sensor has that number.
+ * @throws ApiError 404 that states what an id looks like
  */
 export function findSensor(board: SensorBoard, rules: SensorIdRules, text: string): Entry {
   const id = rules.parse(text)
@@ -37,7 +37,7 @@ export function findSensor(board: SensorBoard, rules: SensorIdRules, text: strin
     404,
     'sensor_not_found',
     id === undefined && number === undefined
-      ? `that is no sensor id: the format is ${rules.format}`
+      ? `that is not a sensor id: the format is ${rules.format}`
       : `there is no sensor of that id (the format is ${rules.format})`,
     { details: { sensor_id: text.slice(0, 100), expected_format: rules.format } },
   )

@@ -1,7 +1,7 @@
 /**
  * The network as it is now, in memory: the state of all partitions and the newest readings. Seeded
- * from snapshots, fed by READINGS; when following breaks off, or a message is missing, everything
- * is seeded again, as at a start.
+ * from snapshots, fed by READINGS; when following the log fails, or a message is missing,
+ * everything is seeded again, as at a start.
  *
  *     seeding ──▶ catching up ──present reached──▶ live
  *        ▲            └──────── broke off ─────────┘
@@ -21,11 +21,13 @@ import type { NewestReadings } from './newest-readings.ts'
 export type LivePicture = AsyncDisposable & {
   /** By partition. */
   readonly states: () => readonly PartitionState[]
-  /** Everything that READINGS held at the last start has been folded, and nothing broke off since. */
+  /**
+   * Everything that READINGS held at the last start has been folded, and nothing has failed since.
+   */
   readonly isLive: () => boolean
   /** The sequence folded last. */
   readonly position: () => number
-  /** Calls back after a message was folded; `undefined` after everything was seeded anew. */
+  /** Calls back after a message was folded; `undefined` after everything was seeded again. */
   readonly onFolded: (listener: (message: LogMessage | undefined) => void) => void
 }
 
@@ -38,7 +40,7 @@ type Options = {
 
 const againAfterMs = 500
 
-/** Resolves at once; the picture is there when `isLive`. */
+/** Resolves at once; the picture is complete when `isLive`. */
 export function openLivePicture({ nc, newest, progress, log }: Options): LivePicture {
   const stop = new AbortController()
   const listeners = new Set<(message: LogMessage | undefined) => void>()

@@ -11,27 +11,27 @@ type Query = {
 
 const firstWindowMs = 5 * minuteMs
 const growth = 8
-/** A longer window no longer needs to grow: one more call then reaches the beginning. */
+/** A longer window does not need to grow: one more call then reaches the beginning. */
 const longestWindowMs = 400 * dayMs
 
 /**
  * The newest readings of the network in [fromMs, toMs) by (time desc, sensor), at most `limit`. A
- * store that is asked for the newest of ten years looks at all ten, so we ask for windows back
- * from the end, each longer than the one before, until there are enough.
+ * store that is asked for the newest of ten years reads all ten, so we read windows from the end
+ * backwards, each longer than the one before, until there are enough readings.
  */
 export async function newestFromStore(
   store: Pick<Store, 'rangeAll'>,
   { fromMs, toMs, limit, after }: Query,
 ): Promise<readonly Reading[]> {
-  const found: Reading[] = []
-  // behind the cursor there may be more of its own millisecond
+  const rows: Reading[] = []
+  // the cursor's own millisecond may hold more readings after it
   let end = after === undefined ? toMs : Math.min(toMs, after.timeMs + 1)
   let windowMs = firstWindowMs
-  while (end > fromMs && found.length < limit) {
+  while (end > fromMs && rows.length < limit) {
     const start = windowMs > longestWindowMs ? fromMs : Math.max(fromMs, end - windowMs)
-    found.push(...(await store.rangeAll(start, end, limit - found.length, after)))
+    rows.push(...(await store.rangeAll(start, end, limit - rows.length, after)))
     end = start
     windowMs *= growth
   }
-  return found
+  return rows
 }

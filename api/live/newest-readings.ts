@@ -7,7 +7,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import type { Cursor } from '../../store/store.ts'
 
-/** Where a reading stands in the order; `sensor` may be '' for the end of everything. */
+/** A place in the order; `sensor` may be '' for the end of everything. */
 export type Place = { readonly timeMs: number; readonly sensor: string }
 
 export type PageQuery = {
@@ -17,28 +17,28 @@ export type PageQuery = {
   /** Exclusive. */
   readonly toMs: number
   readonly limit: number
-  /** The page begins behind it. */
+  /** The page starts after it. */
   readonly after?: Cursor | undefined
 }
 
 export type NewestReadings = {
-  /** Accepted readings in any order, seen again or not. */
+  /** Accepted readings in any order, whether seen before or not. */
   readonly add: (readings: readonly Reading[]) => void
   /**
-   * What the store holds down to `floor`; what was added before and since is kept too. Changes
-   * nothing where everything was forgotten since `generation` was asked for.
+   * All that the store holds down to `floor`; readings added before and since are kept too. Changes
+   * nothing if `clear` was called after `generation` was read.
    */
   readonly seed: (readings: readonly Reading[], floor: Place, generation: number) => void
   /** Counts up with every `clear`. */
   readonly generation: () => number
-  /** Forgets everything: what follows is not known to continue what came before. */
+  /** Forgets everything: what follows may not continue what came before. */
   readonly clear: () => void
   readonly isSeeded: () => boolean
-  /** @returns the page, exactly, or undefined where it reaches below the floor */
+  /** @returns the page, exactly, or undefined if it reaches below the floor */
   readonly page: (query: PageQuery) => readonly Reading[] | undefined
 }
 
-/** Below 0 where `a` comes first. */
+/** Below 0 if `a` comes first. */
 export const byNewest = (a: Place, b: Place): number =>
   b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
 
@@ -49,7 +49,7 @@ export function createNewestReadings(capacity = 5_000): NewestReadings {
   let incoming: Reading[] = []
   /** The last place above which everything is here; undefined: nothing is known to be complete. */
   let floor: Place | undefined
-  /** The highest place ever trimmed away: no seed may put the floor below it. */
+  /** The highest place ever trimmed: no seed may put the floor below it. */
   let trimmed: Place | undefined
   let generation = 0
 
@@ -78,8 +78,8 @@ export function createNewestReadings(capacity = 5_000): NewestReadings {
       if (incoming.length > capacity) settle()
     },
     generation: () => generation,
-    seed: (readings, seededTo, asked) => {
-      if (asked !== generation) return
+    seed: (readings, seededTo, seededGeneration) => {
+      if (seededGeneration !== generation) return
       incoming.push(...readings)
       settle()
       floor = trimmed === undefined ? seededTo : highest(seededTo, trimmed)
@@ -96,31 +96,31 @@ export function createNewestReadings(capacity = 5_000): NewestReadings {
     page: ({ sensor, fromMs, toMs, limit, after }) => {
       if (floor === undefined) return undefined
       settle()
-      const found: Reading[] = []
-      for (let i = firstBehind(ordered, toMs, after); i < ordered.length; i++) {
+      const rows: Reading[] = []
+      for (let i = firstAfter(ordered, toMs, after); i < ordered.length; i++) {
         const row = ordered[i]
-        if (row === undefined || row.timeMs < fromMs) return found
+        if (row === undefined || row.timeMs < fromMs) return rows
         if (sensor !== undefined && row.sensor !== sensor) continue
-        found.push(row)
-        if (found.length === limit) return found
+        rows.push(row)
+        if (rows.length === limit) return rows
       }
-      return fromMs > floor.timeMs ? found : undefined
+      return fromMs > floor.timeMs ? rows : undefined
     },
   }
 }
 
 const highest = (a: Place, b: Place): Place => (byNewest(a, b) < 0 ? a : b)
 
-/** The first place in `ordered` before `toMs` and behind `after`. */
-function firstBehind(ordered: readonly Reading[], toMs: number, after: Place | undefined): number {
+/** The first place in `ordered` before `toMs` and after `after`. */
+function firstAfter(ordered: readonly Reading[], toMs: number, after: Place | undefined): number {
   let low = 0
   let high = ordered.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const row = ordered[middle]
     if (row === undefined) break
-    const isBehind = row.timeMs < toMs && (after === undefined || byNewest(row, after) > 0)
-    if (isBehind) high = middle
+    const isAfter = row.timeMs < toMs && (after === undefined || byNewest(row, after) > 0)
+    if (isAfter) high = middle
     else low = middle + 1
   }
   return low

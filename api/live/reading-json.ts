@@ -5,23 +5,23 @@ import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { Shape, View } from './view.ts'
 
-/** A reading as /v1 prints it; whatever was not measured is null, never 0. */
+/** A reading as /v1 prints it; a value that was not measured is null, never 0. */
 export type ReadingJson = Measurements & {
   readonly sensor_id: string
   readonly timestamp: string
   readonly measurements: Measurements
-  /** By the index that the caller chose, as is what follows from it. */
+  /** By the index that the caller chose, as are the fields that follow from it. */
   readonly aqi: number | null
   readonly aqi_category: string | null
   readonly dominant_pollutant: Pollutant | null
-  /** A concentration lies above the index's table. */
+  /** A concentration is above the index's table. */
   readonly beyond_index: boolean
   readonly quality: readonly Flag[]
   readonly blockchain: { readonly hash: string } & OnChain
   readonly blockchain_tx: string | null
 }
 
-/** How the batch of a reading stands on the chain, as of now. */
+/** The state of a reading's batch on the chain, as of now. */
 export type OnChain = {
   readonly verified: boolean
   readonly tx_hash: string | null
@@ -32,13 +32,13 @@ export type OnChainOf = (reading: Reading) => OnChain
 /** The leaf of a reading as `0x` and 64 hex digits. */
 export type HashOf = (reading: Reading) => string
 
-/** What the chain says of a reading. */
+/** What the chain holds about a reading. */
 export type Proofs = { readonly hashOf: HashOf; readonly onChainOf: OnChainOf }
 
-/** What never changes of a reading; `hash` is part of `blockchain`, which does. */
+/** The fields that never change; `hash` is part of `blockchain`, which does. */
 export type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
 
-/** All of it, or only what the view's shape has (and whose reading it is). */
+/** All fields, or only those of the view's shape (and the sensor's id). */
 export const readingJson = (
   reading: Reading,
   { index, shape }: View,

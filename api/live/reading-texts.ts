@@ -5,11 +5,13 @@ import { fixedJson, type HashOf, type OnChainOf, type Proofs, readingJson } from
 import type { View } from './view.ts'
 
 export type ReadingTexts = Proofs & {
-  /** The JSON of a reading; what never changes of it is made once for as long as it is kept. */
+  /**
+   * The JSON of a reading; the part that never changes is made once and cached with the reading.
+   */
   readonly textOf: (reading: Reading, view: View) => string
 }
 
-/** A hash is seven rounds of keccak, so those of readings kept in memory are kept with them. */
+/** A hash is seven rounds of keccak, so the hashes of cached readings are cached with them. */
 export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): ReadingTexts {
   const encode = leafEncoder(keccak)
   const hashes = new WeakMap<Reading, string>()
@@ -21,9 +23,9 @@ export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): Readin
     }
     return hash
   }
-  /** By both arguments: each index says something else of the same reading. */
+  /** By both arguments: each index gives the same reading other values. */
   const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
-  /** Up to where the chain comes in, which is what may be another at the next request. */
+  /** Up to the chain's part, which may differ at the next request. */
   const beginningOf = (reading: Reading, index: AirIndex): string => {
     let ofIndex = beginnings.get(index)
     if (ofIndex === undefined) beginnings.set(index, (ofIndex = new WeakMap()))

@@ -1,4 +1,4 @@
-/** Where the network is: by it a place with latitude and longitude swapped is told from an empty one. */
+/** Where the network is: shows whether a place is empty or has latitude and longitude swapped. */
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 
 /** In degrees; an east above 180 spans the antimeridian. */
@@ -9,7 +9,7 @@ export type Box = {
   readonly north: number
 }
 
-/** The least box with all sites, undefined where there is none; it spans no antimeridian. */
+/** The smallest box with all sites, undefined if there is none; it spans no antimeridian. */
 export function regionOf(sensors: Iterable<RegisteredSensor>): Box | undefined {
   let region: Box | undefined
   for (const { sites } of sensors) {

@@ -16,12 +16,12 @@ type Options = {
 
 const checkMs = 100
 const againAfterMs = secondMs
-/** A reading may be so far ahead of our clock, and not be in the states yet. */
+/** A reading may be this far ahead of our clock, and not be in the states yet. */
 const aheadMs = 10 * minuteMs
 
 /**
  * Fills `newest` from the store whenever it is not seeded: at the start, when the picture was
- * seeded anew, and as soon as a store that was away is back.
+ * seeded again, and as soon as a store that was away is back.
  */
 export function keepSeeding(
   newest: NewestReadings,
@@ -37,13 +37,13 @@ export function keepSeeding(
       limit: count,
     })
     const last = rows.at(-1)
-    // fewer than asked for: that is all there is, down to the beginning of time
+    // fewer than requested: that is all there is, down to the beginning of time
     const floor = rows.length < count || last === undefined ? beginning : last
     newest.seed(rows, floor, generation)
   }
 
   const seeding = (async () => {
-    let isToldOf = false
+    let isLogged = false
     while (!stop.signal.aborted) {
       if (newest.isSeeded() || !picture.isLive()) {
         await pause(checkMs, stop.signal)
@@ -51,10 +51,10 @@ export function keepSeeding(
       }
       try {
         await seedOnce()
-        isToldOf = false
+        isLogged = false
       } catch (error) {
-        if (!isToldOf) log.warn({ err: error }, 'the newest readings wait for the store')
-        isToldOf = true
+        if (!isLogged) log.warn({ err: error }, 'the newest readings wait for the store')
+        isLogged = true
         await pause(againAfterMs, stop.signal)
       }
     }

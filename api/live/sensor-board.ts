@@ -1,7 +1,7 @@
 /**
- * Every registered sensor with what is known of it now, in the order of ids, each with its JSON
- * ready to be joined. A text is made when it is asked for and thrown away when a message or the
- * clock changes it.
+ * Every registered sensor with its current state, in the order of ids, each with its JSON ready to
+ * be joined. A text is made when it is requested and discarded when a message or the clock changes
+ * it.
  */
 
 import type { AirIndex } from '../../core/air/index/air-index.ts'
@@ -16,15 +16,15 @@ import { sensorText } from './sensor-text.ts'
 export type SensorBoard = {
   /** Sensors in use, in the order of ids. */
   readonly all: () => readonly Entry[]
-  /** Those that were retired too, in no order. */
+  /** Also those that were retired, in no order. */
   readonly ever: () => readonly Entry[]
   /** A retired sensor too. */
   readonly get: (id: SensorId) => Entry | undefined
-  /** Whether readings of it were ever accepted: an entry may be gone, and its readings stay. */
-  readonly wasHeard: (id: SensorId) => boolean
-  /** Sensors with this number, for short ids; retired ones only where no other has it. */
+  /** Whether readings of it were ever accepted: they stay even if the entry is gone. */
+  readonly hasReadings: (id: SensorId) => boolean
+  /** Sensors with this number, for short ids; retired ones only if no other has it. */
   readonly withNumber: (number: string) => readonly SensorId[]
-  /** @param entry just taken from `all` or `get` */
+  /** @param entry just returned by `all` or `get` */
   readonly textOf: (entry: Entry, index: AirIndex) => string
   /** Counts up with every change of the registry. */
   readonly registryVersion: () => number
@@ -40,13 +40,13 @@ type Options = {
   readonly rules: SensorIdRules
 }
 
-/** Uptime moves on by five-minute slots, so no text is older than that; nor is a site. */
+/** Uptime changes in five-minute slots, so no text is older than that; nor is a site. */
 const stepMs = 5 * minuteMs
 
 export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoard {
   const byId = new Map<string, Entry>()
   let ordered: readonly Entry[] | undefined
-  /** The step of the clock that all of `ordered` was last moved to. */
+  /** The step of the clock to which all of `ordered` was last moved. */
   let orderedStep = -1
   let byNumber: Map<string, Entry[]> | undefined
   let registryVersion = 0
@@ -66,7 +66,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, texts: new Map() }
   }
 
-  /** Moves the entry to the present step of the clock. */
+  /** Moves the entry to the current step of the clock. */
   const refresh = (entry: Entry): void => {
     const step = Math.floor(nowMs() / stepMs)
     if (entry.step === step) return
@@ -95,7 +95,7 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
       return ordered
     },
     ever: () => [...byId.values()],
-    wasHeard: (id) => stateOf(partitionOf(id)).slots.has(id),
+    hasReadings: (id) => stateOf(partitionOf(id)).slots.has(id),
     get: (id) => {
       const entry = byId.get(id)
       if (entry !== undefined) refresh(entry)

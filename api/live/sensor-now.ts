@@ -1,4 +1,4 @@
-/** The state of a sensor as the routes ask for it; slot −1 is a sensor never heard. */
+/** The state of a sensor as the routes need it; slot −1 is a sensor that never sent a reading. */
 
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
@@ -8,39 +8,39 @@ import { held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
 import type { RegisteredSensor, RegisteredSite } from '../../schemas/devices/registered-sensor.ts'
 
-/** A sensor on the board; `state` and `slot` say where its columns stand (slot −1: never heard). */
+/** A sensor on the board; `state` and `slot` are the place of its columns (slot −1: none). */
 export type Entry = {
   readonly sensor: RegisteredSensor
   readonly partition: number
   state: PartitionState
   slot: number
-  /** Where it stands now. */
+  /** Where it is now. */
   site: RegisteredSite
-  /** The step of the clock that `site` and `texts` belong to; −1: look again. */
+  /** The step of the clock that `site` and `texts` belong to; −1: update them. */
   step: number
-  /** Its JSON by index; emptied where it must be made again. */
+  /** Its JSON by index; emptied when it must be made again. */
   readonly texts: Map<AirIndex, string>
 }
 
 type Place = Pick<Entry, 'state' | 'slot'>
 
-/** A silence held back by a storm has not been told to anyone yet, so it does not show. */
+/** A silence held back by a storm has not been reported yet, so it does not show. */
 export function isOnline({ state, slot, sensor }: Place & Pick<Entry, 'sensor'>): boolean {
-  // what it said last may lie minutes back, and it says no more
+  // its last reading may be minutes old, and it sends no more
   if (sensor.retiredMs !== undefined) return false
   const status = slot === -1 ? undefined : state.status[slot]
   return status === online || status === held
 }
 
-/** Time of the newest accepted reading, −Infinity where there is none. */
+/** Time of the newest accepted reading, −Infinity if there is none. */
 export const newestMs = ({ state, slot }: Place): number =>
   slot === -1 ? -Infinity : newestMsOf(state, slot)
 
 export const newestReading = ({ state, slot }: Place): Reading | undefined =>
   slot === -1 ? undefined : newestOf(state, slot)
 
-/** When a fresh reading last arrived, null where none ever did. */
-export function heardMs({ state, slot }: Place): number | null {
+/** When a fresh reading last arrived, null if none ever did. */
+export function lastHeardMs({ state, slot }: Place): number | null {
   const timeMs = slot === -1 ? Number.NaN : timeOf(state, slot, timeAt.heardArrivedMs)
   return Number.isNaN(timeMs) ? null : timeMs
 }
@@ -48,7 +48,7 @@ export function heardMs({ state, slot }: Place): number | null {
 export const offlineSinceMs = ({ state, slot }: Place): number | null =>
   slot === -1 ? null : offlineSinceMsOf(state, slot)
 
-/** The index of the newest reading, null where there is none. */
+/** The index of the newest reading, null if there is none. */
 export function newestIndex(place: Place, index: AirIndex): number | null {
   const newest = newestReading(place)
   return newest === undefined ? null : index.ofReading(newest)

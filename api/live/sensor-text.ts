@@ -4,7 +4,7 @@ import { uptime24h } from '../../core/state/uptime.ts'
 import type { Entry } from './sensor-now.ts'
 import { isOnline, newestIndex, newestMs } from './sensor-now.ts'
 
-/** Uptime, and the newest reading's time (null where it never sent one). */
+/** Uptime, and the newest reading's time (null if it never sent one). */
 export function vitalsOf(
   entry: Entry,
   nowMs: number,
@@ -18,8 +18,8 @@ export function vitalsOf(
 }
 
 /**
- * The JSON of a sensor, in ASCII: what is joined from such texts has a byte a character and is not
- * looked at again.
+ * The JSON of a sensor, in ASCII: text joined from such parts has one byte per character and is not
+ * encoded again.
  */
 export function sensorText(entry: Entry, index: AirIndex, nowMs: number): string {
   const { area, lat, lon, address } = entry.site

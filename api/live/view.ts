@@ -4,20 +4,20 @@ import { badParameter } from '../http/api-error.ts'
 import { type Params, readChoice } from '../http/params.ts'
 
 export const shapes = ['flat', 'nested'] as const
-/** `full` has everything that the other two have. */
+/** `full` has all fields of the other two. */
 export type Shape = (typeof shapes)[number] | 'full'
 
 /** How a caller wants to see what was measured. */
 export type View = { readonly index: AirIndex; readonly shape: Shape }
 
-/** As it is without parameters, and wherever there are none: in streams. */
+/** The view without parameters, and where none can be given: in streams. */
 export const usualView: View = { index: storedIndex, shape: 'full' }
 
-/** `index`, and `shape` where the route takes it. @throws ApiError 400 */
+/** `index`, and `shape` if the route accepts it. @throws ApiError 400 */
 export function readView(params: Params, indices: readonly AirIndex[] = airIndices): View {
   const name = params.get('index')
-  const index = name === undefined ? usualView.index : indices.find((one) => one.name === name)
+  const index = name === undefined ? usualView.index : indices.find((index) => index.name === name)
   if (index === undefined)
-    throw badParameter('index', name, `one of ${indices.map((one) => one.name).join(', ')}`)
+    throw badParameter('index', name, `one of ${indices.map(({ name }) => name).join(', ')}`)
   return { index, shape: readChoice(params, 'shape', shapes) ?? usualView.shape }
 }

@@ -14,7 +14,7 @@ export function openApiDocument(): Route {
   }
 }
 
-/** GET /v1/docs: the same for people, in one page that asks nobody else for anything. */
+/** GET /v1/docs: the same for people, in one page that loads nothing from other hosts. */
 export function docsPage(): Route {
   const answer = constant({
     type: 'text/html; charset=utf-8',
@@ -39,7 +39,9 @@ const text = (value: string): string =>
 
 function page(): string {
   const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>
-    Object.entries<Operation>(methods).map(([method, told]) => operation(method, path, told)),
+    Object.entries<Operation>(methods).map(([method, described]) =>
+      operation(method, path, described),
+    ),
   )
   return `<!doctype html>
 <html lang="en">
@@ -98,22 +100,22 @@ ${parameters.length === 0 ? '' : `<table>${parameters.map(row).join('')}</table>
 const errorRow = ([name, [status, when]]: [string, readonly [number, string]]): string =>
   `<tr><th>${code(name)}</th><td>${status}</td><td>${inCode(when)}</td></tr>`
 
-const row = (of: NonNullable<Operation['parameters']>[number]): string =>
-  `<tr><th><code>${text(of.name)}</code></th><td>${text(of.in)}</td><td>${text(of.description)}${allowed(of.schema)}</td></tr>`
+const row = (parameter: NonNullable<Operation['parameters']>[number]): string =>
+  `<tr><th><code>${text(parameter.name)}</code></th><td>${text(parameter.in)}</td><td>${text(parameter.description)}${allowed(parameter.schema)}</td></tr>`
 
-/** The values a parameter may have, where they can be listed. */
+/** The values a parameter may have, if they can be listed. */
 function allowed({ enum: values, minimum, maximum, format, ...schema }: Schema): string {
-  const told: string[] = []
-  if (values !== undefined) told.push(values.map((value) => code(String(value))).join(', '))
+  const rules: string[] = []
+  if (values !== undefined) rules.push(values.map((value) => code(String(value))).join(', '))
   if (minimum !== undefined && maximum !== undefined) {
-    told.push(`${code(String(minimum))} to ${code(String(maximum))}`)
+    rules.push(`${code(String(minimum))} to ${code(String(maximum))}`)
   }
-  if (format === 'date-time') told.push(`for example ${code('2026-01-31T08:00:00Z')}`)
-  if (schema.default !== undefined) told.push(`${code(String(schema.default))} unless given`)
-  return told.length === 0 ? '' : `<br>${told.join('; ')}`
+  if (format === 'date-time') rules.push(`for example ${code('2026-01-31T08:00:00Z')}`)
+  if (schema.default !== undefined) rules.push(`${code(String(schema.default))} unless given`)
+  return rules.length === 0 ? '' : `<br>${rules.join('; ')}`
 }
 
 const code = (value: string): string => `<code>${text(value)}</code>`
 
-/** What is between backticks, as code. */
-const inCode = (told: string): string => text(told).replaceAll(/`([^`]*)`/g, '<code>$1</code>')
+/** Formats text between backticks as code. */
+const inCode = (prose: string): string => text(prose).replaceAll(/`([^`]*)`/g, '<code>$1</code>')

@@ -1,6 +1,7 @@
-/** /v1 for programs: OpenAPI 3.1. What the routes take and give, kept beside them by tests. */
+/** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
+import { networkPaths, networkSchemas } from './network.ts'
 import {
   answer,
   failures,
@@ -79,13 +80,13 @@ export const openApi = {
     summary:
       'Readings of a city’s air-quality sensors, with proofs, statistics, a stream and webhooks.',
     description:
-      'Every request carries Authorization: Bearer <API_KEY>, unless its operation says otherwise. Each answer to it tells in RateLimit and X-RateLimit-* what is left of the quota. Times are UTC with milliseconds; what was not measured is null, never 0. Every GET answers HEAD too. Errors share one envelope, or are RFC 9457 problem details if Accept asks for them. Fields, events and codes may be added: pass over what you do not know.',
+      'Every request carries Authorization: Bearer <API_KEY>, unless its operation says otherwise. Each answer to it carries what is left of the quota in RateLimit and X-RateLimit-*. Times are UTC with milliseconds; what was not measured is null, never 0. Every GET answers HEAD too. Errors share one envelope, or are RFC 9457 problem details if Accept asks for them. Fields, events and codes may be added: ignore what you do not know.',
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/', description: 'the server that this document is from' }],
   security: [{ key: [] }],
   tags: [
-    { name: 'sensors', description: 'What is measured where, and whether it is heard' },
+    { name: 'sensors', description: 'What is measured where, and whether its readings arrive' },
     { name: 'readings', description: 'What was measured' },
     { name: 'proofs', description: 'Whether a reading is what was anchored on the blockchain' },
     { name: 'areas', description: 'Statistics of a part of the city' },
@@ -123,7 +124,7 @@ export const openApi = {
           query(
             'radius',
             { ...number, exclusiveMinimum: 0, maximum: 200_000 },
-            'metres around near, which it needs; at most 200000',
+            'metres around near, which is required; at most 200000',
             { example: 2_000 },
           ),
           limit(100),
@@ -165,7 +166,7 @@ export const openApi = {
         ],
         responses: {
           '200': answer(
-            'a page of readings in the shape that was asked for',
+            'a page of readings in the requested shape',
             {
               ...json({
                 anyOf: [ref('ReadingsPage'), ref('FlatReadingsPage'), ref('NestedReadingsPage')],
@@ -187,7 +188,10 @@ export const openApi = {
         summary: 'Whether a reading is what was anchored on the blockchain',
         description: 'Looked up and recomputed for this request.',
         parameters: [sensorInPath, readingTime],
-        responses: { '200': answer('how it stands', json(ref('Verification'))), ...failures(404) },
+        responses: {
+          '200': answer('the state of its proof', json(ref('Verification'))),
+          ...failures(404),
+        },
       },
     },
     '/v1/readings/{sensor_id}/proof': {
@@ -239,6 +243,7 @@ export const openApi = {
         },
       },
     },
+    ...networkPaths,
     '/v1/areas': {
       get: {
         operationId: 'listAreas',
@@ -252,7 +257,7 @@ export const openApi = {
       get: {
         operationId: 'showArea',
         tags: ['areas'],
-        summary: 'Statistics of an area, of the last 24 hours unless asked otherwise',
+        summary: 'Statistics of an area, of the last 24 hours unless a period is given',
         description: 'A period of at most 1,830 days, of at most 93 with interval=hour.',
         parameters: [
           path('area_name', 'name, code or slug in any case, or the network’s name', 'Ikeja'),
@@ -318,6 +323,12 @@ export const openApi = {
     securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, aqk_…' } },
     headers,
     responses: failureResponses,
-    schemas: { ...answerSchemas, ...usageSchemas, ...webhookSchemas, ...failureSchemas },
+    schemas: {
+      ...answerSchemas,
+      ...networkSchemas,
+      ...usageSchemas,
+      ...webhookSchemas,
+      ...failureSchemas,
+    },
   },
 } as const

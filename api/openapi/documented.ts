@@ -9,9 +9,9 @@ const operations = new Set(
 )
 
 /**
- * The routes, each of which the document describes, and all that it describes: whoever reads it
- * reads of everything that there is, and calls nothing that is not.
- * @throws Error that names what is on one side alone: a fault of ours, found by any start
+ * Returns the routes after checking that the document describes each of them and nothing else: its
+ * readers learn of every address, and of none that does not exist.
+ * @throws Error that names what is only on one side: a mistake of ours, which every start reports
  */
 export function documented(routes: readonly Route[]): readonly Route[] {
   const served = new Set(

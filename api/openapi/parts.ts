@@ -1,8 +1,8 @@
-/** The words that the parts of the OpenAPI document are written in. */
+/** Building blocks of the OpenAPI document. */
 
 export const text = { type: 'string' } as const
 export const textOrNull = { type: ['string', 'null'] } as const
-/** Three decimals always, so that texts sort as times do and every reader infers one format. */
+/** Always three decimals, so that texts sort as times do and every reader infers one format. */
 const isoPattern = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$'
 export const time = {
   type: 'string',
@@ -73,7 +73,7 @@ const headersOf = (names: readonly string[]) => ({
   headers: Object.fromEntries(names.map((name) => [name, refTo('headers')(name)])),
 })
 
-/** Of every answer to a request with a key. */
+/** The headers of every answer to a request with a key. */
 export const standingHeaders = [
   'RateLimit',
   'RateLimit-Policy',
@@ -84,7 +84,7 @@ export const standingHeaders = [
 
 type Content = Readonly<Record<string, { readonly schema: object }>>
 
-/** An answer as it should be. @param more headers besides those of every answer */
+/** A successful answer. @param more headers in addition to those of every answer */
 export const answer = (
   description: string,
   content: Content,
@@ -98,7 +98,7 @@ export const answer = (
   content,
 })
 
-/** What any request may be answered with, whatever it asks. */
+/** Errors that any request may get. */
 const always = [400, 405, 406, 408, 414, 431, 500] as const
 const withKey = [401, 429, 503] as const
 

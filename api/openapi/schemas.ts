@@ -1,4 +1,4 @@
-/** What is answered about sensors, readings, proofs and areas: parts of the OpenAPI document. */
+/** Answers about sensors, readings, proofs and areas: parts of the OpenAPI document. */
 import { pollutants } from '../../core/air/index/air-index.ts'
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
 import { type Quantity, quantities, quantityNames } from '../../core/air/quantities.ts'
@@ -29,7 +29,7 @@ const category = nullable(ref('AqiCategory'))
 const pollutant = nullable(ref('Pollutant'))
 const sensorId = { ...text, description: 'NGR-LOS-{AREA}-{NUMBER}' } as const
 
-/** What every answer has of the quantities, and what it has where it was measured. */
+/** The quantities in every answer, and those present only if they were measured. */
 const byName = (schemaOf: (quantity: Quantity) => object) => {
   const entries = quantities.map((quantity) => [quantity.name, schemaOf(quantity)] as const)
   return {
@@ -54,7 +54,7 @@ const reading = {
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
   description:
-    'in no batch yet; in one that is not final yet, or that was not looked at for 5 minutes; anchored; not what was anchored',
+    'in no batch yet; in one that is not final yet, or that was not checked for 5 minutes; anchored; not what was anchored',
 } as const
 
 const range = object({
@@ -77,7 +77,7 @@ const areaCode = { ...textOrNull, description: 'the AREA part of its sensors’ 
 const page = (item: string) => ({
   ...object(
     { status: success, count: integer, next_cursor: cursor, readings: arrayOf(ref(item)) },
-    { sensor_id: { ...sensorId, description: 'if one sensor was asked for' } },
+    { sensor_id: { ...sensorId, description: 'if one sensor was requested' } },
   ),
 })
 
@@ -134,13 +134,13 @@ export const answerSchemas = {
     retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
     retired_at: timeOrNull,
     last_reading: timeOrNull,
-    silence_seconds: { ...integerOrNull, description: 'since it was last heard' },
+    silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
     offline_since: timeOrNull,
     uptime_24h: number,
-    commissioned_at: { ...time, description: 'since when it is part of the network' },
+    commissioned_at: { ...time, description: 'when it became part of the network' },
     expected_interval_seconds: number,
     latest: nullable(ref('Reading')),
-    aqi_nowcast: { ...integerOrNull, description: 'of the present, as the index defines it' },
+    aqi_nowcast: { ...integerOrNull, description: 'of now, as the index defines it' },
     aqi_24h: { ...integerOrNull, description: 'of the 24-hour means' },
     pm25_corrected: {
       ...nullable(object({ value: number, unit: text, method: text })),
@@ -153,7 +153,7 @@ export const answerSchemas = {
     hash,
     verified: {
       ...yes,
-      description: 'its batch is anchored for good; /verify recomputes it from the row',
+      description: 'its batch is final on the chain; /verify recomputes it from the row',
     },
     tx_hash: txHash,
     status: proofStatus,
@@ -171,7 +171,7 @@ export const answerSchemas = {
           ...yes,
           description: 'above the table of the index; that of the US EPA ends at 500',
         },
-        quality: { ...arrayOf(text), description: 'what was noticed about the values' },
+        quality: { ...arrayOf(text), description: 'flags about the values' },
         blockchain: ref('Blockchain'),
         blockchain_tx: txHash,
       },
@@ -221,12 +221,12 @@ export const answerSchemas = {
     ledger_tx: {
       ...textOrNull,
       description:
-        'where people look at the transaction: an explorer, else our page about the reading',
+        'the transaction for people: in an explorer, otherwise our page about the reading',
     },
     verified_at: { ...timeOrNull, description: 'now, if it is verified' },
     anchored_at: { ...timeOrNull, description: 'time of the block' },
-    expected_by: { ...timeOrNull, description: 'when it should be anchored for good' },
-    chain_checked_at: { ...timeOrNull, description: 'when the chain was last looked at' },
+    expected_by: { ...timeOrNull, description: 'when it should be final on the chain' },
+    chain_checked_at: { ...timeOrNull, description: 'when the chain was last checked' },
     merkle_proof: nullable(
       object({ root: hash, path: arrayOf(hash), leaf_index: integer, leaf_count: integer }),
     ),
@@ -264,7 +264,7 @@ export const answerSchemas = {
       ),
       description: 'what the leaf is made of; measured values in hundredths',
     },
-    proof_url: { ...textOrNull, description: 'a whole address that needs no key, to hand on' },
+    proof_url: { ...textOrNull, description: 'a complete address that needs no key, to share' },
   }),
   ProofBundle: {
     type: 'object',
@@ -315,10 +315,10 @@ export const answerSchemas = {
       worst_sensor: nullable(object({ sensor_id: text, aqi: integer, timestamp: time })),
     },
     {
-      interval: { ...oneOf(['hour', 'day']), description: 'as it was asked for' },
+      interval: { ...oneOf(['hour', 'day']), description: 'as requested' },
       series: {
         ...arrayOf(ref('AreaBucket')),
-        description: 'if an interval was asked for; steps without readings are left out',
+        description: 'if an interval was requested; steps without readings are left out',
       },
     },
   ),
@@ -340,8 +340,8 @@ export const answerSchemas = {
     aqi: object({ low: integer, high: integer }),
     pm25: range,
     pm10: range,
-    color: { ...text, description: 'as the institution paints it that publishes the index' },
-    color_vision: { ...text, description: 'for those who do not see all colours' },
+    color: { ...text, description: 'as the institution that publishes the index shows it' },
+    color_vision: { ...text, description: 'for people with colour vision deficiency' },
   }),
   Start: object({ status: success, docs: text, openapi: text }),
 } as const

@@ -1,4 +1,4 @@
-/** /v1/usage and /v1/stream: parts of the document in `openapi.ts`. */
+/** /v1/usage and /v1/stream: parts of the document in `document.ts`. */
 import {
   answer,
   arrayOf,
@@ -33,11 +33,11 @@ export const usageSchemas = {
         object({
           id: text,
           name: text,
-          hint: { ...text, description: 'its first characters' },
+          hint: { ...text, description: 'the first characters of the key' },
           last_used_at: { ...timeOrNull, description: 'to the minute; null: never' },
         }),
       ),
-      description: 'those that are good now',
+      description: 'those that are valid now',
     },
   }),
 } as const
@@ -62,7 +62,7 @@ export const streamPaths = (area: Parameter, box: Parameter) =>
         tags: ['stream'],
         summary: 'What happens, as it happens: server-sent events',
         description:
-          'Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. One request of the quota a connection.',
+          'Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. Each connection costs one request of the quota.',
         parameters: [
           query('sensor_id', { ...text, minLength: 1 }, 'of this sensor only', {
             example: 'NGR-LOS-IKJ-017',
@@ -72,14 +72,14 @@ export const streamPaths = (area: Parameter, box: Parameter) =>
           query(
             'last_event_id',
             text,
-            'go on after this event; wins over the header Last-Event-ID',
+            'continue after this event; wins over the header Last-Event-ID',
           ),
           {
             name: 'Last-Event-ID',
             in: 'header',
             required: false,
             schema: text,
-            description: 'go on after this event; EventSource sends it by itself',
+            description: 'continue after this event; EventSource sends it by itself',
           },
         ],
         responses: {

@@ -1,4 +1,4 @@
-/** What is answered about webhooks, what is sent to them, and what they get: parts of the document. */
+/** Answers about webhooks, requests to them, and deliveries: parts of the OpenAPI document. */
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
 import { attemptErrors, attemptOutcomes, attemptSchema } from '../../schemas/webhooks/attempt.ts'
 import { webhookSchema } from '../../schemas/webhooks/webhook.ts'
@@ -25,7 +25,10 @@ import {
 export const event = oneOf(eventKinds)
 export const trigger = oneOf(triggers)
 export const outcome = oneOf(attemptOutcomes)
-const key = { ...text, description: 'what the delivery is about: another name of it' } as const
+const key = {
+  ...text,
+  description: 'names the event and webhook of the delivery: an alternative to its id',
+} as const
 const { events, filters, disabled } = webhookSchema.properties
 
 const webhook = {
@@ -34,11 +37,11 @@ const webhook = {
   description: textOrNull,
   events,
   filters,
-  active: { ...yes, description: 'false: nothing that happens is kept for it' },
-  paused: { ...yes, description: 'true: what happens is kept, and sent when it is resumed' },
+  active: { ...yes, description: 'false: events are not queued for it' },
+  paused: { ...yes, description: 'true: events are queued, and sent when it is resumed' },
   suspended: {
     ...yes,
-    description: 'true: your account is not premium; what happens is kept, and sent once it is',
+    description: 'true: your account is not premium; events are queued, and sent once it is',
   },
   disabled: nullable({ ...disabled, properties: { ...disabled.properties, at: time } }),
   previous_secret_until: { ...timeOrNull, description: 'while two secrets sign' },
@@ -75,7 +78,7 @@ export const webhookSchemas = {
       armed_now: {
         ...yes,
         description:
-          'false: the index of a sensor rose above a threshold already, and rises that follow are not sent before two readings in a row were 10 or more below it',
+          'false: the index of a sensor rose above a threshold already, and further rises are not sent until two readings in a row are 10 or more below it',
       },
     }),
   }),
@@ -95,7 +98,7 @@ export const webhookSchemas = {
     duration_ms: numberOrNull,
   }),
   WaitingDelivery: object({
-    id: { ...textOrNull, description: 'null: its event is not kept any more' },
+    id: { ...textOrNull, description: 'null: its event is not stored any more' },
     key,
     event,
     trigger,
@@ -111,8 +114,11 @@ export const webhookSchemas = {
       deliveries: arrayOf({ oneOf: [ref('TriedDelivery'), ref('WaitingDelivery')] }),
     },
     {
-      total: { ...integer, description: 'of pending and dead: all there are' },
-      is_behind: { ...yes, description: 'of pending and dead: more happened than is queued' },
+      total: { ...integer, description: 'with state=pending or dead: how many there are in total' },
+      is_behind: {
+        ...yes,
+        description: 'with state=pending or dead: some events are not queued yet',
+      },
     },
   ),
   OneDelivery: object({
@@ -144,7 +150,7 @@ export const webhookSchemas = {
   Recovery: webhookBodySchemas.recover,
   ...Object.fromEntries(
     eventKinds.map((kind) => {
-      // their own identifiers would move the base of references, and their own dialect its rules
+      // their own identifiers would change the base of references, and their own dialect its rules
       const { $schema: _, $id: __, ...schema } = payloadSchemas[kind]
       return [payloadName(kind), schema]
     }),

@@ -1,4 +1,4 @@
-/** /v1/webhooks for programs, and what webhooks get: parts of the document in `openapi.ts`. */
+/** /v1/webhooks for programs, and what webhooks receive: parts of the document in `document.ts`. */
 import { eventKinds } from '../../core/delivery/delivery.ts'
 import { defaultSignatureHeader } from '../../core/delivery/signature.ts'
 import { defaultOverlapSeconds } from '../../schemas/webhooks/webhook-bodies.ts'
@@ -28,7 +28,7 @@ const takes = (schema: string, { required = false } = {}) => ({
 })
 
 type Answered = readonly [status: '200' | '201' | '202', schema: string, description: string]
-/** Statuses of failures that are the operation's own, and headers of its success. */
+/** Errors that only this operation has, and headers of its success. */
 type More = { readonly others?: readonly number[]; readonly headers?: readonly string[] }
 
 const answers = (
@@ -41,7 +41,7 @@ const answers = (
     ...failures(403, ...others),
   },
 })
-/** Of what looks at a body, even where there need not be one. */
+/** Errors of operations that read a body, even an optional one. */
 const ofBody = [413, 415]
 const theWebhook: Answered = ['200', 'OneWebhook', 'the webhook']
 
@@ -50,13 +50,14 @@ export const webhookPaths = {
     get: {
       operationId: 'listWebhooks',
       summary: 'Your webhooks, oldest first',
-      description: 'Also of an account that was premium once.',
+      description: 'Also for an account that is not premium any more.',
       ...answers(['200', 'Webhooks', 'all of them, at most 20']),
     },
     post: {
       operationId: 'createWebhook',
-      summary: 'Make a webhook',
-      description: 'The same Idempotency-Key with the same body makes one webhook within a day.',
+      summary: 'Create a webhook',
+      description:
+        'The same Idempotency-Key with the same body creates only one webhook within a day.',
       parameters: [
         header(
           'Idempotency-Key',
@@ -85,26 +86,26 @@ export const webhookPaths = {
     },
     patch: {
       operationId: 'changeWebhook',
-      summary: 'Change what is named, and leave the rest',
-      // generators stumble over two types of one body, so the second is told in words
+      summary: 'Change the given fields, and leave the others',
+      // generators fail on two media types for one body, so the second is described in prose
       description:
-        'As JSON Merge Patch (RFC 7396): null takes a filter or the description away. Sent as application/merge-patch+json too.',
+        'As JSON Merge Patch (RFC 7396): null removes a filter or the description. May also be sent as application/merge-patch+json.',
       parameters: [webhookId],
       ...takes('WebhookPatch', { required: true }),
       ...answers(theWebhook, { others: [404, 409, ...ofBody] }),
     },
     delete: {
       operationId: 'deleteWebhook',
-      summary: 'Delete a webhook, and what waits for it',
+      summary: 'Delete a webhook and its waiting deliveries',
       description: 'Its id is not used again.',
       parameters: [webhookId],
-      ...answers(['200', 'DeletedWebhook', 'it is gone'], { others: [404, ...ofBody] }),
+      ...answers(['200', 'DeletedWebhook', 'it is deleted'], { others: [404, ...ofBody] }),
     },
   },
   '/v1/webhooks/{webhook_id}/pause': {
     post: {
       operationId: 'pauseWebhook',
-      summary: 'Keep what happens, and send nothing',
+      summary: 'Queue events without sending them',
       description: 'Until it is resumed.',
       parameters: [webhookId],
       ...answers(theWebhook, { others: [404, ...ofBody] }),
@@ -123,7 +124,7 @@ export const webhookPaths = {
     post: {
       operationId: 'rotateSecret',
       summary: 'A new secret',
-      description: `The old one goes on signing for overlap_seconds (${defaultOverlapSeconds} unless given).`,
+      description: `The old secret also signs for overlap_seconds (${defaultOverlapSeconds} unless given).`,
       parameters: [webhookId],
       ...takes('Rotation'),
       ...answers(['200', 'WebhookWithSecret', 'the webhook with its new secret'], {
@@ -138,7 +139,7 @@ export const webhookPaths = {
       description: 'Of the first kind of its events, unless `event` names another.',
       parameters: [webhookId],
       ...takes('TestRequest'),
-      ...answers(['200', 'TestedWebhook', 'what became of it'], {
+      ...answers(['200', 'TestedWebhook', 'the result of the attempt'], {
         others: [404, 409, ...ofBody],
       }),
     },
@@ -146,15 +147,15 @@ export const webhookPaths = {
   '/v1/webhooks/{webhook_id}/deliveries': {
     get: {
       operationId: 'listDeliveries',
-      summary: 'What was tried, newest first; or what waits; or what was given up',
+      summary: 'Attempts, newest first; or deliveries that wait; or those that were given up',
       description:
-        'A row is an attempt; those of the last 30 days are kept, at most 5,000. A page may be short: go on until next_cursor is null.',
+        'A row is an attempt; those of the last 30 days are kept, at most 5,000. A page may be short: continue until next_cursor is null.',
       parameters: [
         webhookId,
         query(
           'state',
           { ...oneOf(['tried', 'pending', 'dead']), default: 'tried' },
-          'pending and dead go with limit alone: what waits, soonest first, and what was given up',
+          'pending and dead accept only limit: deliveries that wait, soonest first, and those that were given up',
         ),
         query('event', event, 'only these'),
         query('outcome', outcome, 'only these'),
@@ -175,7 +176,7 @@ export const webhookPaths = {
   '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}': {
     get: {
       operationId: 'showDelivery',
-      summary: 'One delivery with its attempts, newest first',
+      summary: 'A delivery with its attempts, newest first',
       description: 'With requests and responses.',
       parameters: [webhookId, deliveryId],
       ...answers(['200', 'OneDelivery', 'the delivery'], { others: [404] }),
@@ -184,7 +185,7 @@ export const webhookPaths = {
   '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay': {
     post: {
       operationId: 'replayDelivery',
-      summary: 'Send one again, with the same id and bytes',
+      summary: 'Send a delivery again, with the same id and bytes',
       description: 'Pending, given up or delivered.',
       parameters: [webhookId, deliveryId],
       ...answers(['202', 'QueuedDelivery', 'it is queued'], { others: [404, 409, ...ofBody] }),
@@ -210,7 +211,7 @@ export const webhookCalls = Object.fromEntries(
       post: {
         operationId: `receive${payloadName(kind)}`,
         tags: ['webhooks'],
-        summary: `What a webhook with ${kind} among its events gets`,
+        summary: `What a webhook with ${kind} among its events receives`,
         description: `Signed in ${defaultSignatureHeader} (hex HMAC-SHA256 of the body, key = the secret as shown) and as Standard Webhooks has it. Answer with 2xx within 15 seconds.`,
         security: [],
         parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
@@ -222,7 +223,7 @@ export const webhookCalls = Object.fromEntries(
         ...takes(payloadName(kind), { required: true }),
         responses: {
           '2XX': { description: 'it has arrived' },
-          '4XX': { description: 'it is sent again later; 410 disables the webhook' },
+          '4XX': { description: 'it is tried again later; 410 disables the webhook' },
         },
       },
     },

@@ -4,14 +4,17 @@ import { quantities } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
-import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import { proofPath } from '../../core/proof/proof-path.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
 import { type Answer, constant, type Route } from '../http/answer.ts'
+import type { NetworkDocument } from './network.ts'
 
-/** Nothing but our own three files, and nobody else is asked for anything. */
-const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/**
+ * Nothing but our own three files. The script asks no other server, except the node that the reader
+ * names: any on https, or one on the reader's own machine.
+ */
+const nodes = 'https: http://127.0.0.1:* http://localhost:*'
+const contentSecurityPolicy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self' ${nodes}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const headers = {
   'content-security-policy': contentSecurityPolicy,
@@ -43,14 +46,17 @@ function file(name: string, from: string, type: string): Route {
   }
 }
 
-/** @param chainId that readings are anchored on; undefined: none yet */
-export const proofPageAnswer = (
-  reading: Reading,
-  verdict: Verdict,
-  chainId: number | undefined,
-): Answer => ({
+type Shown = {
+  readonly reading: Reading
+  readonly verdict: Verdict
+  /** This page's own address, whole: the one to hand on. */
+  readonly link: string
+  readonly network: Pick<NetworkDocument, 'name' | 'chain' | 'contracts'>
+}
+
+export const proofPageAnswer = (shown: Shown): Answer => ({
   type: 'text/html; charset=utf-8',
-  body: Buffer.from(page(reading, verdict, chainId)),
+  body: Buffer.from(page(shown)),
   headers,
 })
 
@@ -65,11 +71,20 @@ const inWords: Readonly<Record<Verdict['status'], string>> = {
   mismatch: 'Not what was anchored. The stored values were changed, or the proof was damaged.',
 }
 
-const demonstration = `
-<p id="demonstration">This network anchors on a demonstration chain (${demonstrationChainId}), which shows how it works; it proves
+const demonstration = (chainId: number): string => `
+<p id="demonstration">This network anchors on a demonstration chain (${chainId}), which shows how it works; it proves
 nothing about time, because the operator runs this chain.</p>`
 
-function page(reading: Reading, verdict: Verdict, chainId: number | undefined): string {
+/** What a reader compares with what is known of the network from elsewhere. */
+const networkRows = ({ name, chain, contracts }: Shown['network']): string =>
+  [
+    row('network', name),
+    row('chain', chain === null ? 'none yet' : `${chain.name} (${chain.id})`),
+    ...contracts.map(({ address, block }) => row('contract', `${address}, from block ${block}`)),
+  ].join('')
+
+function page({ reading, verdict, link, network }: Shown): string {
+  const { chain } = network
   const time = formatIsoMs(reading.timeMs)
   const bundle = `${proofPath(reading)}.airproof.json`
   const measured = measurementsOf(reading.values)
@@ -88,23 +103,36 @@ function page(reading: Reading, verdict: Verdict, chainId: number | undefined): 
 <main data-bundle="${'proof' in verdict ? text(bundle) : ''}">
 <h1>${text(reading.sensor)}</h1>
 <p><time datetime="${time}">${time}</time></p>
-<p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chainId === demonstrationChainId ? demonstration : ''}
+<p id="status" data-status="${verdict.status}">${inWords[verdict.status]}</p>${chain?.demonstration === true ? demonstration(chain.id) : ''}
 <table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
 ${row('hash', verdict.hash)}</table>
-<h2>Check it yourself</h2>
+${verdict.status === 'mismatch' ? '' : linkTo(`${proofPath(reading)}?hash=${verdict.hash}`, link)}<h2>Check it yourself</h2>
 <p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks nobody, us included. Keep
 <a href="${text(bundle)}">the proof as a file</a>: it stays valid without us, and you can drop it here, or any other.</p>
 <p><label>Hash of the block, from a source you trust (optional)
 <input id="block" size="66" spellcheck="false" autocomplete="off"></label></p>
+<p><label>Address of a node of the chain, to ask whether the block is final (optional; it asks no other server)
+<input id="node" size="66" spellcheck="false" autocomplete="off" placeholder="https://…"></label></p>
 <p id="drop"><label>Drop a .airproof.json file here, or choose one <input id="file" type="file" accept=".json"></label></p>
 <h2 id="verdict" role="status"></h2>
+<p id="unreached" role="status"></p>
 <ol id="checks"></ol>
 <div id="trusts"></div>
+<h2>Which network this is</h2>
+<p>By the operator's own word: compare it with what you know from elsewhere. As <a href="/v1/network">a file</a> it is what
+<code>--network</code> of the verifier takes.</p>
+<table>${networkRows(network)}</table>
 <noscript>Without scripts: keep the file and run <code>node airproof-verify.js FILE</code>.</noscript>
 </main>
 </html>
 `
 }
+
+/** @param url the same as a whole address; what people copy must hold on any host */
+const linkTo = (path: string, url: string): string =>
+  `<p>Link to this proof: <a id="link" href="${text(path)}">${text(url)}</a>
+<button id="copy" type="button">Copy the link</button></p>
+`
 
 const row = (name: string, value: string): string =>
   `<tr><th>${text(name)}</th><td>${text(value)}</td></tr>`

@@ -8,16 +8,18 @@ import { createMakeBundle } from '../../operate/proofs/make-bundle.ts'
 import { createProveReading } from '../../operate/proofs/prove-reading.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+import type { LevelNow } from '../../runtime/nats/format-level.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { parseChainProof } from '../../schemas/anchoring/chain-proof.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import type { ProofSettings } from '../config.ts'
+import type { NetworkSettings, ProofSettings } from '../config.ts'
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
 import type { ReadingSources } from '../readings/stored-reading.ts'
 import { createExpectedBy } from './expected-by.ts'
 import { isInLog } from './is-in-log.ts'
 import { countMismatches } from './mismatches.ts'
+import { type NetworkDocument, networkDocument, networkRoutes } from './network.ts'
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
 import { verifyReading } from './verify.ts'
@@ -28,6 +30,8 @@ type Options = ReadingSources & {
   readonly keccak: Keccak
   readonly states: () => readonly PartitionState[]
   readonly settings: ProofSettings
+  readonly network: NetworkSettings
+  readonly level: LevelNow
   readonly registry: Registry
   readonly log: Logger
   readonly nowMs: () => number
@@ -35,7 +39,8 @@ type Options = ReadingSources & {
 
 /** Everything about proofs that is asked over HTTP. */
 export async function proofRoutes(options: Options): Promise<readonly Route[]> {
-  const { nc, index, keccak, states, settings, registry, log, nowMs, ...sources } = options
+  const { nc, index, keccak, states, settings, network, level, registry, log, nowMs, ...sources } =
+    options
   const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
   const prove = createProveReading({
     index,
@@ -53,16 +58,26 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     expectedBy: createExpectedBy({ index, intervalMs: anchorIntervalMs, nowMs }),
     mismatches: countMismatches({ registry, index, log }),
   }
+  const bound = rateByNetwork({ limit: openProofs, clockMs: () => performance.now() })
+  const networkNow = (): NetworkDocument =>
+    networkDocument({
+      settings: network,
+      publicUrl,
+      contracts: index.deployments(),
+      formatLevel: level.current(),
+    })
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
-    chainId: () => index.deployment()?.chainId,
-    bound: rateByNetwork({ limit: openProofs, clockMs: () => performance.now() }),
+    publicUrl,
+    networkNow,
+    bound,
   }
   return [
     verifyReading({ ...shared, index, publicUrl, explorerUrl, nowMs }),
     proofOfReading(bundles),
     openProof(bundles),
     ...proofFiles(),
+    ...networkRoutes({ networkNow, bound }),
   ]
 }

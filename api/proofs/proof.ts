@@ -3,12 +3,14 @@
 import type { Reading } from '../../core/air/reading.ts'
 import { isHash } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { proofUrl } from '../../core/proof/proof-path.ts'
 import type { MakeBundle } from '../../operate/proofs/make-bundle.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
 import { type Answer, jsonType, type Request, type Route } from '../http/answer.ts'
 import { ApiError, badParameter } from '../http/api-error.ts'
 import { needTime } from '../readings/stored-reading.ts'
 import type { ExpectedBy } from './expected-by.ts'
+import type { NetworkDocument } from './network.ts'
 import { proofPageAnswer } from './proof-page.ts'
 import {
   orUnavailable,
@@ -20,7 +22,8 @@ import {
 type Options = ProofSources & {
   readonly makeBundle: MakeBundle
   readonly expectedBy: ExpectedBy
-  readonly chainId: () => number | undefined
+  readonly publicUrl: string
+  readonly networkNow: () => NetworkDocument
   /** @throws ApiError 429 */
   readonly bound: (network: string) => void
 }
@@ -57,7 +60,12 @@ export const openProof = (options: Options): Route => ({
     )
     if (type === htmlType && !isFile) {
       const { reading, verdict } = await provenReading(options, { asker, name, timeMs })
-      return proofPageAnswer(reading, verdict, options.chainId())
+      return proofPageAnswer({
+        reading,
+        verdict,
+        link: proofUrl(options.publicUrl, reading, verdict.hash),
+        network: options.networkNow(),
+      })
     }
     return bundleAnswer(await bundleOf({ asker, name, timeMs }, params, options), isFile)
   },
@@ -84,7 +92,7 @@ async function bundleOf(
     })
   const text = await orUnavailable(
     options.makeBundle(reading, verdict, ({ sensor, timeMs }) =>
-      options.askStore(wanted.asker, (store, signal) =>
+      options.queryStore(wanted.asker, (store, signal) =>
         store.within(signal).signature(sensor, timeMs),
       ),
     ),

@@ -35,13 +35,14 @@ export const verifyReading = (options: Options): Route => ({
   },
 })
 
-function bodyOf({ reading, verdict }: ProvenReading, options: Options) {
+function bodyOf(proven: ProvenReading, options: Options) {
+  const { reading, verdict } = proven
   const { index, nowMs } = options
   const proof = 'proof' in verdict ? verdict.proof : undefined
   const anchored = proof && index.anchored(proof.header.index)
   const block = anchored?.status === 'sent' ? undefined : anchored
   const checkedMs = index.checked()?.checkedMs
-  const ledger = block && ledgerOf(block, reading, options)
+  const ledger = block && ledgerOf(block, linkToTx(block.tx, proven, options), options)
   return {
     status: verdict.status,
     sensor_id: reading.sensor,
@@ -59,9 +60,7 @@ function bodyOf({ reading, verdict }: ProvenReading, options: Options) {
     batch: proof === undefined ? null : batchOf(proof),
     reading: canonical(reading),
     proof_url:
-      verdict.status === 'verified'
-        ? `${proofUrl(options.publicUrl, reading)}?hash=${verdict.hash}`
-        : null,
+      verdict.status === 'verified' ? proofUrl(options.publicUrl, reading, verdict.hash) : null,
   }
 }
 
@@ -89,18 +88,21 @@ const batchOf = ({ header }: ReadingProof) => ({
 })
 
 /** The transaction's page at the explorer; without an explorer, our own page of the reading. */
-const linkToTx = (tx: string, reading: Reading, { explorerUrl, publicUrl }: Options): string =>
+const linkToTx = (
+  tx: string,
+  { reading, verdict }: ProvenReading,
+  { explorerUrl, publicUrl }: Options,
+): string =>
   explorerUrl === undefined
-    ? proofUrl(publicUrl, reading)
+    ? proofUrl(publicUrl, reading, verdict.hash)
     : `${explorerUrl.replace(/\/+$/, '')}/tx/${tx}`
 
-function ledgerOf(block: Anchored, reading: Reading, options: Options) {
-  const { index } = options
+function ledgerOf(block: Anchored, link: string, { index }: Options) {
   const deployment = index.deploymentOf(block.index)
   const checked = index.checked()
   return {
     tx_hash: block.tx,
-    explorer_url: linkToTx(block.tx, reading, options),
+    explorer_url: link,
     chain_id: deployment?.chainId ?? null,
     contract: deployment?.contract ?? null,
     block_number: block.block,

@@ -1,6 +1,6 @@
 /**
- * Bucket `quota`: changed by compare and swap alone, and watched, so that most changes start from
- * what lies in memory. Memory may be behind: then the swap is refused, and the count is read.
+ * Bucket `quota`: changed only by compare and swap, and watched, so that most changes start from
+ * the copy in memory. If the copy is out of date, the swap is refused, and the count is read again.
  */
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm, KvWatchInclude } from '@nats-io/kv'
@@ -14,18 +14,19 @@ import { buckets } from '../../schemas/subjects.ts'
 
 export type KnownCount = {
   readonly count: Count
-  /** Of the bucket; 0: there is nothing yet. */
+  /** The entry's revision in the bucket; 0: it does not exist yet. */
   readonly revision: number
 }
 
 export type QuotaBucket = {
-  /** What memory holds: the newest that was read, written or watched. */
+  /** The copy in memory: the newest count that was read, written or watched. */
   readonly known: (key: string) => KnownCount | undefined
-  /** Asks the leader; memory holds it afterwards. */
+  /** Reads from the stream's leader; memory holds the result afterwards. */
   readonly read: (key: string) => Promise<KnownCount>
   /**
-   * Durable when it resolves to true; false: somebody else was first, and memory forgets the key.
-   * Where it throws nobody knows whether it was written, and memory forgets the key too.
+   * Durable when it resolves to true; false: another process wrote first, and memory forgets the
+   * key. If it throws, it is not known whether the count was written, and memory forgets the key
+   * too.
    */
   readonly swap: (key: string, from: KnownCount, to: Count) => Promise<boolean>
 }
@@ -33,9 +34,9 @@ export type QuotaBucket = {
 const none: KnownCount = { count: noCount, revision: 0 }
 
 type Options = {
-  /** Bound on what memory holds; what came first goes first, and is read again. */
+  /** Bound on the copies in memory; the first to come is evicted first, and is read again. */
   readonly most?: number
-  /** A server that syncs each write to a busy disk takes its time; one that is away shows elsewhere. */
+  /** A server that syncs each write to a busy disk is slow; one that is away shows elsewhere. */
   readonly timeoutMs?: number
 }
 
@@ -45,16 +46,16 @@ export async function openQuotaBucket(
 ): Promise<QuotaBucket & AsyncDisposable> {
   const kv = await new Kvm(jetstream(nc, { timeout: timeoutMs })).open(buckets.quota)
   const counts = new Map<string, KnownCount>()
-  const keep = (key: string, found: KnownCount): KnownCount => {
+  const keep = (key: string, latest: KnownCount): KnownCount => {
     const before = counts.get(key)
-    // a watch may tell of what was overtaken long ago
-    if (before !== undefined && before.revision >= found.revision) return before
-    counts.set(key, found)
+    // a watch may report a count that was overtaken long ago
+    if (before !== undefined && before.revision >= latest.revision) return before
+    counts.set(key, latest)
     const [oldest] = counts.keys()
     if (counts.size > most && oldest !== undefined) counts.delete(oldest)
-    return found
+    return latest
   }
-  /** Unless the watch has brought something newer, which is then what the next swap is from. */
+  /** Unless the watch has reported a newer count, which the next swap then starts from. */
   const forget = (key: string, revision: number): void => {
     if (counts.get(key)?.revision === revision) counts.delete(key)
   }
@@ -66,7 +67,7 @@ export async function openQuotaBucket(
         const text = operation === 'PUT' ? utf8.decode(value) : ''
         keep(key, { count: decodeCount(text), revision })
       } catch {
-        // whoever charges the account reads it, and is told what is wrong with it
+        // the next charge of the account reads it, and throws the reason
         counts.delete(key)
       }
     }
@@ -76,12 +77,12 @@ export async function openQuotaBucket(
     known: (key) => counts.get(key),
     read: async (key) => {
       const subject = `$KV.${buckets.quota}.${key}`
-      const found = await lastMessage(nc, `KV_${buckets.quota}`, subject, { timeout: timeoutMs })
-      if (found === undefined) {
+      const message = await lastMessage(nc, `KV_${buckets.quota}`, subject, { timeout: timeoutMs })
+      if (message === undefined) {
         counts.set(key, none)
         return none
       }
-      return keep(key, { count: decodeCount(utf8.decode(found.data)), revision: found.seq })
+      return keep(key, { count: decodeCount(utf8.decode(message.data)), revision: message.seq })
     },
     swap: async (key, { revision }, to) => {
       try {

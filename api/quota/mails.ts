@@ -1,7 +1,7 @@
 /**
- * Mails to an account that has used 80 % and all of its day. Whichever process sees it first
- * queues it; the queue takes the same mail once, so one that died before it did is no loss: every
- * later round sees it too.
+ * Mails to an account that has used 80 % and 100 % of its day. The first process that sees it
+ * queues the mail; the queue accepts the same mail once. If that process died before, no mail is
+ * lost: every later round sees it too.
  */
 
 import { dayEndsMs, dayOf, type Limits } from '../../core/access/quota.ts'
@@ -21,7 +21,7 @@ const kinds = [
   { kind: 'quota_100', share: 1 },
 ] as const
 
-/** @returns to be told after each round what the account has used of its day */
+/** @returns a function to call after each round with what the account has used of its day */
 export function createQuotaMails({
   send,
   onFailed,

@@ -1,15 +1,16 @@
 /**
- * Charges requests to their accounts before anything is done for them, exactly, however many
+ * Charges requests to their accounts before any work is done for them, exactly, however many
  * processes answer. Requests of an account that arrive together share one compare and swap:
  *
- *     waiting ──round begins──▶ judged on the count ──swapped──▶ let in, or 429
- *        ▲                            │ somebody else was first
+ *     waiting ──round starts──▶ judged on the count ──swapped──▶ admitted, or 429
+ *        ▲                            │ another process wrote first
  *        │                            └──▶ judged again on the new count
- *        └── whoever comes meanwhile waits for the next round
+ *        └── requests that arrive meanwhile wait for the next round
  *
- * Nobody is let in before the round that charged them is acknowledged. Where its answer does not
- * come, all of it are told 503, though it may have been written: that costs requests, and never
- * gives any. The same is true of a process that dies between charge and answer.
+ * A request is admitted only after the round that charged it is acknowledged. If its
+ * acknowledgement does not arrive, all requests of the round get a 503, although the charge may
+ * have been written: that costs requests, and never gives any away. The same holds for a process
+ * that dies between charge and answer.
  */
 import { setImmediate as soon, setTimeout as wait } from 'node:timers/promises'
 import {
@@ -29,7 +30,7 @@ import { overQuota, quotaUnknown, type Standing } from './standing.ts'
 export type Quota = AsyncDisposable & {
   /**
    * Resolves when the request is charged, durably.
-   * @throws ApiError 429, or 503 where it could not be charged
+   * @throws ApiError 429, or 503 if it could not be charged
    */
   readonly charge: (account: string, ask: Charge) => Promise<Standing>
   /** Gives a charged request back, in a later round. */
@@ -38,10 +39,10 @@ export type Quota = AsyncDisposable & {
 
 type Options = {
   readonly bucket: QuotaBucket
-  /** As of now: an account that is moved has its new limits at once. */
+  /** As of now: an account that changes its tier has its new limits at once. */
   readonly limitsOf: (account: string) => Limits
   readonly nowMs: () => number
-  /** Told after each round of requests what the account has used of that day. */
+  /** Called after each round of requests with what the account has used of that day. */
   readonly onCharged?: (account: string, used: number, limits: Limits, nowMs: number) => void
 }
 
@@ -51,11 +52,11 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 
-/** What an account has to be settled. */
+/** The requests and refunds of an account that are to be settled. */
 type Line = {
   readonly account: string
   waiting: Waiting[]
-  /** Day → requests to give back. */
+  /** Day → requests to refund. */
   readonly refunds: Map<string, number>
   /** In `ready`, or in a round. */
   isUnderWay: boolean
@@ -63,7 +64,7 @@ type Line = {
 
 /** Rounds of different accounts at once. */
 const mostRounds = 64
-/** Lost races; each means that another process has charged somebody. */
+/** Lost races; in each of them another process has charged the account. */
 const mostTries = 100
 const againAfterMs = secondMs
 
@@ -111,15 +112,15 @@ export function createQuota({
   }
 
   const settle = async (line: Line): Promise<void> => {
-    const asked = line.waiting
+    const waiting = line.waiting
     line.waiting = []
     let isSettled = true
     try {
-      await settleToday(line, asked)
+      await settleToday(line, waiting)
       await settleFormerDays(line)
     } catch (error) {
       isSettled = false
-      for (const { reject } of asked) reject(quotaUnknown(error))
+      for (const { reject } of waiting) reject(quotaUnknown(error))
     }
     running--
     line.isUnderWay = false
@@ -133,11 +134,11 @@ export function createQuota({
     if (!stop.signal.aborted && lines.get(line.account) === line) enqueue(line)
   }
 
-  const settleToday = async (line: Line, asked: readonly Waiting[]): Promise<void> => {
+  const settleToday = async (line: Line, waiting: readonly Waiting[]): Promise<void> => {
     for (let tries = 0; tries < mostTries; tries++) {
-      // the day may end between two tries: charged is the day of the round that was written
+      // the day may end between two tries: requests count on the day of the round that was written
       const atMs = nowMs()
-      if (await round(line, dayOf(atMs), atMs, asked)) return
+      if (await round(line, dayOf(atMs), atMs, waiting)) return
     }
     throw new Error(`lost ${mostTries} races for the count of ${line.account}`)
   }
@@ -150,12 +151,12 @@ export function createQuota({
     }
   }
 
-  /** @returns false where it must be made again. All it does before its swap it can do again. */
+  /** @returns false if it must be repeated. Everything before its swap is repeatable. */
   const round = async (
     line: Line,
     day: string,
     atMs: number,
-    asked: readonly Waiting[],
+    waiting: readonly Waiting[],
   ): Promise<boolean> => {
     const { account, refunds } = line
     const key = quotaKey(day, account)
@@ -165,22 +166,22 @@ export function createQuota({
       return false
     }
     const limits = limitsOf(account)
-    const given = refunds.get(day) ?? 0
-    const asks = asked.map(({ ask }) => ask)
+    const refunded = refunds.get(day) ?? 0
+    const asks = waiting.map(({ ask }) => ask)
     const { count, verdicts } = chargeRound(before.count, asks, {
       limits,
-      refunds: given,
+      refunds: refunded,
       nowMs: atMs,
     })
-    // from here on it may be written although we never hear of it: given back once, or not at all
-    if (given > 0) refunds.delete(day)
+    // from here on it may be written without our knowing: refunded once, or not at all
+    if (refunded > 0) refunds.delete(day)
     const isChanged = count.used !== before.count.used || verdicts.some(({ allowed }) => allowed)
     if (isChanged && !(await bucket.swap(key, before, count))) {
-      if (given > 0) refunds.set(day, given + (refunds.get(day) ?? 0))
+      if (refunded > 0) refunds.set(day, refunded + (refunds.get(day) ?? 0))
       return false
     }
-    if (asked.length > 0) onCharged(account, count.used, limits, atMs)
-    for (const [i, { ask, resolve, reject }] of asked.entries()) {
+    if (waiting.length > 0) onCharged(account, count.used, limits, atMs)
+    for (const [i, { ask, resolve, reject }] of waiting.entries()) {
       const standing = standingOf(verdicts[i], count, { account, ask, limits, atMs, day })
       if ('spent' in standing) reject(overQuota(standing.spent, standing.standing))
       else resolve(standing)
@@ -195,7 +196,7 @@ export function createQuota({
       const day = dayOf(atMs)
       const known = bucket.known(quotaKey(day, account))
       const spent = known && spentLimit(known.count, ask, limits, atMs)
-      // while something is to be given back only a round can tell
+      // while a refund is due only a round can decide
       if (spent !== undefined && known !== undefined && !lines.get(account)?.refunds.size) {
         throw overQuota(spent, { account, ask, limits, atMs, day, ...known.count })
       }
@@ -218,13 +219,13 @@ export function createQuota({
   }
 }
 
-/** How the account stands behind this request. */
+/** The state of the account's quota after this request. */
 function standingOf(
   verdict: QuotaVerdict | undefined,
   { used, inMinute }: Count,
-  of: Omit<Standing, 'used' | 'inMinute'>,
+  rest: Omit<Standing, 'used' | 'inMinute'>,
 ): Standing | { readonly spent: 'day' | 'minute'; readonly standing: Standing } {
   if (verdict === undefined) throw new RangeError('a verdict for each request')
-  if (verdict.allowed) return { ...of, used: verdict.used, inMinute: verdict.inMinute }
-  return { spent: verdict.spent, standing: { ...of, used, inMinute } }
+  if (verdict.allowed) return { ...rest, used: verdict.used, inMinute: verdict.inMinute }
+  return { spent: verdict.spent, standing: { ...rest, used, inMinute } }
 }

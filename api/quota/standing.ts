@@ -1,4 +1,4 @@
-/** How an account stands with its quota, as the headers of its answers tell it. */
+/** The state of an account's quota, as the headers of its answers carry it. */
 
 import {
   type Charge,
@@ -21,7 +21,7 @@ export type Standing = Pick<Count, 'used' | 'inMinute'> & {
   readonly day: string
 }
 
-/** `RateLimit` and `RateLimit-Policy` as draft-ietf-httpapi-ratelimit-headers-10 has them. */
+/** `RateLimit` and `RateLimit-Policy` as draft-ietf-httpapi-ratelimit-headers-10 defines them. */
 export function quotaHeaders({
   limits: { perDay, perMinute },
   used,
@@ -51,8 +51,8 @@ export function overQuota(spent: 'day' | 'minute', standing: Standing): ApiError
     429,
     isDay ? 'quota_exceeded' : 'too_many_requests',
     isDay
-      ? `the ${limits.perDay} requests of this UTC day are used; there are new ones at midnight UTC`
-      : `at most ${limits.perMinute} requests a minute; try again after Retry-After`,
+      ? `the ${limits.perDay} requests of this UTC day are used; the next day starts at midnight UTC`
+      : `at most ${limits.perMinute} requests per minute; try again after Retry-After`,
     {
       details: {
         limit: isDay ? limits.perDay : limits.perMinute,
@@ -63,6 +63,6 @@ export function overQuota(spent: 'day' | 'minute', standing: Standing): ApiError
   )
 }
 
-/** The round could not be made, or nobody knows whether it was. */
+/** The round failed, or it is not known whether it was written. */
 export const quotaUnknown = (cause: unknown): ApiError =>
   unavailable('quota_unknown', 'the quota cannot be checked right now', cause)

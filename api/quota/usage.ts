@@ -10,7 +10,7 @@ import { ApiError } from '../http/api-error.ts'
 import { quotaUnknown } from './standing.ts'
 
 type Options = {
-  /** Undefined where there is no such account. */
+  /** undefined if the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly limitsOf: (account: string) => Limits
   /** Hash → key. */
@@ -25,7 +25,7 @@ type Options = {
 
 const shownDays = 30
 
-/** GET /v1/usage: what the account has used, and when its keys were. Not charged to the day. */
+/** GET /v1/usage: what the account has used, and when its keys were last used. Not charged to the day. */
 export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Route => ({
   path: '/v1/usage',
   params: [],
@@ -35,7 +35,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
     const account = caller?.account ?? ''
     const tier = tierOf(account)
     if (tier === undefined) {
-      throw new ApiError(400, 'account_needed', 'say whose usage in the header airproof-account')
+      throw new ApiError(400, 'account_needed', 'name the account in the header airproof-account')
     }
     const atMs = nowMs()
     const live: KnownKey[] = []
@@ -83,7 +83,7 @@ export const showUsage = ({ tierOf, limitsOf, keys, read, nowMs }: Options): Rou
   },
 })
 
-/** To the minute; null where the key was never used, or its entry cannot be read. */
+/** To the minute; null if the key was never used, or its entry cannot be read. */
 function lastUsed(text: string | undefined): string | null {
   try {
     const value = text === undefined ? null : asVersion1('entry', JSON.parse(text))

@@ -4,7 +4,6 @@ import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import type { StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
-import type { AskStore } from '../http/ask-store.ts'
 import { readingCursor, readReadingCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
 import {
@@ -15,6 +14,7 @@ import {
   readPeriod,
   readWord,
 } from '../http/params.ts'
+import type { QueryStore } from '../http/query-store.ts'
 import { findSensorId } from '../live/find-sensor.ts'
 import { newestFromStore } from '../live/newest-from-store.ts'
 import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
@@ -27,7 +27,7 @@ type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly newest: NewestReadings
-  readonly askStore: AskStore
+  readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
 }
@@ -43,7 +43,7 @@ const names = [
   'index',
 ] as const
 
-/** GET /v1/readings: newest first; from memory as far down as it reaches, else from the store. */
+/** GET /v1/readings: newest first; from memory as far back as it goes, then from the store. */
 export const listReadings = (options: Options): Route => ({
   path: '/v1/readings',
   params: names,
@@ -58,14 +58,14 @@ export const listReadings = (options: Options): Route => ({
     const limit = readLimit(params, 10)
     const query = readQuery(params, limit + 1, options)
     const view = readTypedView(params, request.type, options.indices)
-    const found =
+    const rows =
       options.newest.page(query) ??
-      (await options.askStore(request.asker, (store, signal) =>
+      (await options.queryStore(request.asker, (store, signal) =>
         fromStore(query, store.within(signal)),
       ))
-    const readings = found.slice(0, limit)
+    const readings = rows.slice(0, limit)
     const last = readings.at(-1)
-    const nextCursor = found.length > limit && last !== undefined ? readingCursor(last) : null
+    const nextCursor = rows.length > limit && last !== undefined ? readingCursor(last) : null
     const { type } = request
     const body = writeReadings(
       type,
@@ -100,7 +100,7 @@ function readQuery(params: Params, limit: number, { board, rules }: Options): Pa
 async function fromStore(query: PageQuery, store: StoreReads): Promise<readonly Reading[]> {
   const { sensor, fromMs, toMs, limit, after } = query
   if (sensor === undefined) return newestFromStore(store, { fromMs, toMs, limit, after })
-  // of one sensor there is one reading a time, so a page begins before the last one's
+  // a sensor has one reading per time, so a page starts before the time of the last one
   const beforeMs = after === undefined ? toMs : Math.min(toMs, after.timeMs)
   if (fromMs >= beforeMs) return []
   return fromMs === 0 && beforeMs === latestMs

@@ -20,7 +20,7 @@ export const formatNames = ['json', 'csv', 'ndjson', 'geojson'] as const
 
 type Page = {
   readonly readings: readonly Reading[]
-  /** Where one sensor was asked for. */
+  /** Given if one sensor was requested. */
   readonly sensor: SensorId | undefined
   readonly nextCursor: string | null
   readonly view: View
@@ -48,9 +48,9 @@ export function writeReadings(type: string, page: Page, sources: Sources): Buffe
 }
 
 function json({ readings, sensor, nextCursor, view }: Page, { texts }: Sources): string {
-  const whose = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
+  const sensorField = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
   const items = readings.map((reading) => texts.textOf(reading, view)).join(',')
-  return `{"status":"success",${whose}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},"readings":[${items}]}`
+  return `{"status":"success",${sensorField}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},"readings":[${items}]}`
 }
 
 const columns = [
@@ -65,8 +65,8 @@ const columns = [
 const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
 
 /**
- * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. What else than
- * the basic five the page's readings have comes last, so that no column moves.
+ * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
+ * other than the basic five come last, if the page's readings have them, so that no column moves.
  */
 function csv({ readings, view }: Page, { texts }: Sources): string {
   const others = quantityNames.filter(
@@ -84,7 +84,7 @@ function csv({ readings, view }: Page, { texts }: Sources): string {
     .join('')
 }
 
-/** A point a reading, where the sensor stood when it measured. */
+/** A point per reading, at the place where the sensor was when it measured. */
 function geojson({ readings, view }: Page, { texts, registered }: Sources): string {
   const features = readings.map((reading) => {
     const sensor = registered(reading.sensor)

@@ -3,8 +3,8 @@ import type { SensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import type { Asker } from '../http/answer.ts'
 import { ApiError, badParameter } from '../http/api-error.ts'
-import type { AskStore } from '../http/ask-store.ts'
 import { latestMs, type Params, readTime } from '../http/params.ts'
+import type { QueryStore } from '../http/query-store.ts'
 import { findSensorId } from '../live/find-sensor.ts'
 import type { NewestReadings } from '../live/newest-readings.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
@@ -13,7 +13,7 @@ export type ReadingSources = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly newest: NewestReadings
-  readonly askStore: AskStore
+  readonly queryStore: QueryStore
 }
 
 export type FoundReading = {
@@ -22,7 +22,7 @@ export type FoundReading = {
   readonly isStored: boolean
 }
 
-/** `timestamp`, which these routes cannot do without. @throws ApiError 400 */
+/** `timestamp`, which these routes require. @throws ApiError 400 */
 export function needTime(params: Params): number {
   const timeMs = readTime(params, 'timestamp')
   if (timeMs !== undefined) return timeMs
@@ -31,18 +31,18 @@ export function needTime(params: Params): number {
 
 /** The one reading of a sensor at a time, from the store. @throws ApiError 404 */
 export async function findReading(
-  { board, rules, newest, askStore }: ReadingSources,
+  { board, rules, newest, queryStore }: ReadingSources,
   asker: Asker,
   name: string,
   timeMs: number,
 ): Promise<FoundReading> {
   const sensor = findSensorId(board, rules, name)
-  const stored = await askStore(asker, (store, signal) => store.within(signal).at(sensor, timeMs))
+  const stored = await queryStore(asker, (store, signal) => store.within(signal).at(sensor, timeMs))
   if (stored !== undefined) return { reading: stored, isStored: true }
   const [accepted] =
     newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []
   if (accepted !== undefined) return { reading: accepted, isStored: false }
-  throw new ApiError(404, 'reading_not_found', 'this sensor has no reading of that time', {
+  throw new ApiError(404, 'reading_not_found', 'this sensor has no reading at that time', {
     details: { sensor_id: sensor, timestamp: formatIsoMs(timeMs) },
   })
 }

@@ -17,7 +17,7 @@ type Options = {
   readonly indices?: readonly AirIndex[]
 }
 
-/** GET /v1/sensors: by id, from memory, each sensor's JSON joined as it lies ready. */
+/** GET /v1/sensors: by id, from memory, joined from the ready-made JSON of each sensor. */
 export const listSensors = ({ board, rules, directory, indices }: Options): Route => ({
   path: '/v1/sensors',
   params: ['status', 'area', 'bbox', 'near', 'radius', 'limit', 'cursor', 'index'],
@@ -48,7 +48,7 @@ function page(
     readonly params: Params
   },
 ): Answer {
-  const start = after === undefined ? 0 : firstBehind(entries, after)
+  const start = after === undefined ? 0 : firstAfter(entries, after)
   const shown = entries.slice(start, start + limit)
   const last = shown.at(-1)
   const next =
@@ -56,7 +56,7 @@ function page(
   let texts = ''
   for (const entry of shown) texts += texts === '' ? textOf(entry) : `,${textOf(entry)}`
   const text = `{"status":"success","count":${shown.length},"total":${entries.length},"next_cursor":${JSON.stringify(next)},"sensors":[${texts}]}`
-  // all of it is ASCII, so a byte a character
+  // all of it is ASCII, so one byte per character
   return {
     type: jsonType,
     body: Buffer.from(text, 'latin1'),
@@ -64,8 +64,8 @@ function page(
   }
 }
 
-/** The first place whose id comes after `id`. */
-function firstBehind(entries: readonly Entry[], id: string): number {
+/** The index of the first entry whose id comes after `id`. */
+function firstAfter(entries: readonly Entry[], id: string): number {
   let low = 0
   let high = entries.length
   while (low < high) {

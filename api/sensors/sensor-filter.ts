@@ -14,7 +14,7 @@ type Options = {
   readonly directory: () => AreaDirectory
 }
 
-/** @returns undefined where everything is wanted @throws ApiError 400, 404 */
+/** @returns undefined if every sensor matches @throws ApiError 400, 404 */
 export function readSensorFilter(params: Params, { directory }: Options): SensorFilter | undefined {
   const filters = [
     statusFilter(params),
@@ -40,8 +40,8 @@ function areaFilter(params: Params, directory: () => AreaDirectory): SensorFilte
 }
 
 /**
- * West, south, east, north, as GeoJSON orders them. A west above the east is a slip far more often
- * than a box that spans the antimeridian, so such a box says so: its east is above 180.
+ * West, south, east, north, as in GeoJSON. A west above the east is far more often a mistake than a
+ * box across the antimeridian, so such a box must give an east above 180.
  */
 function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
   const expected =
@@ -57,8 +57,7 @@ function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter
   return ({ site: { lat, lon } }) => lat >= south && lat <= north && isLonIn(box, lon)
 }
 
-const notSwapped =
-  'a part of the network: latitude and longitude seem to be swapped, which only then lies in it'
+const notSwapped = 'a part of the network: latitude and longitude seem to be swapped'
 
 function nearFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
   const expected = 'lat,lon in degrees, for example 6.6018,3.3515'

@@ -12,7 +12,7 @@ import { findSensor } from '../live/find-sensor.ts'
 import { type Proofs, readingJson } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { heardMs, isOnline, newestReading, offlineSinceMs } from '../live/sensor-now.ts'
+import { isOnline, lastHeardMs, newestReading, offlineSinceMs } from '../live/sensor-now.ts'
 import { vitalsOf } from '../live/sensor-text.ts'
 import { readView } from '../live/view.ts'
 
@@ -55,11 +55,11 @@ export const sensorStatus = ({ board, rules, texts, nowMs, indices }: Options): 
   },
 })
 
-/** An offer beside the raw value, which alone is stored, indexed and hashed. */
+/** Offered in addition to the raw value; only the raw value is stored, indexed and hashed. */
 function correctedOf(newest: Reading | undefined) {
-  const of = (name: QuantityName): number | null =>
+  const measured = (name: QuantityName): number | null =>
     inUnit(newest === undefined ? null : valueOf(newest.values, name))
-  const value = pm25Corrected(of('pm25'), of('humidity'))
+  const value = pm25Corrected(measured('pm25'), measured('humidity'))
   if (value === null) return null
   return { value: Math.round(value * 10) / 10, unit: units.pm25, method: correctionMethod }
 }
@@ -68,11 +68,10 @@ function silenceOf(
   entry: Entry,
   nowMs: number,
 ): { readonly silence_seconds: number | null; readonly offline_since: string | null } {
-  const lastHeardMs = heardMs(entry)
+  const lastMs = lastHeardMs(entry)
   const sinceMs = offlineSinceMs(entry)
   return {
-    silence_seconds:
-      lastHeardMs === null ? null : Math.max(0, Math.floor((nowMs - lastHeardMs) / secondMs)),
+    silence_seconds: lastMs === null ? null : Math.max(0, Math.floor((nowMs - lastMs) / secondMs)),
     offline_since: sinceMs === null ? null : formatIsoMs(Math.floor(sinceMs)),
   }
 }

@@ -1,4 +1,4 @@
-/** What /v1/stream says: one message of the log as server-sent events, each ready to be sent. */
+/** The content of /v1/stream: one message of the log as server-sent events, encoded one by one. */
 
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
@@ -14,9 +14,9 @@ export type Frame = {
   readonly bytes: Buffer
 }
 
-/** Where a client stands: everything up to this message, or up to this place of it. */
+/** The place of a client: everything up to this message, or up to this place in it, was sent. */
 export type StreamCursor = {
-  /** Of READINGS. */
+  /** Sequence of READINGS. */
   readonly seq: number
   /** undefined: the whole message. */
   readonly place: number | undefined
@@ -25,7 +25,7 @@ export type StreamCursor = {
 export const writeCursor = ({ seq, place }: StreamCursor): string =>
   place === undefined ? String(seq) : `${seq}-${place}`
 
-/** @returns undefined where the text is no cursor */
+/** @returns undefined if the text is not a cursor */
 export function parseCursor(text: string): StreamCursor | undefined {
   const [, seq, place] = /^(\d{1,15})(?:-(\d{1,6}))?$/.exec(text) ?? []
   if (seq === undefined) return undefined
@@ -34,7 +34,7 @@ export function parseCursor(text: string): StreamCursor | undefined {
 
 export const wholeSeconds = (ms: number): number => Math.max(0, Math.round(ms / secondMs))
 
-/** @param wants what is not wanted is not encoded either */
+/** @param wants events that are not wanted are not encoded */
 export function* framesOf(
   seq: number,
   { readings, events }: LogMessage,
@@ -48,7 +48,8 @@ export function* framesOf(
   })
   for (const [place, reading] of readings.entries()) {
     if (!wants(reading.sensor)) continue
-    // what a sensor had buffered is told under a name of its own: nobody takes it for the present
+    // buffered readings have an event name of their own, so that clients do not take them for
+    // current
     const event = isFresh(reading.timeMs, reading.arrivedMs) ? 'reading' : 'reading.late'
     yield frame(reading.sensor, place, event, textOf(reading))
   }

@@ -1,7 +1,7 @@
 /**
- * Hands what the log brings to everyone who listens. A reading is encoded once however many
- * listen; what came within a moment is one write for each. Whoever does not read what it is sent
- * is hung up on: it comes back and goes on from the last event it has.
+ * Sends what the log holds to all listeners. A reading is encoded once, however many listeners
+ * there are; readings that arrive within a moment are one write to each. A client that does not
+ * read what it is sent is disconnected: it reconnects and continues after the last event it has.
  */
 import type { ServerResponse } from 'node:http'
 import type { Reading } from '../../core/air/reading.ts'
@@ -15,27 +15,27 @@ export type Listener = {
   readonly out: ServerResponse
   /** undefined: every sensor. */
   readonly wants: ((sensor: SensorId) => boolean) | undefined
-  /** Throws when it may listen no longer. */
-  readonly again: () => void
+  /** Throws when it may not listen any more. */
+  readonly checkAgain: () => void
 }
 
 export type StreamHub = Disposable & {
-  /** The message that everyone has been told of, or is about to be. */
+  /** The last message that was sent to all listeners, or is about to be. */
   readonly position: () => number
   readonly isLive: () => boolean
   readonly size: () => number
-  /** Keeps the line alive and judges it until it is closed; events come when it has joined. */
+  /** Keeps the line alive and judges it until it is closed; events are sent once it has joined. */
   readonly keep: (listener: Listener) => void
-  /** From now on it is sent everything behind message `afterSeq`. */
+  /** From now on it is sent everything after message `afterSeq`. */
   readonly join: (listener: Listener, afterSeq: number) => void
-  /** Ends every stream; nobody can join afterwards. */
+  /** Ends every stream; no client can join afterwards. */
   readonly end: () => void
 }
 
 type Options = {
   readonly picture: Pick<LivePicture, 'position' | 'isLive' | 'onFolded'>
   readonly textOf: (reading: Reading) => string
-  /** What came in so long goes out together, ms. */
+  /** For how long messages are gathered into one write, ms. */
   readonly gatherMs?: number
   readonly pingMs?: number
   /** Bytes that may wait for a listener. */
@@ -51,7 +51,9 @@ type Line = Listener & {
 }
 
 const judgeMs = secondMs
-/** So many pings in a row without a byte leaving for a listener that has some waiting. */
+/**
+ * After this many pings in a row without a byte leaving, a listener with bytes waiting is closed.
+ */
 const mostStalledPings = 2
 
 export function createStreamHub({
@@ -80,9 +82,9 @@ export function createStreamHub({
 
   picture.onFolded((message: LogMessage | undefined) => {
     const seq = picture.position()
-    // the picture was seeded anew, and tells again what everyone knows
+    // the picture was seeded again, and reports messages that were sent before
     if (seq <= position) return
-    // or it left something out: whoever comes back is given it from the log
+    // or it skipped some: a client that reconnects gets them from the log
     const isNext = message !== undefined && seq === position + 1
     if (!isNext && position > 0) endAll('interrupted')
     position = seq
@@ -94,21 +96,21 @@ export function createStreamHub({
   const flush = (): void => {
     clearTimeout(gathering)
     gathering = undefined
-    const told = pending
+    const gathered = pending
     pending = []
-    const [first] = told
+    const [first] = gathered
     if (first === undefined) return
     let whole: Buffer | undefined
     for (const line of lines) {
       const { wants, afterSeq } = line
       if (afterSeq === undefined) continue
       if (wants === undefined && afterSeq < first.seq) {
-        whole ??= Buffer.concat(told.flatMap(({ frames }) => frames.map(({ bytes }) => bytes)))
+        whole ??= Buffer.concat(gathered.flatMap(({ frames }) => frames.map(({ bytes }) => bytes)))
         send(line, whole)
         continue
       }
       const own: Buffer[] = []
-      for (const { seq, frames } of told) {
+      for (const { seq, frames } of gathered) {
         if (seq <= afterSeq) continue
         for (const { sensor, bytes } of frames) if (wants?.(sensor) ?? true) own.push(bytes)
       }
@@ -135,7 +137,7 @@ export function createStreamHub({
         out.destroy()
         continue
       }
-      // an id without data moves the client on, past all that its filter left out
+      // an id without data moves the client on, past everything that its filter left out
       const at = afterSeq === undefined ? '' : `id: ${Math.max(afterSeq, position)}\n`
       send(line, `: ping\n${at}\n`)
     }
@@ -143,7 +145,7 @@ export function createStreamHub({
   const judge = (): void => {
     for (const line of lines) {
       try {
-        line.again()
+        line.checkAgain()
       } catch (error) {
         end(line, error instanceof Error && 'code' in error ? String(error.code) : 'refused')
       }

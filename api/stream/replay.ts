@@ -13,11 +13,11 @@ export type Replay = {
   readonly cursor: StreamCursor
   readonly out: ServerResponse
   readonly wants: ((sensor: SensorId) => boolean) | undefined
-  /** Aborted when nobody listens any more. */
+  /** Aborted when the client has gone. */
   readonly gone: AbortSignal
   /**
    * Called when everything up to this message has been sent and the live stream is no further: in
-   * that very turn, so that nothing falls between the two.
+   * the same turn of the event loop, so that no message is lost between the two.
    */
   readonly onCaughtUp: (seq: number) => void
 }
@@ -29,22 +29,26 @@ type Options = {
   readonly position: () => number
 }
 
-/** Others are answered after so many. */
+/** After this many frames other clients get their turn. */
 const framesAtOnce = 100
 const unreadBytes = 64 * 1024
 
-/** Sends what the log holds behind a cursor; an event `gap` stands for what it holds no longer. */
+/**
+ * Sends what the log holds after a cursor; an event `gap` replaces what it does not hold any more.
+ */
 export function createReplay({ nc, textOf, position }: Options): (replay: Replay) => Promise<void> {
-  /** @returns the first message to send, undefined where the live stream has all that comes */
+  /**
+   * @returns the first message to send, undefined if the live stream has everything that follows
+   */
   const begin = async (replay: Replay): Promise<number | undefined> => {
     const { cursor, out, onCaughtUp } = replay
     const manager = await jetstreamManager(nc, { checkAPI: false })
     const { first_seq, last_seq } = (await manager.streams.info(readingsStream)).state
     const { seq, place } = cursor
-    const wanted = place === undefined ? seq + 1 : seq
-    // a log that ends before the cursor is not the one it is from
+    const next = place === undefined ? seq + 1 : seq
+    // a log that ends before the cursor is not the log that the cursor came from
     const isOther = seq > last_seq
-    if (isOther || wanted < first_seq) {
+    if (isOther || next < first_seq) {
       const oldest = isOther ? null : writeCursor({ seq: first_seq - 1, place: undefined })
       out.write(`event: gap\ndata: ${JSON.stringify({ after: writeCursor(cursor), oldest })}\n\n`)
     }
@@ -52,7 +56,7 @@ export function createReplay({ nc, textOf, position }: Options): (replay: Replay
       onCaughtUp(position())
       return undefined
     }
-    const fromSeq = Math.max(wanted, first_seq)
+    const fromSeq = Math.max(next, first_seq)
     if (place !== undefined || fromSeq <= position()) return fromSeq
     onCaughtUp(fromSeq - 1)
     return undefined

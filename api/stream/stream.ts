@@ -16,7 +16,7 @@ import { readSensorFilter } from '../sensors/sensor-filter.ts'
 import { parseCursor, type StreamCursor } from './frames.ts'
 import type { Listener, StreamHub } from './hub.ts'
 import { createReplay } from './replay.ts'
-import { type StreamBounds, streamRoom } from './room.ts'
+import { type StreamBounds, streamPlaces } from './stream-places.ts'
 
 type Options = {
   readonly nc: NatsConnection
@@ -39,7 +39,7 @@ const replayBounds = {
 
 export function streamEvents(options: Options): Route {
   const { nc, hub, texts, log } = options
-  const room = streamRoom(options.bounds)
+  const places = streamPlaces(options.bounds)
   const inTurn = {
     accounts: fairLine(replayBounds.accounts),
     visitors: fairLine(replayBounds.visitors),
@@ -74,18 +74,18 @@ export function streamEvents(options: Options): Route {
     params: ['sensor_id', 'area', 'bbox', 'last_event_id'],
     types: ['text/event-stream'],
     answer: ({ params, header, caller, asker }) => {
-      if (caller === undefined) throw new Error('the stream is never open')
+      if (caller === undefined) throw new Error('the stream always needs a key')
       const wants = readWanted(params, options)
       const cursor = readCursor(params, header)
       if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')
-      const take = room(asker, caller.isInternal)
+      const take = places(asker, caller.isInternal)
       return {
         type: 'text/event-stream',
         headers: { 'x-accel-buffering': 'no' },
         body: Buffer.alloc(0),
         follow: (out) => {
           out.once('close', take())
-          const listener = { out, wants, again: caller.again }
+          const listener = { out, wants, checkAgain: caller.checkAgain }
           hub.keep(listener)
           out.write(`retry: ${retryMs}\n\n`)
           if (cursor !== undefined) {
@@ -100,7 +100,7 @@ export function streamEvents(options: Options): Route {
   }
 }
 
-/** @returns undefined where all sensors are wanted @throws ApiError 400, 404 */
+/** @returns undefined if all sensors are wanted @throws ApiError 400, 404 */
 function readWanted(
   params: Params,
   { board, rules, directory }: Options,
@@ -116,14 +116,14 @@ function readWanted(
   }
 }
 
-/** A stream that nothing can ever come through is a slip. @throws ApiError 400 */
+/** A stream that can never send anything is a mistake. @throws ApiError 400 */
 function needInUse({ sensor }: Entry, given: string): SensorId {
   if (sensor.retiredMs === undefined) return sensor.id
   const expected = 'a sensor that is in use: this one was retired and sends nothing'
   throw badParameter('sensor_id', given, expected)
 }
 
-/** The parameter wins: a page that reloads has it, and no header. @throws ApiError 400 */
+/** The parameter wins: a page that reloads has it, but not the header. @throws ApiError 400 */
 function readCursor(params: Params, header: Request['header']): StreamCursor | undefined {
   const text = params.get('last_event_id') ?? header('last-event-id')
   if (text === undefined || text === '') return undefined

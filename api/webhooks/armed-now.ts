@@ -5,9 +5,9 @@ import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 
 /**
- * Is the next rise told, of whichever sensor the webhook is about? By the state that decides it:
- * a sensor whose index rose above the threshold before has to fall far enough first, even though
- * its newest index may be below the threshold.
+ * Will the webhook receive the next rise of its sensor? Decided by the state that the pipeline
+ * uses: a sensor whose index rose above the threshold before must fall far enough first, even if
+ * its newest index is below the threshold.
  */
 export function isArmed({ events, filters }: Webhook, board: Pick<SensorBoard, 'all'>): boolean {
   const thresholds = [

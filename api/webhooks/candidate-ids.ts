@@ -1,12 +1,12 @@
 import { createHash, randomInt } from 'node:crypto'
 import { type WebhookId, webhookIdOf } from '../../core/delivery/webhook-id.ts'
 
-/** At most so many ids are tried; each is taken with a chance of (webhooks ever made) / 2³². */
+/** At most this many ids are tried; each is taken with a chance of (webhooks ever made) / 2³². */
 const mostIds = 64
 
 /**
  * Ids to try, in order. With an idempotency key they follow from account and key, so that two
- * processes that are sent the same request at once meet at the same id, and one of them creates.
+ * processes that receive the same request at once try the same id, and one of them creates.
  */
 export function* candidateIds(account: string, key: string | undefined): Generator<WebhookId> {
   for (let i = 0; i < mostIds; i++) {

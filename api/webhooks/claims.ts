@@ -1,8 +1,8 @@
 /**
- * How many webhooks an account has, exactly, however many processes create at once. Whoever wants
- * to create first writes the id into the account's one list, by compare and swap; the list's length
- * is the number. An id whose webhook never came (its maker was killed between the two writes) is
- * dropped from the list by the next one to come, after a minute.
+ * How many webhooks an account has, exactly, however many processes create at once. A process that
+ * wants to create first writes the id into the account's one list, by compare and swap; the list's
+ * length is the number. An id whose webhook was never written (its process was killed between the
+ * two writes) is dropped from the list by the next claim, after a minute.
  */
 import type { KV } from '@nats-io/kv'
 import { minuteMs } from '../../core/time.ts'
@@ -23,7 +23,7 @@ type Options = {
 }
 
 export type WebhookClaims = {
-  /** @throws ApiError 409 where the account has as many as it may */
+  /** @throws ApiError 409 if the account has as many as it may */
   readonly claim: (account: string, id: string) => Promise<void>
   /** Idempotent. */
   readonly release: (account: string, id: string) => Promise<void>
@@ -32,14 +32,14 @@ export type WebhookClaims = {
 const claimLifeMs = minuteMs
 const mostTries = 50
 
-/** What is not a time claims nothing. */
+/** A value that is not a time claims nothing. */
 const claimsIn = (value: unknown): Claims =>
   typeof value === 'object' && value !== null
     ? Object.fromEntries(Object.entries(value).filter(([, atMs]) => Number.isFinite(atMs)))
     : {}
 
 export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaims {
-  /** @param change gives undefined where there is nothing to write */
+  /** @param change returns undefined if there is nothing to write */
   const update = async (
     account: string,
     change: (claims: Claims) => Promise<Claims | undefined>,
@@ -53,15 +53,15 @@ export function createWebhookClaims({ kv, idsOf, nowMs }: Options): WebhookClaim
   return {
     claim: (account, id) =>
       update(account, async (claims) => {
-        // read behind the list: whatever the list names and was made is there by now
+        // read after the list: every webhook of the list that was written is in it
         const ids = await idsOf(account)
-        const kept = Object.entries(claims).filter(
-          ([one, claimedMs]) => ids.has(one) || nowMs() - claimedMs < claimLifeMs,
+        const valid = Object.entries(claims).filter(
+          ([claimed, claimedMs]) => ids.has(claimed) || nowMs() - claimedMs < claimLifeMs,
         )
-        const held = new Set([...ids, ...kept.map(([one]) => one)])
+        const held = new Set([...ids, ...valid.map(([claimed]) => claimed)])
         if (held.has(id) && id in claims) return undefined
         if (held.size >= mostWebhooks) throw tooManyWebhooks()
-        return { ...Object.fromEntries(kept), [id]: nowMs() }
+        return { ...Object.fromEntries(valid), [id]: nowMs() }
       }),
     release: (account, id) =>
       update(account, async ({ [id]: claimed, ...rest }) =>

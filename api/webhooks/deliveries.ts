@@ -1,4 +1,4 @@
-/** What was sent for a webhook, what waits, what was given up; and how to have it sent again. */
+/** What was sent for a webhook, what waits, what was given up; and how to send it again. */
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
 import { toIsoMs } from '../../core/iso-time.ts'
 import type { LoggedAttempt } from '../../operate/webhooks/attempt-log.ts'
@@ -26,14 +26,16 @@ export const deliveryParams = [
   'cursor',
 ] as const
 
-/** Attempts looked at for one page; a page that finds fewer than asked for says where to go on. */
+/**
+ * Attempts read for one page; a page with fewer matches than its limit has a cursor to continue.
+ */
 const mostLookedAt = 1_000
-/** Of one delivery, the newest: with what was said in them they are some 10 KB each. */
+/** The newest of a delivery: with requests and responses they are about 10 KB each. */
 export const mostAttemptsShown = 50
 
 const toIsoMsOrNull = (text: string | null): string | null => text && toIsoMs(text)
 
-/** An attempt in a list: what was said in it is told by the delivery itself. */
+/** An attempt in a list: without request and response, which the delivery itself shows. */
 type AttemptBrief = Pick<
   Attempt,
   'event' | 'key' | 'trigger' | 'attempt' | 'at' | 'outcome' | 'error' | 'error_detail'
@@ -59,7 +61,7 @@ const briefOf = (attempt: Attempt): AttemptBrief => ({
   duration_ms: attempt.timings.total,
 })
 
-/** All of an attempt but whose it is, which stands beside it. */
+/** All of an attempt but its webhook, which the answer names elsewhere. */
 export const attemptView = (attempt: Attempt): object => ({
   attempt: attempt.attempt,
   trigger: attempt.trigger,
@@ -73,7 +75,7 @@ export const attemptView = (attempt: Attempt): object => ({
   timings_ms: attempt.timings,
 })
 
-/** Its id follows from its event, so it has none any more once that is in no stream. */
+/** Its id follows from its event, so it has none once the event is in no stream any more. */
 const waitingBrief = ({ delivery, due_at, ...rest }: WaitingDelivery) => ({
   id: delivery || null,
   ...rest,
@@ -84,9 +86,9 @@ export type AttemptPage = {
   readonly count: number
   readonly next_cursor: string | null
   readonly deliveries: readonly (AttemptBrief | ReturnType<typeof waitingBrief>)[]
-  /** Of what waits: all there are. */
+  /** With state=pending or dead: how many there are in total. */
   readonly total?: number
-  /** More wait than the owner holds: the rest follows from the streams. */
+  /** More wait than the owner holds: the others follow from the streams. */
   readonly is_behind?: boolean
 }
 
@@ -105,21 +107,21 @@ export async function listDeliveries(
     return { count: listed.length, total, is_behind, next_cursor: null, deliveries: listed }
   }
   const isWanted = readAttemptFilter(params)
-  const found: LoggedAttempt[] = []
+  const matches: LoggedAttempt[] = []
   let looked = 0
   let lastSeq = 0
   for await (const logged of log.read(webhook, { before: readAtCursor(params), gone })) {
-    if (found.length === limit || looked === mostLookedAt) {
-      return page(found, atCursor(lastSeq))
+    if (matches.length === limit || looked === mostLookedAt) {
+      return page(matches, atCursor(lastSeq))
     }
     looked++
     lastSeq = logged.seq
-    if (isWanted(logged.attempt)) found.push(logged)
+    if (isWanted(logged.attempt)) matches.push(logged)
   }
-  return page(found, null)
+  return page(matches, null)
 }
 
-/** Where a page of attempts ended, as an opaque word. @param seq of the last one looked at */
+/** Where a page of attempts ended, as an opaque text. @param seq of the last one read */
 export const atCursor = (seq: number): string => Buffer.from(`a:${seq}`).toString('base64url')
 
 /** @throws ApiError 400 */
@@ -132,16 +134,16 @@ export function readAtCursor(params: Params): number | undefined {
   return Number(seq)
 }
 
-const page = (found: readonly LoggedAttempt[], next: string | null): AttemptPage => ({
-  count: found.length,
+const page = (logged: readonly LoggedAttempt[], next: string | null): AttemptPage => ({
+  count: logged.length,
   next_cursor: next,
-  deliveries: found.map(({ attempt }) => briefOf(attempt)),
+  deliveries: logged.map(({ attempt }) => briefOf(attempt)),
 })
 
 function refuseOthers(params: Params, state: string): void {
   const other = [...params.keys()].find((name) => name !== 'state' && name !== 'limit')
   if (other === undefined) return
-  throw new ApiError(400, 'bad_parameter', `${other} cannot be asked for with state=${state}`, {
+  throw new ApiError(400, 'bad_parameter', `${other} cannot be combined with state=${state}`, {
     details: {
       parameter: other,
       given: params.get(other)?.slice(0, 100),
@@ -167,7 +169,7 @@ function readAttemptFilter(params: Params): (attempt: Attempt) => boolean {
 }
 
 /**
- * A delivery with its newest attempts that are kept, newest first, and what is to become of it.
+ * A delivery with its newest stored attempts, newest first, and its present state.
  * @throws NoDelivery, AttemptsAway
  */
 export async function showDelivery(sources: DeliverySources, webhook: string, id: string) {
@@ -191,7 +193,9 @@ export async function showDelivery(sources: DeliverySources, webhook: string, id
   }
 }
 
-/** What the log alone says: the owner may be away, and holds nothing that is done with. */
+/**
+ * What follows from the log alone: the owner may be away, and does not hold finished deliveries.
+ */
 function stateAfter(attempt: Attempt | undefined): string {
   switch (attempt?.outcome) {
     case 'delivered':
@@ -205,7 +209,7 @@ function stateAfter(attempt: Attempt | undefined): string {
   }
 }
 
-/** Undefined, too, where the owner is away: the log is told all the same. */
+/** undefined also if the owner is away: the log is shown all the same. */
 async function findWaiting(
   sources: DeliverySources,
   webhook: string,

@@ -1,6 +1,6 @@
 /**
- * Is a request to create the repeat of an earlier one? The record of a webhook carries the
- * idempotency key and the request it was made with, both as hashes, for as long as it lives.
+ * Is a request to create the repeat of an earlier one? A webhook's record holds the idempotency key
+ * and the request it was created with, both as hashes, for as long as it exists.
  */
 import { createHash } from 'node:crypto'
 import { parseIso } from '../../core/iso-time.ts'
@@ -23,7 +23,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   })
 }
 
-/** @param sent the body as it came: the order of its fields does not matter */
+/** @param sent the body as received: the order of its fields does not matter */
 export const creationOf = (key: string, sent: unknown): Creation => ({
   key: sha256(key),
   request: sha256(JSON.stringify(inOrder(sent))),
@@ -34,25 +34,30 @@ function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.entries(value)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, one]) => [name, inOrder(one)])
+    .map(([name, field]) => [name, inOrder(field)])
 }
 
 /**
- * @returns whether the webhook was made by this very request, less than a day ago
- * @throws ApiError 409 where it was made with the same key by another request
+ * @returns whether the webhook was created by this very request, less than a day ago
+ * @throws ApiError 409 if it was created with the same key by another request
  */
 export function isRepeat(webhook: Webhook, creation: Creation, nowMs: number): boolean {
-  const made = webhook['idempotency']
-  if (typeof made !== 'object' || made === null || !('key' in made) || !('request' in made)) {
+  const creator = webhook['idempotency']
+  if (
+    typeof creator !== 'object' ||
+    creator === null ||
+    !('key' in creator) ||
+    !('request' in creator)
+  ) {
     return false
   }
   const created = parseIso(webhook.created_at)
-  if (made.key !== creation.key || !('timeMs' in created)) return false
+  if (creator.key !== creation.key || !('timeMs' in created)) return false
   if (nowMs - created.timeMs >= repeatWithinMs) return false
-  if (made.request !== creation.request) throw keyUsed('another request came with the same key')
+  if (creator.request !== creation.request) throw keyUsed('another request came with the same key')
   return true
 }
 
-/** @param deletedMs when the webhook that stood under the key's id was deleted */
+/** @param deletedMs when the webhook with the key's id was deleted */
 export const isKeySpent = (deletedMs: number, nowMs: number): boolean =>
   nowMs - deletedMs < repeatWithinMs

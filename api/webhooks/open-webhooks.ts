@@ -14,7 +14,7 @@ import type { Route } from '../http/answer.ts'
 import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { createWebhookClaims } from './claims.ts'
-import { createJudgeWanted } from './wanted.ts'
+import { createJudgeWanted } from './judge-wanted.ts'
 import { createWebhookBook } from './webhook-book.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -26,7 +26,7 @@ type Options = {
   readonly directory: () => AreaDirectory
   readonly nowMs: () => number
   readonly allowInsecure: boolean
-  /** Of an account; undefined where there is no such account. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly box: () => Promise<SecretBox>
 }

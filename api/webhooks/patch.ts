@@ -1,15 +1,15 @@
-/** What a PATCH makes of a webhook: as RFC 7396 merges, so what is not named stays as it is. */
+/** What a PATCH makes of a webhook: merged as in RFC 7396, so fields that are not named stay. */
 import type { Webhook, WebhookFilters } from '../../schemas/webhooks/webhook.ts'
 import type { WebhookBodies } from '../../schemas/webhooks/webhook-bodies.ts'
-import type { JudgeWanted } from './wanted.ts'
+import type { JudgeWanted } from './judge-wanted.ts'
 import { disabledByOperator } from './webhook-error.ts'
 
 type Patch = WebhookBodies['patch']
 type FilterName = keyof WebhookFilters
 
 /**
- * What is named is judged once; what is made of it may be asked for again, on what others have
- * written meanwhile.
+ * The named fields are judged once; the result may be applied again, to what others have written
+ * meanwhile.
  * @throws ApiError 400, 409
  */
 export async function patched(
@@ -18,20 +18,20 @@ export async function patched(
   judge: JudgeWanted,
 ): Promise<(webhook: Webhook) => Webhook> {
   const named = namedFilters(filters ?? {})
-  const asked = { ...(url === undefined ? {} : { url }), ...(events && { events }) }
-  const wanted = await judge({ ...asked, filters: named })
+  const changed = { ...(url === undefined ? {} : { url }), ...(events && { events }) }
+  const wanted = await judge({ ...changed, filters: named })
   const dropped = filters === null ? undefined : droppedFilters(filters ?? {}, wanted.filters ?? {})
-  // what is named may fit by itself, and not beside what stays
+  // the named filters may fit by themselves, but not together with those that stay
   if (Object.keys(named).length > 0) {
     await judge({ filters: { ...without(webhook.filters, dropped), ...wanted.filters } })
   }
   if (active === true) refuseOperators(webhook)
   return (before) => {
-    const { description: told, ...rest } = active === true ? enabled(before) : before
-    const kept = description === undefined ? told : (description ?? undefined)
+    const { description: current, ...rest } = active === true ? enabled(before) : before
+    const next = description === undefined ? current : (description ?? undefined)
     return {
       ...rest,
-      ...(kept === undefined ? {} : { description: kept }),
+      ...(next === undefined ? {} : { description: next }),
       url: wanted.url ?? rest.url,
       events: events ?? rest.events,
       filters: { ...without(rest.filters, dropped), ...wanted.filters },
@@ -40,7 +40,7 @@ export async function patched(
   }
 }
 
-/** Sends again whatever kept it from sending, but for the operator. @throws ApiError 409 */
+/** Sends again, whatever had stopped it, unless the operator disabled it. @throws ApiError 409 */
 export function resumed(webhook: Webhook): Webhook {
   return { ...enabled(webhook), paused: false }
 }
@@ -65,10 +65,10 @@ function namedFilters({ sensor_id, area, aqi_threshold }: FilterPatch): WebhookF
   }
 }
 
-/** Taken away: null, and an area that turned out to be the whole network. */
-const droppedFilters = (asked: FilterPatch, wanted: WebhookFilters): readonly FilterName[] =>
+/** Removed: null, and an area that turned out to be the whole network. */
+const droppedFilters = (patch: FilterPatch, wanted: WebhookFilters): readonly FilterName[] =>
   (['sensor_id', 'area', 'aqi_threshold'] as const).filter(
-    (name) => asked[name] !== undefined && wanted[name] === undefined,
+    (name) => patch[name] !== undefined && wanted[name] === undefined,
   )
 
 /** @param dropped undefined: all */

@@ -24,19 +24,21 @@ export function openWhenNeeded(open: () => Promise<SecretBox>): () => Promise<Se
       return await opening
     } catch (cause) {
       opening = undefined
-      throw unavailable('webhooks_unavailable', 'webhooks cannot be made right now', cause)
+      throw unavailable('webhooks_unavailable', 'webhooks cannot be created right now', cause)
     }
   }
 }
 
 type Rotation = {
   readonly secret: string
-  /** How long the secret of today goes on signing; 0: not at all. */
+  /** How long the present secret continues to sign; 0: not at all. */
   readonly overlapMs: number
   readonly nowMs: number
 }
 
-/** The webhook with a new secret; the one it had signs too for the overlap, the one before no more. */
+/**
+ * The webhook with a new secret; the previous one also signs for the overlap, older ones no more.
+ */
 export function rotated(
   webhook: Webhook,
   box: SecretBox,

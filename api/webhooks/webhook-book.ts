@@ -1,6 +1,6 @@
 /**
- * The accounts' webhooks: asked from memory, written by compare and swap, and read back into memory
- * before a request is answered, so that whoever wrote reads what they wrote.
+ * The accounts' webhooks: read from memory, written by compare and swap, and read back into memory
+ * before a request is answered, so that a client reads what it wrote.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KV, KvEntry } from '@nats-io/kv'
@@ -16,31 +16,31 @@ import type { WebhookClaims } from './claims.ts'
 import { type Creation, isKeySpent, isRepeat } from './idempotency.ts'
 import { changing, keyUsed, natsAway, noWebhook } from './webhook-error.ts'
 
-/** What a webhook is made of; the book adds whose it is, its id and its times. */
+/** What a webhook is created from; the book adds its account, its id and its times. */
 export type NewWebhook = Pick<
   Webhook,
   'url' | 'description' | 'events' | 'filters' | 'secrets' | 'active' | 'paused'
 >
 
 type Make = (id: string) => NewWebhook
-/** The idempotency key, and what it stands for. */
+/** The idempotency key, and the creation that it identifies. */
 export type Repeat = { readonly key: string; readonly creation: Creation }
 export type Created = { readonly webhook: Webhook; readonly isRepeat: boolean }
 
 export type WebhookBook = {
   /** Oldest first. */
   readonly list: (account: string) => readonly Webhook[]
-  /** @throws ApiError 404, of another account's too */
+  /** @throws ApiError 404, also if it is another account's */
   readonly need: (account: string, id: string) => Promise<Webhook>
-  /** The webhook that this very request has made already. @throws ApiError 409 */
+  /** The webhook that this very request has created already. @throws ApiError 409 */
   readonly findRepeat: (account: string, repeat: Repeat) => Promise<Webhook | undefined>
   /**
    * @param make for the id that it will have
-   * @throws ApiError 409 where the account has as many as it may, or the key made another one
+   * @throws ApiError 409 if the account has as many as it may, or the key created another one
    */
   readonly create: (account: string, make: Make, repeat?: Repeat) => Promise<Created>
   /**
-   * What others write meanwhile is not lost: `change` is then asked again with theirs.
+   * Writes by others in between are not lost: `change` is then called again with their result.
    * @throws ApiError 404, 503, and what `change` throws
    */
   readonly change: (
@@ -68,7 +68,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
     if (await isWithin(bucket.barrier(), readBackWithinMs)) return
     throw natsAway(new Error('the copy of the webhooks lags behind'))
   }
-  /** Once it is written, an answer is due even where memory lags. */
+  /** Once it is written, the request is answered even if memory lags. */
   const readBack = async (): Promise<void> => {
     await isWithin(bucket.barrier(), readBackWithinMs)
   }
@@ -78,9 +78,9 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
   }
   const need: WebhookBook['need'] = async (account, id) => {
     if (webhookNumberOf(id) === undefined) throw noWebhook(id)
-    const found = ownOf(account, id)
-    if (found !== undefined) return found
-    // another process may have made it a moment ago
+    const own = ownOf(account, id)
+    if (own !== undefined) return own
+    // another process may have created it a moment ago
     await caughtUp()
     const late = ownOf(account, id)
     if (late === undefined) throw noWebhook(id)
@@ -106,12 +106,12 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
     const idempotency = repeat === undefined ? {} : { idempotency: repeat.creation }
     const own = { id, account, created_at: at, updated_at: at, ...idempotency }
     const webhook: Webhook = { ...make(id), ...own }
-    // not KV's own `create`: that would revive a deleted id, whose deliveries may still be kept
+    // not KV's own `create`: that would revive a deleted id, whose deliveries may still be stored
     if (await tryFirst(kv, webhook)) {
       await readBack()
       return { webhook, isRepeat: false }
     }
-    // the same request came elsewhere too, or the id is another webhook's, or a deleted one's
+    // the same request reached another process too, or the id is another webhook's, or was deleted
     await caughtUp()
     const same = repeated(bucket.get(id))
     if (same === undefined) await claims.release(account, id)
@@ -123,7 +123,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
       const created = await createAt(account, id, { make, repeat })
       if (created !== undefined) return created
     }
-    throw repeat === undefined ? changing() : keyUsed('the key has made too many webhooks')
+    throw repeat === undefined ? changing() : keyUsed('the key has created too many webhooks')
   }
 
   return {
@@ -153,7 +153,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
         }
         webhook = before
         const wanted = change(before)
-        // what asks for nothing new is no change, and moves no time
+        // a change that results in the same webhook is not written, and changes no time
         if (isDeepStrictEqual(wanted, before)) return undefined
         return { ...wanted, updated_at: formatIso(nowMs()) }
       }
@@ -164,7 +164,7 @@ export function createWebhookBook({ bucket, idsOf, claims, nowMs }: Options): We
     remove: async (account, id) => {
       await need(account, id)
       await kv.delete(id)
-      // killed here the account has one fewer to make until its claim is a minute old
+      // killed here, the account can create one fewer until its claim is a minute old
       await claims.release(account, id)
       await readBack()
     },
@@ -178,23 +178,23 @@ const isOwnRepeat = (
   nowMs: number,
 ): boolean => webhook.account === account && isRepeat(webhook, creation, nowMs)
 
-/** @returns whether the id had never been in the bucket, and now is */
+/** @returns whether the id was never in the bucket before, and is now */
 const tryFirst = async (kv: KV, webhook: Webhook): Promise<boolean> =>
   (await putUnlessChanged(kv, webhook.id, webhook, null)) !== 'overtaken'
 
-/** @throws ApiError 409 where what the key made was deleted less than a day ago */
+/** @throws ApiError 409 if the webhook that the key created was deleted less than a day ago */
 async function refuseSpent(kv: KV, id: string, nowMs: number): Promise<void> {
   const entry = await kv.get(id)
   if (entry === null || entry.operation === 'PUT') return
   if (isKeySpent(entry.created.getTime(), nowMs)) {
-    throw keyUsed('what was made with the key has been deleted')
+    throw keyUsed('the webhook created with the key has been deleted')
   }
 }
 
 const byAge = (a: Webhook, b: Webhook): number =>
   a.created_at < b.created_at || (a.created_at === b.created_at && a.id < b.id) ? -1 : 1
 
-/** @returns false where it takes longer; what fails, fails */
+/** @returns false if it takes longer; rejects if the task does */
 async function isWithin(task: Promise<void>, ms: number): Promise<boolean> {
   const { promise: tooLong, resolve } = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => resolve(false), ms)

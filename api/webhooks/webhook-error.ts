@@ -10,7 +10,7 @@ import { ApiError, unavailable } from '../http/api-error.ts'
 
 export const mostWebhooks = 20
 
-/** Names every field that is wrong, and what each should be. */
+/** Names every wrong field, and what is valid for each. */
 export const invalidBody = (wrong: readonly WrongField[]): ApiError =>
   new ApiError(
     400,
@@ -27,7 +27,7 @@ export const premiumOnly = (tier: string): ApiError =>
     { details: { tier, required: 'premium' } },
   )
 
-/** Whatever is not the caller's looks as if it did not exist. */
+/** Another account's webhook looks as if it did not exist. */
 export const noWebhook = (id: string): ApiError =>
   new ApiError(404, 'webhook_not_found', 'your account has no webhook of that id', {
     details: { webhook_id: id.slice(0, 100) },
@@ -53,19 +53,21 @@ export const disabledByOperator = (detail: string | undefined): ApiError =>
   )
 
 export const changing = (): ApiError =>
-  unavailable('webhook_busy', 'the webhook is being changed by others all the time')
+  unavailable('webhook_busy', 'other requests keep changing the webhook: try again')
 
-/** What was asked for may have been done all the same: an idempotency key makes asking again safe. */
+/**
+ * The request may have been carried out all the same: an idempotency key makes repeating it safe.
+ */
 export const natsAway = (cause: unknown): ApiError =>
   unavailable('webhooks_unavailable', 'webhooks cannot be read or written right now', cause)
 
-/** What is thrown below the API, as the caller receives it. */
+/** Errors thrown below the API, as the caller receives them. */
 export function toWebhookError(error: unknown): unknown {
   if (error instanceof OwnerAway)
-    return deliveriesAway('the process that delivers cannot be asked right now', error.cause)
+    return deliveriesAway('the process that delivers does not answer right now', error.cause)
   if (error instanceof AttemptsAway) return deliveriesAway(error.message, error.cause)
   if (error instanceof WebhookDisabled) return new ApiError(409, 'webhook_disabled', error.message)
-  // attempts may be listed still: they are kept for longer than most readings
+  // attempts may still be listed: they are stored for longer than most readings
   if (error instanceof NoDelivery)
     return new ApiError(404, 'delivery_not_found', error.message, {
       details: { delivery_id: error.delivery.slice(0, 100) },

@@ -28,15 +28,15 @@ import type { SensorBoard } from '../live/sensor-board.ts'
 import { isArmed } from './armed-now.ts'
 import { attemptView, deliveryParams, listDeliveries, showDelivery } from './deliveries.ts'
 import { creationOf, readIdempotencyKey } from './idempotency.ts'
+import { type JudgeWanted, wellFormed } from './judge-wanted.ts'
 import { patched, resumed } from './patch.ts'
 import { newSecret, rotated } from './secrets.ts'
-import { type JudgeWanted, wellFormed } from './wanted.ts'
 import type { WebhookBook } from './webhook-book.ts'
 import { invalidBody, premiumOnly, toWebhookError } from './webhook-error.ts'
 
 type Options = {
   readonly book: WebhookBook
-  /** Of an account; undefined where there is no such account. */
+  /** The tier of an account; undefined: the account does not exist. */
   readonly tierOf: (account: string) => string | undefined
   readonly judge: JudgeWanted
   readonly box: () => Promise<SecretBox>
@@ -46,16 +46,16 @@ type Options = {
   readonly nowMs: () => number
 }
 
-/** What a handler is given: the account asks, the webhook (where the path names one) is its own. */
-type Asked = Request & { readonly account: string }
-type Handler<T> = (asked: T) => Promise<Answer>
+/** What a handler is given: the calling account, and its own webhook if the path names one. */
+type OwnRequest = Request & { readonly account: string }
+type Handler<T> = (request: T) => Promise<Answer>
 
-/** Who was premium once still sees what there is, and may delete it. */
+/** An account that is not premium any more still sees its webhooks, and may delete them. */
 type Admission = { readonly isForAll?: boolean }
 type RouteOptions = Admission & { readonly params?: readonly string[] }
 const forAll: Admission = { isForAll: true }
 
-/** Looking for a delivery may read 5,000 attempts of 10 KB. */
+/** Finding a delivery may read 5,000 attempts of 10 KB. */
 const logBounds: FairLineBounds = {
   running: 8,
   runningEach: 2,
@@ -70,7 +70,7 @@ export const webhookRoutes = (options: Options): readonly Route[] => {
   return [...recordRoutes(desk), ...stateRoutes(desk), ...deliveryRoutes(desk)]
 }
 
-/** What the routes share: who may ask, whose webhook it is, and how one is shown. */
+/** What the routes share: who may call, whose webhook it is, and how one is shown. */
 class Desk {
   readonly options: Options
   readonly #inTurn = fairLine(logBounds)
@@ -82,7 +82,7 @@ class Desk {
   route(
     method: Method,
     path: string,
-    handler: Handler<Asked>,
+    handler: Handler<OwnRequest>,
     { params = [], ...admission }: RouteOptions = {},
   ): Route {
     return {
@@ -100,19 +100,19 @@ class Desk {
     }
   }
 
-  /** A route of one webhook of the caller's. */
+  /** A route of one webhook of the caller's account. */
   own(
     method: Method,
     path: string,
-    handler: Handler<Asked & { readonly webhook: Webhook }>,
+    handler: Handler<OwnRequest & { readonly webhook: Webhook }>,
     options: RouteOptions = {},
   ): Route {
     return this.route(
       method,
       `/:webhook_id${path}`,
-      async (asked) => {
-        const id = asked.names['webhook_id'] ?? ''
-        return handler({ ...asked, webhook: await this.options.book.need(asked.account, id) })
+      async (request) => {
+        const id = request.names['webhook_id'] ?? ''
+        return handler({ ...request, webhook: await this.options.book.need(request.account, id) })
       },
       options,
     )
@@ -127,20 +127,23 @@ class Desk {
     return { status: 'success', webhook: { ...this.viewNow(webhook), ...more } }
   }
 
-  /** The account may be deleted, or the key revoked, while DNS was asked: judged at each write. */
+  /** The account may be deleted, or the key revoked, during the DNS query: judged at each write. */
   change(
-    { account, caller }: Asked,
+    { account, caller }: OwnRequest,
     { id }: Webhook,
     wanted: (webhook: Webhook) => Webhook,
   ): Promise<Webhook> {
-    return this.options.book.change(account, id, (one) => {
-      caller?.again()
-      return wanted(one)
+    return this.options.book.change(account, id, (current) => {
+      caller?.checkAgain()
+      return wanted(current)
     })
   }
 
-  /** What is read of the log of attempts, in the account's turn. */
-  fromLog<T>({ account, asker }: Asked, read: (from: DeliverySources) => Promise<T>): Promise<T> {
+  /** Reads from the log of attempts, in the account's turn. */
+  fromLog<T>(
+    { account, asker }: OwnRequest,
+    read: (from: DeliverySources) => Promise<T>,
+  ): Promise<T> {
     const { log, owner } = this.options
     const turn = { share: account, gone: asker.gone() }
     return this.#inTurn(turn, (gone) => read({ log, owner, gone }))
@@ -151,7 +154,7 @@ class Desk {
   }
 
   #admit({ caller }: Request, { isForAll }: Admission): string {
-    if (caller === undefined) throw new Error('a webhook route is never open')
+    if (caller === undefined) throw new Error('a webhook route always needs a key')
     const { account } = caller
     if (!isForAll && !this.#isPremium(account))
       throw premiumOnly(this.options.tierOf(account) ?? 'free')
@@ -159,7 +162,7 @@ class Desk {
   }
 }
 
-/** Made, shown, changed and deleted. */
+/** Create, show, change and delete. */
 function recordRoutes(desk: Desk): readonly Route[] {
   const { book, judge } = desk.options
   return [
@@ -172,15 +175,15 @@ function recordRoutes(desk: Desk): readonly Route[] {
       },
       forAll,
     ),
-    desk.route('POST', '', (asked) =>
-      create(desk.options, asked, (webhook, more) => desk.view(webhook, more)),
+    desk.route('POST', '', (request) =>
+      create(desk.options, request, (webhook, more) => desk.view(webhook, more)),
     ),
     desk.own('GET', '', async ({ webhook }) => jsonAnswer(desk.view(webhook)), forAll),
-    desk.own('PATCH', '', async (asked) => {
-      const { webhook, readBody } = asked
+    desk.own('PATCH', '', async (request) => {
+      const { webhook, readBody } = request
       const body = await judgedForm('patch', await readBody(), judge)
       const wanted = await patched(body, webhook, judge)
-      return jsonAnswer(desk.view(await desk.change(asked, webhook, wanted)))
+      return jsonAnswer(desk.view(await desk.change(request, webhook, wanted)))
     }),
     desk.own(
       'DELETE',
@@ -195,27 +198,27 @@ function recordRoutes(desk: Desk): readonly Route[] {
   ]
 }
 
-/** Paused, resumed, given another secret, tried. */
+/** Pause, resume, rotate the secret, test. */
 function stateRoutes(desk: Desk): readonly Route[] {
   const { nowMs, owner } = desk.options
   return [
-    desk.own('POST', '/pause', async (asked) => {
-      checked('nothing', await asked.readBody())
+    desk.own('POST', '/pause', async (request) => {
+      checked('nothing', await request.readBody())
       const pause = (before: Webhook): Webhook => ({ ...before, paused: true })
-      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, pause)))
+      return jsonAnswer(desk.view(await desk.change(request, request.webhook, pause)))
     }),
-    desk.own('POST', '/resume', async (asked) => {
-      checked('nothing', await asked.readBody())
-      return jsonAnswer(desk.view(await desk.change(asked, asked.webhook, resumed)))
+    desk.own('POST', '/resume', async (request) => {
+      checked('nothing', await request.readBody())
+      return jsonAnswer(desk.view(await desk.change(request, request.webhook, resumed)))
     }),
-    desk.own('POST', '/rotate', async (asked) => {
-      const { webhook, readBody } = asked
+    desk.own('POST', '/rotate', async (request) => {
+      const { webhook, readBody } = request
       const { overlap_seconds = defaultOverlapSeconds } = checked('rotate', await readBody())
       const overlapMs = overlap_seconds * secondMs
       const rotation = { secret: newSecret(), overlapMs, nowMs: nowMs() }
       const box = await desk.options.box()
       const change = (before: Webhook): Webhook => rotated(before, box, rotation)
-      const changed = await desk.change(asked, webhook, change)
+      const changed = await desk.change(request, webhook, change)
       return jsonAnswer(desk.view(changed, { secret: rotation.secret }))
     }),
     desk.own('POST', '/test', async ({ webhook, readBody }) => {
@@ -237,9 +240,9 @@ function deliveryRoutes(desk: Desk): readonly Route[] {
     desk.own(
       'GET',
       '/deliveries',
-      async (asked) => {
-        const { webhook, params } = asked
-        const page = await desk.fromLog(asked, (from) => listDeliveries(from, webhook.id, params))
+      async (request) => {
+        const { webhook, params } = request
+        const page = await desk.fromLog(request, (from) => listDeliveries(from, webhook.id, params))
         const path = `/v1/webhooks/${webhook.id}/deliveries`
         const headers = nextLink(path, params, page.next_cursor)
         return jsonAnswer({ status: 'success', ...page }, { headers })
@@ -249,19 +252,19 @@ function deliveryRoutes(desk: Desk): readonly Route[] {
     desk.own(
       'GET',
       '/deliveries/:delivery_id',
-      async (asked) => {
-        const { webhook, names } = asked
+      async (request) => {
+        const { webhook, names } = request
         const id = names['delivery_id'] ?? ''
-        const delivery = await desk.fromLog(asked, (from) => showDelivery(from, webhook.id, id))
+        const delivery = await desk.fromLog(request, (from) => showDelivery(from, webhook.id, id))
         return jsonAnswer({ status: 'success', delivery })
       },
       forAll,
     ),
-    desk.own('POST', '/deliveries/:delivery_id/replay', async (asked) => {
-      const { webhook, names, readBody } = asked
+    desk.own('POST', '/deliveries/:delivery_id/replay', async (request) => {
+      const { webhook, names, readBody } = request
       checked('nothing', await readBody())
       const name = names['delivery_id'] ?? ''
-      const key = await desk.fromLog(asked, (from) => keyOfDelivery(from, webhook.id, name))
+      const key = await desk.fromLog(request, (from) => keyOfDelivery(from, webhook.id, name))
       const id = await owner.replay(webhook.id, key)
       return jsonAnswer({ status: 'success', delivery: { id, key } }, { status: 202 })
     }),
@@ -275,7 +278,7 @@ function deliveryRoutes(desk: Desk): readonly Route[] {
 
 async function create(
   { book, box, judge, board }: Options,
-  { account, caller, header, readBody }: Asked,
+  { account, caller, header, readBody }: OwnRequest,
   view: (webhook: Webhook, more: object) => object,
 ): Promise<Answer> {
   const key = readIdempotencyKey(header('idempotency-key'))
@@ -294,8 +297,8 @@ async function create(
       },
     })
   }
-  const made = repeat && (await book.findRepeat(account, repeat))
-  if (made !== undefined) return answer(made, true)
+  const repeated = repeat && (await book.findRepeat(account, repeat))
+  if (repeated !== undefined) return answer(repeated, true)
 
   const { description, events } = body
   const { url = '', filters = {} } = await judge({ filters: {}, ...body })
@@ -303,8 +306,8 @@ async function create(
   const created = await book.create(
     account,
     (id) => {
-      // what is deleted with the account meanwhile would not take this one with it
-      caller?.again()
+      // otherwise the webhook would outlive an account that is deleted meanwhile
+      caller?.checkAgain()
       return {
         url,
         ...(description === undefined ? {} : { description }),
@@ -321,7 +324,7 @@ async function create(
 }
 
 /**
- * The body, where no field of it has a wrong form. Where one has, the others are judged all the
+ * The body, if none of its fields has a wrong form. Otherwise the other fields are judged all the
  * same, so that one answer names everything that is wrong. @throws ApiError 400
  */
 async function judgedForm<Kind extends 'create' | 'patch'>(
@@ -335,7 +338,7 @@ async function judgedForm<Kind extends 'create' | 'patch'>(
   throw invalidBody(result.wrong)
 }
 
-/** The body, where no field of it is wrong; none at all is an empty one. @throws ApiError 400 */
+/** The body, if no field of it is wrong; no body counts as an empty one. @throws ApiError 400 */
 function checked<Kind extends keyof WebhookBodies>(kind: Kind, sent: unknown): WebhookBodies[Kind] {
   const result = checkWebhookBody(kind, sent)
   if ('wrong' in result) throw invalidBody(result.wrong)

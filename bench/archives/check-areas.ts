@@ -78,7 +78,7 @@ function checkSummary(actual: Json, expected: AreaSummary, where: Where, finding
   const measurements = fieldsOf(actual['measurements'])
   const names = { mean: 'avg', min: 'min', max: 'max', median: 'median', p98: 'p98' } as const
   for (const field of fields) {
-    const told = field === 'aqi' ? aqi : fieldsOf(measurements[field])
+    const answered = field === 'aqi' ? aqi : fieldsOf(measurements[field])
     const summary = expected.fields[field]
     if (summary === undefined && field !== 'aqi' && !basic.some((one) => one === field)) {
       findings.same(where(field), measurements[field], undefined)
@@ -88,7 +88,7 @@ function checkSummary(actual: Json, expected: AreaSummary, where: Where, finding
       if (field === 'aqi' && what === 'p98') continue
       const name = field === 'aqi' && what === 'mean' ? 'average' : names[what]
       const unit = field === 'aqi' ? { per: 1, decimals: 1 } : { per: 100, decimals: 2 }
-      checkRounded(told[name], summary?.[what], unit, where(`${field} ${name}`), findings)
+      checkRounded(answered[name], summary?.[what], unit, where(`${field} ${name}`), findings)
     }
   }
   const average = aqi['average']

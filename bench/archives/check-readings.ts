@@ -13,7 +13,9 @@ type Options = {
   readonly stored: readonly StoredRow[]
 }
 
-/** The network's pages whole, and those of the sensors with most, fewest and the middling number. */
+/**
+ * The network's pages whole, and those of the sensors with most, fewest and the middling number.
+ */
 export async function checkReadings(options: Options): Promise<void> {
   const { sensors, stored } = options
   const seqOf = new Map(stored.map(({ sensor, timeMs, seq }) => [`${sensor} ${timeMs}`, seq]))
@@ -65,7 +67,7 @@ async function checkPages(
   findings.same(() => `readings${query} on all pages`, shown, expected.length)
 }
 
-/** A hash costs more than all the rest, so one in so many is computed. */
+/** A hash costs more than all the rest, so only one in this number is computed. */
 const hashEach = 16
 
 function checkOne(

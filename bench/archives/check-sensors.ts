@@ -1,4 +1,4 @@
-/** `/v1/sensors` and each sensor's status, of archives: nobody is online, everyone is known. */
+/** `/v1/sensors` and each sensor's status, of archives: no sensor is online, all are known. */
 import { type Ask, fieldsOf, isoOf, listOf } from './ask.ts'
 import { someOf } from './check-readings.ts'
 import type { ExpectedSensor } from './expected-city.ts'

@@ -41,7 +41,7 @@ const partitionOf = (id: string): number =>
   Buffer.from(id).reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0, 2_166_136_261) %
   16
 
-/** In each partition the rows bear the numbers 1, 2, 3 … */
+/** In each partition the rows have the numbers 1, 2, 3 … */
 function checkNumbers(rows: readonly StoredRow[], findings: Findings): void {
   for (const [partition, own] of Map.groupBy(rows, ({ sensor }) => partitionOf(sensor))) {
     const numbers = own.map(({ seq }) => seq - partition * numbersPerPartition)
@@ -51,7 +51,7 @@ function checkNumbers(rows: readonly StoredRow[], findings: Findings): void {
   }
 }
 
-/** Nothing at all may differ, the numbers neither. */
+/** Nothing at all may differ, not even the numbers. */
 export function checkUnchanged(
   before: readonly StoredRow[],
   after: readonly StoredRow[],

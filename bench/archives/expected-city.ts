@@ -9,7 +9,7 @@ export type ArchiveToReplay = {
   /** The AREA part of the ids. */
   readonly code: string
   readonly area: string
-  /** `id,area,lat,lon,address,cadence,from` a line, for archives that do not say where they stood. */
+  /** Lines `id,area,lat,lon,address,cadence,from`, for archives that do not name the places. */
   readonly sensorsFile?: string
 }
 
@@ -69,13 +69,13 @@ export function expectArchive(archive: ArchiveToReplay): ExpectedArchive {
     /^[A-Z]+-/.test(name) ? name : `NGR-LOS-${archive.code}-${name.padStart(3, '0')}`
   const listed = archive.sensorsFile === undefined ? undefined : listedSites(archive.sensorsFile)
   const bySensor = Map.groupBy(readings, ({ sensor }) => idOf(sensor))
-  const told = [...bySensor].map(([id, own]) => {
+  const expected = [...bySensor].map(([id, own]) => {
     const inOrder = own.toSorted((a, b) => a.timeMs - b.timeMs)
     const sites = listed?.get(id) ?? sitesOf(inOrder, archive.area)
-    return tellOf(id, sites, inOrder)
+    return expectedOf(id, sites, inOrder)
   })
   const count = (verdict: string): number =>
-    told.reduce((sum, { verdicts }) => sum + verdicts.filter((one) => one === verdict).length, 0)
+    expected.reduce((sum, { verdicts }) => sum + verdicts.filter((v) => v === verdict).length, 0)
   const refused = Object.fromEntries(
     ['out_of_range', 'schema', 'too_old']
       .map((why) => [why, count(why)])
@@ -96,18 +96,18 @@ export function expectArchive(archive: ArchiveToReplay): ExpectedArchive {
     values: readings.reduce((sum, reading) => sum + valuesOf(reading), 0),
     first,
     again: { ...first, accepted: 0, duplicate: first.accepted + first.duplicate },
-    sensors: told.map(({ sensor }) => sensor).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    sensors: expected.map(({ sensor }) => sensor).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   }
 }
 
-type Told = { readonly sensor: ExpectedSensor; readonly verdicts: readonly string[] }
+type Expected = { readonly sensor: ExpectedSensor; readonly verdicts: readonly string[] }
 
 /** @param inOrder by time, and of one time as they were sent */
-function tellOf(
+function expectedOf(
   id: string,
   sites: readonly ExpectedSite[],
   inOrder: readonly PlainReading[],
-): Told {
+): Expected {
   const accepted: ExpectedReading[] = []
   let lastHumidity: number | null = null
   let run = 0

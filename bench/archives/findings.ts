@@ -1,4 +1,4 @@
-/** What was compared and what was not as expected; a run is good where nothing was found. */
+/** What was compared, and what differed; a run passes where nothing differed. */
 export type Findings = {
   /** Compares one thing as JSON would write it; `undefined` and `null` are not the same. */
   readonly same: (where: () => string, actual: unknown, expected: unknown) => void

@@ -1,4 +1,4 @@
-/** The periods that areas are asked for, made from the time an archive covers. */
+/** The periods that areas are requested for, made from the time an archive covers. */
 export type AskedPeriod = {
   readonly fromMs: number
   readonly toMs: number

@@ -1,6 +1,6 @@
 /**
- * The archives read plainly, from the description that comes with them: a whole file as text, cut
- * at line ends and semicolons. Nothing of the command that replays them is used.
+ * A plain reader of the archives, from the description published with them: a whole file as text,
+ * cut at line ends and semicolons. It uses nothing of the command that replays them.
  */
 import { readFileSync } from 'node:fs'
 import { hundredthsOf, nothing, type Quantity, quantities, type Values } from './plain-values.ts'
@@ -9,7 +9,7 @@ export const plainFormats = ['sensors-africa', 'sensor-community', 'ndjson'] as 
 export type PlainFormat = (typeof plainFormats)[number]
 
 export type PlainReading = {
-  /** As the archive calls it. */
+  /** The archive's own name. */
   readonly sensor: string
   readonly timeMs: number
   readonly values: Values
@@ -23,7 +23,7 @@ export type PlainPlace = {
 }
 
 export type PlainArchive = {
-  /** Values the files hold: one a row, or one a filled cell. */
+  /** Values in the files: one per row, or one per filled cell. */
   readonly rows: number
   readonly unmapped: number
   /** As they would be sent: file by file, each in the order of its readings' first rows. */
@@ -44,7 +44,9 @@ const quantityOf: Readonly<Record<string, Quantity>> = {
 const inUnit = (name: string, text: string): string =>
   name === 'pressure' && text !== '' ? `${text}e-2` : text
 
-/** Files go by the time of their first reading: of two equal keys the earlier file's is sent first. */
+/**
+ * Files in the order of their first reading: of two equal keys the earlier file's is sent first.
+ */
 export function readPlainly(files: readonly string[], format: PlainFormat): PlainArchive {
   const startOf = ({ readings }: PlainArchive): number =>
     readings.reduce((least, { timeMs }) => (timeMs < least ? timeMs : least), Infinity)
@@ -72,7 +74,7 @@ const readers: Readonly<Record<PlainFormat, (lines: readonly string[]) => PlainA
 
 /** sensor_id;sensor_type;location;lat;lon;timestamp;value_type;value */
 function readLong([, ...lines]: readonly string[]): PlainArchive {
-  const found = new Map<
+  const items = new Map<
     string,
     { sensor: string; time: string; place: PlainPlace; all: Values[] }
   >()
@@ -88,20 +90,20 @@ function readLong([, ...lines]: readonly string[]): PlainArchive {
     }
     const key = `${sensor} ${time}`
     const place = { lat: Number(lat), lon: Number(lon), location }
-    const one = found.get(key) ?? { sensor, time, place, all: [] }
-    found.set(key, one)
+    const item = items.get(key) ?? { sensor, time, place, all: [] }
+    items.set(key, item)
     // a quantity named again begins, or fills, the next reading of that sensor and time
-    const at = one.all.findIndex((values) => values[quantity] === null)
-    if (at === -1) one.all.push({ ...nothing, [quantity]: value })
-    else one.all[at] = { ...(one.all[at] ?? nothing), [quantity]: value }
+    const at = item.all.findIndex((values) => values[quantity] === null)
+    if (at === -1) item.all.push({ ...nothing, [quantity]: value })
+    else item.all[at] = { ...(item.all[at] ?? nothing), [quantity]: value }
   }
-  const readings = [...found.values()].flatMap(({ sensor, time, place, all }) =>
+  const readings = [...items.values()].flatMap(({ sensor, time, place, all }) =>
     all.map((values) => ({ sensor, timeMs: timeOf(time), values, place })),
   )
   return { rows: lines.length, unmapped, readings }
 }
 
-/** One reading a row, a column a quantity. */
+/** One reading per row, a column per quantity. */
 function readWide([first = '', ...lines]: readonly string[]): PlainArchive {
   const header = first.split(';')
   const described = ['sensor_id', 'sensor_type', 'location', 'lat', 'lon', 'timestamp']
@@ -130,7 +132,7 @@ function readWide([first = '', ...lines]: readonly string[]): PlainArchive {
   return { rows, unmapped, readings }
 }
 
-/** One flat raw reading a line. */
+/** One flat raw reading per line. */
 function readJson(lines: readonly string[]): PlainArchive {
   let rows = 0
   let unmapped = 0

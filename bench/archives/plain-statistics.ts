@@ -69,7 +69,7 @@ export const ofReadings = (readings: readonly ExpectedReading[]): AreaSummary =>
   }),
 })
 
-/** Mean, least and most of the readings; median and p98 of the means of their hours. */
+/** Mean, minimum and maximum of the readings; median and p98 of the means of their hours. */
 export function ofHourlyMeans(readings: readonly ExpectedReading[]): AreaSummary {
   const hours = [...inSteps(readings, 3_600_000).values()]
   return {

@@ -1,11 +1,11 @@
 /**
- * The published rules for values, written down a second time on their own: nothing of the service
- * is used here, so that an error in one of the two shows. Values are whole hundredths.
+ * The published rules for values, written a second time independently: nothing of the service is
+ * used here, so that an error in one of the two shows. Values are whole hundredths.
  */
 
 /** What the leaf is made of, and what every answer has. */
 export const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity'] as const
-/** With what else archives hold; an answer has these where they were measured. */
+/** With the other quantities of archives; an answer has these where they were measured. */
 export const quantities = [...basic, 'pm1', 'pm4', 'pressure', 'noise'] as const
 export type Quantity = (typeof quantities)[number]
 export type Values = { readonly [Name in Quantity]: number | null }
@@ -22,7 +22,7 @@ export const nothing: Values = {
   noise: null,
 }
 
-/** Rounds a decimal text half away from zero, digit by digit; undefined: it is no number. */
+/** Rounds a decimal text half away from zero, digit by digit; undefined: it is not a number. */
 export function hundredthsOf(text: string): number | undefined {
   const parts = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text.trim())
   if (parts === null) return undefined
@@ -32,8 +32,8 @@ export function hundredthsOf(text: string): number | undefined {
   // an array of digits longer than this is beyond every range, or 0
   if (cut > 40) return /[1-9]/.test(whole + fraction) ? undefined : 0
   const digits = '0'.repeat(Math.max(0, -cut)) + whole + fraction
-  const kept = digits.slice(0, Math.max(0, cut)).padEnd(Math.max(0, cut), '0')
-  const size = Number(kept) + (Number(digits[Math.max(0, cut)] ?? '0') >= 5 ? 1 : 0)
+  const digitsLeft = digits.slice(0, Math.max(0, cut)).padEnd(Math.max(0, cut), '0')
+  const size = Number(digitsLeft) + (Number(digits[Math.max(0, cut)] ?? '0') >= 5 ? 1 : 0)
   return sign === '-' && size !== 0 ? -size : size
 }
 
@@ -142,7 +142,9 @@ export const flagsOf = (...set: readonly (typeof flagNames)[number][]): number =
 export const namesOfFlags = (bits: number): string[] =>
   flagNames.filter((_, bit) => Math.floor(bits / 2 ** bit) % 2 === 1)
 
-/** What is left of a reading and what is odd about it, without the order of readings. */
+/**
+ * The accepted values of a reading and its flags, apart from those that need the order of readings.
+ */
 export function judged(raw: Values): { readonly values: Values; readonly flags: number } {
   const dropped = quantities.filter((name) => {
     const value = raw[name]

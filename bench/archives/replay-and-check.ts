@@ -1,6 +1,6 @@
 /**
- * Archives through the whole service, and everything it then holds and answers beside a plain
- * recomputation from the files.
+ * Archives through the whole service, and everything it then stores and answers compared with a
+ * plain recomputation from the files.
  */
 
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -29,7 +29,7 @@ import { startStopwatch } from './stopwatch.ts'
 export type RunOptions = {
   readonly archives: readonly ArchiveToReplay[]
   readonly store: StoreName
-  /** Readings a message. */
+  /** Readings per message. */
   readonly batch: number
   /** Send everything a second time. */
   readonly again: boolean
@@ -159,23 +159,23 @@ async function replay(
   const { printed, notes } = await city.command('replay', ...files, ...how, '--json')
   const commandSeconds = rounded((performance.now() - beganMs) / 1000)
   const ms = await watch.stop()
-  const told = fieldsOf(JSON.parse(printed))
-  const sent = Number(told['sent'])
-  const refused = fieldsOf(told['refused'])
+  const report = fieldsOf(JSON.parse(printed))
+  const sent = Number(report['sent'])
+  const refused = fieldsOf(report['refused'])
   const [, rows, values] = /(\d+) rows = (\d+) values/.exec(notes.join('\n')) ?? []
   return {
     rows: Number(rows),
     values: Number(values),
     sent,
-    accepted: Number(told['accepted']),
-    duplicate: Number(told['duplicate']),
-    conflict: Number(told['conflict']),
+    accepted: Number(report['accepted']),
+    duplicate: Number(report['duplicate']),
+    conflict: Number(report['conflict']),
     refused: Object.fromEntries(
       Object.entries(refused)
         .toSorted(([a], [b]) => (a < b ? -1 : 1))
         .map(([why, n]) => [why, Number(n)]),
     ),
-    unmapped: Number(told['unmapped']),
+    unmapped: Number(report['unmapped']),
     seconds: rounded(ms / 1000),
     readingsPerSecond: Math.round((sent / ms) * 1000),
     commandSeconds,

@@ -17,11 +17,11 @@ export type StoreName = 'sqlite' | 'influx'
 export type RunningCity = AsyncDisposable & {
   readonly instance: RunningInstance
   readonly stored: StoredRows
-  /** One that does not end with 0 throws with all it said. */
-  readonly command: (...args: readonly string[]) => Promise<Said>
+  /** A command that does not end with 0 throws with all its output. */
+  readonly command: (...args: readonly string[]) => Promise<Output>
 }
 
-export type Said = { readonly printed: string; readonly notes: readonly string[] }
+export type Output = { readonly printed: string; readonly notes: readonly string[] }
 
 const program = fileURLToPath(new URL('../../bin/airproof.mjs', import.meta.url))
 
@@ -35,7 +35,7 @@ export async function startCity(
   const data = join(folder.path, 'data')
   const influx = store === 'influx' ? opened.use(await testInflux()) : undefined
   const bucket = await influx?.newBucket()
-  // pages by the hundred, faster than any account may ask
+  // hundreds of pages, faster than the limit of any account
   const quotas = { AIRPROOF_QUOTA_PREMIUM: '1000000', AIRPROOF_BURST_PREMIUM: '1000000' }
   const env = {
     ...environment(),
@@ -88,7 +88,7 @@ async function startAirproof(
     env,
     onLine: (line, from) => {
       lines[from === 'stdout' ? 'printed' : 'notes'].push(line)
-      // a process that lives on logs there; of a command it is the answer
+      // a lasting process logs there; of a command it is the answer
       if (from === 'stderr' || args[0] === 'up') note(line)
     },
   })

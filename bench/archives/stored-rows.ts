@@ -1,6 +1,6 @@
 /**
  * The stored rows as an analyst reads them (`docs/analysts.md`): the view of the SQLite file, or
- * InfluxQL over HTTP. The service's own store code is not asked.
+ * InfluxQL over HTTP. The service's own store code is not used.
  */
 import { openSqliteFile } from '../../store/sqlite/file.ts'
 import type { TestBucket } from '../../test/support/influx.ts'

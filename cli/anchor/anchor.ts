@@ -105,7 +105,7 @@ const resyncNow = (context: CommandContext): Promise<number> =>
     print(
       flags['json'] === true
         ? JSON.stringify(pair)
-        : `goes on with batch ${pair.index0} and nonce ${pair.nonce0}`,
+        : `continues with batch ${pair.index0} and nonce ${pair.nonce0}`,
     )
     return exitCodes.done
   })

@@ -10,15 +10,18 @@ import { findBeginning } from '../../anchor/deploy/find-beginning.ts'
 import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import { chainInWords } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { levelOf } from '../../runtime/nats/format-level.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
+import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { needStreams } from '../../runtime/nats/streams.ts'
+import { borderKey, parseBorder } from '../../schemas/anchoring/batch-record.ts'
+import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
-  type ContractVersion,
   contractVersionAt,
   contractVersionOf,
   nextPlace,
@@ -69,7 +72,7 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
     print(
       flags['json'] === true
         ? JSON.stringify(deployment)
-        : `contract ${deployment.contract} on chain ${deployment.chainId}, block ${deployment.block}`,
+        : `contract ${deployment.contract} on chain ${chainInWords(deployment.chainId)}; block ${deployment.block}`,
     )
     return exitCodes.done
   })
@@ -111,7 +114,19 @@ async function beginningOf(nc: NatsConnection, place: Place): Promise<Found> {
   const { sealed } = await readSealed(nc)
   const choice = fromBatch === undefined ? {} : { fromBatch }
   const beginning = await findBeginning({ ask, keccak, deployments: known, sealed, ...choice })
+  const newest = known.at(-1)
+  if (fromBatch === undefined && newest !== undefined && contractVersionOf(newest) === 1)
+    await assertAtBorder(nc, sealed.size)
   return { beginning, last: sealed.size }
+}
+
+/** @throws MustAct contract 1 must still get readings of before format level 3 */
+async function assertAtBorder(nc: NatsConnection, last: number): Promise<void> {
+  const batches = await new Kvm(nc).open(buckets.batches)
+  if (parseBorder(await readEntry(batches, borderKey))?.index === last) return
+  throw new MustAct(
+    'the former contract does not have all readings of before format level 3 yet: run `airproof anchor` until it raises alarm CONTRACT, stop it, and deploy again',
+  )
 }
 
 /** It signs for the old contract, with the same key. @throws MustAct */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { AuditedRow } from '../../anchor/audit/leaves.ts'
 import { toHundredths } from '../../core/air/hundredths.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
-import { trimmed } from '../../core/air/values.ts'
+import { trimmed, type Values } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
@@ -63,7 +63,6 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
   const query = new URLSearchParams({ timestamp })
   const path = `/v1/readings/${encodeURIComponent(sensor)}/verify?${query.toString()}`
   const verified = await ask(path)
-  const values = trimmed(quantityNames.map((name) => hundredthsOf(field(shown, name))))
   const aqi = field(shown, 'aqi')
   return {
     // an id that is none hashes into no batch
@@ -71,10 +70,14 @@ async function numbered(shown: unknown, ask: Ask): Promise<AuditedRow> {
     sensor: sensor as AuditedRow['sensor'],
     timeMs,
     seq: Number(field(field(verified, 'reading'), 'seq')),
-    values,
+    values: shownValues(shown),
     aqi: typeof aqi === 'number' ? aqi : null,
   }
 }
+
+/** @param shown a reading as /v1 shows it */
+export const shownValues = (shown: unknown): Values =>
+  trimmed(quantityNames.map((name) => hundredthsOf(field(shown, name))))
 
 const hundredthsOf = (value: unknown): number | null =>
   typeof value === 'number' ? (toHundredths(value) ?? null) : null

@@ -3,16 +3,14 @@ import { type AuditReport, audit, type RowSource } from '../../anchor/audit/audi
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines, isNotYet } from '../../anchor/audit/words.ts'
 import { openRpc } from '../../anchor/chain/rpc.ts'
-import { type ChainSettings, readAnchorConfig } from '../../anchor/config.ts'
-import { assertFits } from '../../anchor/deploy/deployment.ts'
+import { readAnchorConfig } from '../../anchor/config.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readRunningInstance } from '../../runtime/machine/running-instance.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
-import { type Flags, readSettings } from '../../runtime/settings.ts'
-import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
+import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { needDeployments, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
@@ -25,12 +23,13 @@ import { exactWords, textFlag, wholeFlag } from '../shell/words.ts'
 import { apiRows } from './api-rows.ts'
 import { openDeepAudit } from './deep-audit.ts'
 import { exportedRows } from './exported-rows.ts'
+import { pinned } from './pinned.ts'
 import { storedLog } from './stored-log.ts'
 
 export const command: Command = {
   summary: 'replay every anchor from the chain and hold all there is against it',
   help: `\
-usage: airproof audit [--contract 0x…] [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
+usage: airproof audit [--network FILE] [--from BATCH] [--rpc URL] [--sample ROWS] [--json]
        airproof audit --api URL [--sample ROWS] …
        airproof audit --export MANIFEST …
 
@@ -42,6 +41,8 @@ log holds. Area, flags and statistics are not anchored, so they are not checked.
 anything is wrong, and with 75 (NOT YET) if nothing is, but readings wait to be anchored because the
 anchor process was started only now.
 
+  --network FILE     the network that you mean: its /v1/network, kept from a source that you trust.
+                     Pins the chain, the contract, its code and where to begin to read the chain
   --contract 0x…     the contract that you mean, from a source that you trust; else the one that
                      the operator's record names. --chain-id N and --block N (where to begin to
                      read the chain) in the same way
@@ -59,6 +60,7 @@ examples:
   npx airproof audit
   npx airproof audit --from 1000 --sample 5000 --rpc https://rpc.example --json | jq .findings`,
   options: {
+    network: { type: 'string' },
     contract: { type: 'string' },
     'chain-id': { type: 'string' },
     block: { type: 'string' },
@@ -145,24 +147,6 @@ async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
 
 /** A reading waits for one interval until its batch closes, and for the chain after that. */
 const graceIntervals = 3
-
-/** What the person who asks names is held against the operator's record. @throws MustAct, WrongUsage */
-function pinned(
-  deployment: Deployment,
-  settings: ChainSettings,
-  flags: Flags,
-): Deployment & { readonly isPinned: boolean } {
-  assertFits(deployment, settings)
-  const contract = textFlag(flags, 'contract')?.toLowerCase()
-  if (contract !== undefined && !/^0x[0-9a-f]{40}$/.test(contract))
-    throw new WrongUsage(`--contract must be an address, and is "${contract}"`)
-  if (contract !== undefined && contract !== deployment.contract)
-    throw new MustAct(
-      `these data are anchored in contract ${deployment.contract}, and not in ${contract}, which you named`,
-    )
-  const block = wholeFlag(flags, 'block', { min: 0 }) ?? deployment.block
-  return { ...deployment, block, isPinned: contract !== undefined }
-}
 
 const usualApiSample = 200
 

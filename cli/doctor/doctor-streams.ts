@@ -1,4 +1,4 @@
-/** What the messages of each stream have to be, and a look at all that is kept of them. */
+/** What the messages of each stream must be, and a check of all that are stored. */
 import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
@@ -26,7 +26,7 @@ import { isAttempt } from '../../schemas/webhooks/attempt.ts'
 import { areRecords } from '../../schemas/webhooks/ledger-records.ts'
 import { parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
 
-/** Reports what is broken itself, or says why. */
+/** Reports broken messages itself, or returns why one is broken. */
 type Check = (message: JsMsg) => Promise<string | undefined> | string | undefined
 
 type Looking = { readonly stream: string; readonly check: Check }
@@ -84,8 +84,8 @@ const checkLedger =
   }
 
 /**
- * RAW and TOPICS hold what devices send: whatever it is, it is judged and, if refused, kept in
- * REJECTED. What MAIL holds is sealed, and its sender logs what does not open.
+ * RAW and TOPICS hold what devices send: whatever it is, it is judged and, if refused, stored in
+ * REJECTED. MAIL's messages are encrypted, and the mail sender logs those it cannot decrypt.
  */
 const looking = (nc: NatsConnection): readonly Looking[] => {
   const read = logReader(nc)
@@ -120,7 +120,7 @@ const looking = (nc: NatsConnection): readonly Looking[] => {
 
 /** Reports each message that is broken; changes nothing. */
 export const lookAtStreams = (nc: NatsConnection, stop: AbortSignal): Promise<readonly Looked[]> =>
-  Promise.all(looking(nc).map((one) => lookAt(nc, one, stop)))
+  Promise.all(looking(nc).map((stream) => lookAt(nc, stream, stop)))
 
 async function whatIsWrong(check: Check, message: JsMsg): Promise<string | undefined> {
   try {

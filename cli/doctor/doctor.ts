@@ -46,16 +46,16 @@ type Report = {
 const bucketWithinMs = 10_000
 
 async function examine(nc: NatsConnection, stop: AbortSignal): Promise<Report> {
-  const found = new Map<string, Broken>()
-  const stopListening = onBroken((one) => {
-    found.set(`${one.stream} ${one.seq} ${one.subject}`, one)
+  const reported = new Map<string, Broken>()
+  const stopListening = onBroken((entry) => {
+    reported.set(`${entry.stream} ${entry.seq} ${entry.subject}`, entry)
   }, true)
   try {
     const streams = await lookAtStreams(nc, stop)
     const names = Object.values(buckets)
     const isOpen = await Promise.all(names.map((name) => lookAtBucket(nc, name)))
     return {
-      broken: [...found.values()].toSorted(
+      broken: [...reported.values()].toSorted(
         (a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq,
       ),
       streams,
@@ -69,7 +69,7 @@ async function examine(nc: NatsConnection, stop: AbortSignal): Promise<Report> {
   }
 }
 
-/** What does not parse is reported by whatever reads it. */
+/** The reader of an entry reports it where it cannot be parsed. */
 async function lookAtBucket(nc: NatsConnection, name: string): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>()
   const timer = setTimeout(() => resolve(false), bucketWithinMs)
@@ -84,29 +84,29 @@ async function lookAtBucket(nc: NatsConnection, name: string): Promise<boolean> 
   }
 }
 
-/** More of them say the same. */
+/** More rows than this show nothing new. */
 const mostShown = 20
 
 function linesOf({ broken, streams, buckets: { looked, closed } }: Report): readonly string[] {
-  const messages = streams.reduce((sum, one) => sum + one.messages, 0)
-  const left = streams.filter((one) => one.left > 0)
+  const total = streams.reduce((sum, { messages }) => sum + messages, 0)
+  const partial = streams.filter(({ left }) => left > 0)
   const notes = [
-    ...left.map((one) => `${one.stream}: the ${one.left} oldest messages were not looked at`),
+    ...partial.map(({ stream, left }) => `${stream}: the ${left} oldest messages were not checked`),
     ...(closed.length > 0
       ? [
-          `not looked at, as they were not read within 10 s (this user may not, or they hold too much): ${closed.join(', ')}`,
+          `not checked, because they were not read within 10 s (this user may not, or they hold too much): ${closed.join(', ')}`,
         ]
       : []),
   ]
-  const seen = `${messages} messages of ${streams.length} streams and ${looked.length} buckets`
+  const seen = `${total} messages of ${streams.length} streams and ${looked.length} buckets`
   if (broken.length === 0) return [`all is well: ${seen} can be read`, ...notes]
   const rows = broken
     .slice(0, mostShown)
-    .map((one) => [one.stream, String(one.seq), one.subject, one.why])
+    .map(({ stream, seq, subject, why }) => [stream, String(seq), subject, why])
   const more = broken.length - rows.length
   const ways = new Set(broken.map(({ stream }) => wayOut(stream)))
   return [
-    `${broken.length} cannot be read, of ${seen}. Everything else goes on without them.`,
+    `${broken.length} of ${seen} cannot be read. Everything else continues without them.`,
     '',
     ...tableLines(['STREAM', 'SEQUENCE', 'SUBJECT OR KEY', 'WHY'], rows),
     ...(more > 0 ? [`and ${more} more: --json lists all`] : []),
@@ -120,8 +120,8 @@ function wayOut(stream: string): string {
   if (stream.startsWith('KV_'))
     return `${stream}: counts as missing, so nothing is allowed by it. Write the entry again with its own command, or remove it: \`nats kv del ${stream.slice(3)} KEY\``
   if (stream === 'READINGS')
-    return 'READINGS: what is foreign keeps its place and goes when the log is trimmed; nothing has to be done. Find out what publishes there: only `pipeline` may'
+    return 'READINGS: a foreign message keeps its place until the log is trimmed; nothing has to be done. Find out what publishes there: only `pipeline` may'
   if (stream === 'BLOBS')
     return 'BLOBS: `airproof audit` says which batch has no proofs now; restore the stream from a backup'
-  return `${stream}: passed over until it is too old. To take one out: \`nats stream rmm ${stream} SEQUENCE\``
+  return `${stream}: skipped until it is too old. To remove one: \`nats stream rmm ${stream} SEQUENCE\``
 }

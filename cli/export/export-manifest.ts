@@ -3,12 +3,13 @@
  * that lie near one another share one run: headers without a gap, each naming the head of the one
  * before, and the proof that the last head was anchored.
  */
-import { Ajv } from 'ajv'
+
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
 import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
+import { checkOf } from '../../schemas/check.ts'
 
 /**
  * Every version there is, the one that is written first, each with the versions of leaf and header
@@ -153,7 +154,7 @@ type WireRun = {
 }
 type WireHeader = ReturnType<typeof headerToWire>
 
-const isWire = new Ajv({ strict: true, allowUnionTypes: true }).compile<Wire>(exportManifestSchema)
+const isWire = checkOf<Wire>(exportManifestSchema)
 
 /**
  * @returns undefined if the text is not the manifest of an export

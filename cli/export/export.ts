@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Reading } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { chainInWords } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { createMakeBundle, type SignatureOf } from '../../operate/proofs/make-bundle.ts'
 import { createProveReading } from '../../operate/proofs/prove-reading.ts'
@@ -116,10 +117,17 @@ async function exportRows(
   const waiting = notAnchored === 0 ? '' : `; not anchored for good yet: ${notAnchored} rows`
   note(`${out}: ${partWords(parts)}${waiting}`)
   note(`${out}.manifest.json: what proves them`)
+  noteChain(batches, note)
   for (const [batch, hashes] of strays)
     for (const hash of hashes) note(`the row ${hash} is not what was anchored in batch ${batch}`)
   if (strays.size === 0) return exitCodes.done
   throw new MustAct('rows were altered in the database, and the export cannot be verified')
+}
+
+/** On which chain a reader will have to look. */
+function noteChain({ index }: ExportBatches, note: (line: string) => void): void {
+  const chainId = index.deployments()[0]?.chainId
+  if (chainId !== undefined) note(`anchored on chain ${chainInWords(chainId)}`)
 }
 
 type BundleOptions = {
@@ -152,6 +160,7 @@ async function exportBundles(
     }
   }
   note(`${out}: ${count} bundles; ${notAnchored} readings are not anchored yet`)
+  noteChain(batches, note)
   if (altered === 0) return exitCodes.done
   throw new MustAct(
     `${altered} rows of the database are not what was anchored: they have no bundle`,

@@ -1,24 +1,24 @@
 import type { QuantityName } from '../../core/air/quantities.ts'
 
-/** One reading as an archive holds it: what its rows say, not yet judged. */
+/** One reading as an archive holds it, not yet judged. */
 export type ArchiveReading = {
-  /** The archive's own name of the sensor, or a whole id where the archive uses those. */
+  /** The archive's own name of the sensor, or a whole id where the archive uses ids. */
   readonly sensor: string
   /** As written, with `Z` where the archive names no offset. */
   readonly timestamp: string
-  /** undefined: the time means nothing, which is for the pipeline to refuse. */
+  /** undefined: not a time, which the pipeline refuses. */
   readonly timeMs: number | undefined
-  /** Where the sensor stood; undefined where the archive does not say. */
+  /** Where the sensor was; undefined where the archive does not state it. */
   readonly place: Place | undefined
   readonly values: { readonly [Name in QuantityName]?: number }
-  /** Where the archive holds whole messages: this one, to be sent as it stands. */
+  /** Where the archive holds whole messages: this one, to be sent as it is. */
   readonly message?: WholeMessage
 }
 
 export type WholeMessage = {
-  /** Its bytes as `latin1` text, a letter a byte: what is no UTF-8 stays as it was. */
+  /** Its bytes as `latin1` text, one letter per byte: invalid UTF-8 stays as it was. */
   readonly bytes: string
-  /** Readings it counts as: its items, or 1 where it will be refused whole. */
+  /** The number of its readings: its items, or 1 where it will be refused whole. */
   readonly items: number
 }
 
@@ -31,17 +31,22 @@ export type Place = {
 
 /** What has been read so far: rows = values of the readings + unmapped, always. */
 export type RowCounts = {
-  /** Values found, one a row in a long format, one a filled cell in a wide one; or whole readings. */
+  /**
+   * Values in the file: one per row in a long format, one per filled cell in a wide one; or whole
+   * readings.
+   */
   rows: number
   /** Those that became a value of a reading; or readings in messages that can be sent. */
   values: number
-  /** Quantities we have no name for, and what is no number; or lines that cannot be sent. */
+  /**
+   * Quantities that we have no name for, and what is not a number; or lines that cannot be sent.
+   */
   unmapped: number
 }
 
 export const noRows = (): RowCounts => ({ rows: 0, values: 0, unmapped: 0 })
 
-/** Takes the lines of one file in order; tells of readings as they are complete. */
+/** Takes the lines of one file in order; emits readings as they are complete. */
 export type ArchiveParser = {
   readonly line: (text: string) => void
   readonly end: () => void
@@ -55,11 +60,11 @@ export type ParserOptions = {
 }
 
 export type ArchiveFormat = {
-  /** For the help of `replay`, in a line: what a file holds, and whose format it is. */
+  /** For the help of `replay`, in a line: what a file holds, and who publishes the format. */
   readonly about: string
   /**
-   * `readings`: messages are made of them, under ids made of the archive's names, and they say where
-   * their sensors were. `messages`: they are sent as they are, to the sensors that they name.
+   * `readings`: messages are made of them, under ids made of the archive's names, and they name the
+   * places of their sensors. `messages`: they are sent as they are, to the sensors that they name.
    */
   readonly holds: 'readings' | 'messages'
   /** How its bytes become the lines given to the parser; `latin1` keeps every one of them. */

@@ -3,7 +3,7 @@ import { ndjson } from './ndjson.ts'
 import { sensorCommunity } from './sensor-community.ts'
 import { sensorsAfrica } from './sensors-africa.ts'
 
-/** The only list of them: commands, their help and their errors are made from it. */
+/** The only list of formats: commands, their help and their errors are made from it. */
 export const archiveFormats = {
   'sensors-africa': sensorsAfrica,
   'sensor-community': sensorCommunity,
@@ -21,7 +21,7 @@ export const archiveFormatNames: readonly ArchiveFormatName[] =
 export const holdsMessages = (name: ArchiveFormatName): boolean =>
   archiveFormats[name].holds === 'messages'
 
-/** Those whose files say where sensors were, so that sensors can be registered from them. */
+/** Those whose files hold the places of sensors, so that sensors can be registered from them. */
 export const placedFormatNames: readonly ArchiveFormatName[] = archiveFormatNames.filter(
   (name) => !holdsMessages(name),
 )

@@ -13,7 +13,7 @@ export const defaultArea = 'Archive'
 /**
  * Gives each sensor of an archive its id here: `4851` is `NGR-LOS-ARC-4851`; a name that is a whole
  * id already stays. undefined: no id can be made of the name.
- * @throws WrongUsage where the code is none
+ * @throws WrongUsage where the code is not valid
  */
 export function archiveIds({
   idPrefix,

@@ -2,7 +2,7 @@ import type { QuantityName } from '../../core/air/quantities.ts'
 
 type ArchiveQuantity = {
   readonly quantity: QuantityName
-  /** How many of theirs make one of our unit. */
+  /** How many of their unit make one of ours. */
   readonly perUnit?: number
 }
 

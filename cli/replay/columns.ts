@@ -8,19 +8,19 @@ export function splitFields(line: string): string[] {
   return line.includes('"') ? fields.map((field) => field.replace(/^"(.*)"$/, '$1')) : fields
 }
 
-/** Where each wanted column stands. @throws NotThisFormat that names the missing one */
+/** The place of each wanted column. @throws NotThisFormat that names the missing one */
 export function findColumns<Name extends string>(
   header: readonly string[],
   names: readonly Name[],
 ): Readonly<Record<Name, number>> {
-  const found = names.map((name) => {
+  const places = names.map((name) => {
     const at = header.indexOf(name)
     if (at < 0) throw new NotThisFormat(`its first line has no column "${name}"`)
     return [name, at] as const
   })
-  // fromEntries forgets which keys it was given
+  // fromEntries loses the type of the keys
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(found) as Record<Name, number>
+  return Object.fromEntries(places) as Record<Name, number>
 }
 
 /** The number a field holds, undefined where it holds none. */

@@ -5,12 +5,12 @@ import { codeOf, MustAct } from '../../runtime/exit.ts'
 const archiveName = /\.(csv|ndjson|jsonl)(\.gz)?$/i
 
 /**
- * The files named, and those in the folders named that look like archives, by name.
+ * The files named, and the archives in the folders named, by the ending of their names.
  * @throws MustAct where there is none
  */
 export async function findFiles(paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map(filesAt))
-  const files = [...new Set(found.flat())]
+  const lists = await Promise.all(paths.map(filesAt))
+  const files = [...new Set(lists.flat())]
   if (files.length === 0)
     throw new MustAct(
       `no file that ends in .csv, .ndjson or .jsonl (or .gz) in ${paths.join(', ')}`,

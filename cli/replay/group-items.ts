@@ -1,11 +1,11 @@
 /** Gathers the readings of each sensor into raw messages of up to `size`. */
 export type Grouper = {
   readonly add: (id: string, body: string) => Promise<void> | undefined
-  /** Sends what is not full. */
+  /** Sends the incomplete groups. */
   readonly flush: () => Promise<void>
 }
 
-/** @param size 1: a message a reading, as sensors do */
+/** @param size 1: one reading per message, as sensors send them */
 export function groupItems(
   size: number,
   send: (id: string, body: string) => Promise<void> | undefined,

@@ -1,9 +1,9 @@
-/** Many files as one stream of readings, by time, as they would have come from the sensors. */
+/** Many files as one stream of readings, by time, as their sensors would have sent them. */
 import type { ArchiveFormat, ArchiveReading, RowCounts } from './archive-format.ts'
 import { readArchive } from './read-archive.ts'
 import type { SurveyedFile } from './survey.ts'
 
-/** Files open at once; where more overlap, the rest wait and their readings come late. */
+/** Files open at once; where more overlap, the rest wait and their readings are late. */
 const mostOpen = 500
 const chunkSize = 1_000
 

@@ -1,7 +1,7 @@
 /** The times in a whole message: read for its turn, and moved without touching anything else. */
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 
-/** Of its latest reading, so that none is sent before its time; undefined where none can be read. */
+/** Of its latest reading, so that no reading is sent early; undefined where no time can be read. */
 export function latestTime(items: readonly unknown[]): number | undefined {
   let latestMs: number | undefined
   for (const item of items) {
@@ -20,7 +20,7 @@ function timeOf(timestamp: string): number | undefined {
 
 /**
  * The message with its times moved. What cannot be read as a time stays as it is, and so does every
- * other letter: parsed and written anew, `45.30` or a name given twice would be another message.
+ * other letter: parsed and written again, `45.30` or a name given twice would be another message.
  */
 export const shiftMessage = (message: string, shiftMs: number): string =>
   shiftMs === 0

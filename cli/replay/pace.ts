@@ -1,4 +1,4 @@
-/** How fast an archive's time goes by, and which time it is then. Both in ms since the epoch. */
+/** How fast an archive's time passes, and when each reading is due. In ms since the epoch. */
 export type Pace = {
   /** When a reading is due on our clock; 0: at once. */
   readonly dueMs: (timeMs: number) => number
@@ -7,7 +7,7 @@ export type Pace = {
 }
 
 export type PaceOptions = {
-  /** Archive time over our time; Infinity: as fast as it goes. */
+  /** Archive time over our time; Infinity: as fast as possible. */
   readonly speed: number
   readonly shiftToNow: boolean
   readonly firstMs: number
@@ -16,8 +16,8 @@ export type PaceOptions = {
 }
 
 /**
- * Shifted to now, no reading comes before its time: at real speed each is fresh as it is sent, and
- * faster than that the last one is.
+ * Shifted to now, no reading is sent before its time: at real speed each is fresh when it is sent,
+ * and at a higher speed the last one is.
  */
 export function paceOf({ speed, shiftToNow, firstMs, lastMs, nowMs }: PaceOptions): Pace {
   const spanMs = lastMs - firstMs

@@ -10,18 +10,18 @@ import {
   type RowCounts,
 } from './archive-format.ts'
 
-/** A line longer than this is no row of any archive. */
+/** A line longer than this is not a row of any archive. */
 const longestLine = 1024 * 1024
 
 type ReadOptions = {
   readonly format: ArchiveFormat
   readonly counts: RowCounts
-  /** Told of each line that cannot be sent. @param where the file and the line's number */
+  /** Called for each line that cannot be sent. @param where the file and the line's number */
   readonly onUnsendable?: (where: string, why: string) => void
 }
 
 /**
- * The readings of one file, in chunks, in the order they were complete; counts go up as it is read.
+ * The readings of one file, in chunks, in the order they were complete; counts grow as it is read.
  * Memory is bounded by a chunk and what the format holds open.
  * @throws MustAct that names the file where it is not of the format
  */
@@ -81,7 +81,7 @@ async function* readLines(
   yield [withoutReturn(isStart ? withoutMark(last) : last)]
 }
 
-/** The mark as either encoding shows it. */
+/** The mark in either encoding. */
 const withoutMark = (line: string): string => line.replace(/^(?:\uFEFF|\u00EF\u00BB\u00BF)/, '')
 
 const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line)

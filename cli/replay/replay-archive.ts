@@ -1,6 +1,6 @@
 /**
- * An archive through NATS, like its sensors would: a first pass says what is in it, a second sends
- * it by time, and the log says what became of it.
+ * Sends an archive through NATS, as its sensors would: a first pass surveys it, a second sends
+ * it by time, and the log shows what became of each reading.
  */
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -27,12 +27,12 @@ export type ReplayOptions = {
   readonly paths: readonly string[]
   readonly format: ArchiveFormatName
   readonly code: string
-  /** Only for the words of advice: `sensors import` needs it. */
+  /** Only for the advice in an error: `sensors import` needs it. */
   readonly area: string
   readonly idPrefix: string
   readonly speed: number
   readonly shiftToNow: boolean
-  /** Readings a message. */
+  /** Readings per message. */
   readonly batch: number
   /** How long the pipeline may be silent while we wait for its verdicts. */
   readonly patienceMs: number
@@ -45,12 +45,12 @@ export type ReplayOptions = {
 export type Replayed = Verdicts & {
   readonly sent: number
   readonly unmapped: number
-  /** Lines that no message can be made of; they are named in notes and count as unmapped. */
+  /** Lines that cannot become a message; they are named in notes and count as unmapped. */
   readonly unsendable: number
   readonly counts: RowCounts
 }
 
-/** Lines named one by one; of the rest the number is enough. */
+/** Lines named one by one; the rest are counted. */
 const mostNamed = 100
 
 /**
@@ -88,7 +88,7 @@ export async function replayArchive(nc: NatsConnection, options: ReplayOptions):
 
 type Naming = (name: string) => string | undefined
 
-/** Whole messages name their sensors as they are; what is no id is for the pipeline to refuse. */
+/** Whole messages name their sensors as they are; the pipeline refuses what is not an id. */
 const namingOf = ({ format, idPrefix, code }: ReplayOptions): Naming =>
   holdsMessages(format) ? (name) => name : archiveIds({ idPrefix, code })
 
@@ -109,7 +109,7 @@ async function needRegistered(
 ): Promise<void> {
   const rules = sensorIdRules(idPrefix)
   const known = new Set<string>((await listSensors(nc, rules)).map(({ id }) => id))
-  // What is no id cannot be registered: it is sent, refused and kept like from any other sensor.
+  // What is not an id cannot be registered: it is sent, refused and stored like any other.
   const missing = [...survey.sensors.keys()].filter(
     (id) => !known.has(id) && rules.parse(id) !== undefined,
   )
@@ -179,7 +179,7 @@ async function sendAll(
 const bytesOf = ({ bytes }: WholeMessage, shiftMs: number): Uint8Array =>
   Buffer.from(shiftMessage(bytes, shiftMs), 'latin1')
 
-/** How long until a reading is due; not a clock is read where nothing is paced. */
+/** How long until a reading is due; the clock is not read where nothing is paced. */
 function earlyMs(pace: Pace, timeMs: number | undefined, nowMs: () => number): number {
   const dueMs = timeMs === undefined ? 0 : pace.dueMs(timeMs)
   return dueMs <= 0 ? 0 : dueMs - nowMs()
@@ -195,7 +195,7 @@ async function awaitVerdicts(
   const judged = judgedOf(verdicts)
   if (judged === sent) return verdicts
   throw new MustAct(
-    `${sent} readings were sent and ${judged} are accounted for (${JSON.stringify(verdicts)}): do these sensors publish by another way at the same time?`,
+    `${sent} readings were sent and ${judged} are accounted for (${JSON.stringify(verdicts)}): do these sensors publish in another way at the same time?`,
   )
 }
 

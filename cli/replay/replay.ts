@@ -13,7 +13,7 @@ import {
 import { defaultArea, defaultCode } from './archive-id.ts'
 import { type Replayed, type ReplayOptions, replayArchive } from './replay-archive.ts'
 
-/** While the store is away the late ones wait; longer than this somebody should look. */
+/** While the store is away late readings wait; after this time an operator should look. */
 const patienceMs = 120 * secondMs
 
 const widestName = Math.max(...archiveFormatNames.map(({ length }) => length))
@@ -42,8 +42,8 @@ must be registered: \`airproof sensors import\` with the same files, --format an
 The value rows of one sensor and timestamp make one reading. A quantity we have no name for (N10,
 counts of particles) is counted as unmapped; a time without an offset is UTC.
 
-A line of ndjson is a reading or an array of them, and goes to its (first) sensor_id as it stands:
---code, --area and --batch are for the others, and what is wrong with it is refused and kept. A line
+A line of ndjson is a reading or an array of them, and is sent as it is for its (first) sensor_id:
+--code, --area and --batch are for the others, and a wrong one is refused and stored. A line
 that names no sensor cannot be sent: it is named, counts as unmapped, and the end is 1.
 
 examples:
@@ -81,7 +81,7 @@ function readOptions(
     throw new WrongUsage(`--format must be one of ${archiveFormatNames.join(', ')}`)
   const useless = ['code', 'area', 'batch'].find((name) => flags[name] !== undefined)
   if (holdsMessages(format) && useless !== undefined)
-    throw new WrongUsage(`--${useless} is not for ${format}, whose lines are sent as they stand`)
+    throw new WrongUsage(`--${useless} is not for ${format}, whose lines are sent as they are`)
   const shift = textFlag(flags, 'shift')
   if (shift !== undefined && shift !== 'now')
     throw new WrongUsage(`--shift can only be "now", and is "${shift}"`)
@@ -131,7 +131,7 @@ export function replayLines(
     ...(partial === 0
       ? []
       : [
-          `  partial ${partial}: a value was beyond belief and is left out (airproof rejected list)`,
+          `  partial ${partial}: a value was not believable and is left out (airproof rejected list)`,
         ]),
     `duplicate  ${duplicate}`,
     `conflict   ${conflict}`,

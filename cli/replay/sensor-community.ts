@@ -1,6 +1,6 @@
 /**
- * The daily files of sensor.community (once luftdaten.info): `;`, one sensor a file, one reading a
- * row with a column a quantity. Times are UTC and say no offset.
+ * The daily files of sensor.community (once luftdaten.info): `;`, one sensor per file, one reading
+ * per row with a column per quantity. Times are UTC and have no offset.
  */
 import type { QuantityName } from '../../core/air/quantities.ts'
 import { type ArchiveFormat, NotThisFormat } from './archive-format.ts'
@@ -10,7 +10,7 @@ import { findColumns, numberOf, placeOf, splitFields, timeOf } from './columns.t
 const fixed = ['sensor_id', 'sensor_type', 'location', 'lat', 'lon', 'timestamp'] as const
 
 export const sensorCommunity: ArchiveFormat = {
-  about: 'daily CSV a sensor, one reading a row (sensor.community)',
+  about: 'daily CSV per sensor, one reading per row (sensor.community)',
   holds: 'readings',
   encoding: 'utf8',
   open(firstLine, { counts, emit }) {

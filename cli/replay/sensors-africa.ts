@@ -1,6 +1,6 @@
 /**
- * The monthly archives of sensors.AFRICA: `;`, one value a row. The rows of one sensor and
- * timestamp make one reading; they need not stand together, so a reading stays open for a while.
+ * The monthly archives of sensors.AFRICA: `;`, one value per row. The rows of one sensor and
+ * timestamp make one reading; they may be apart, so a reading stays open for a while.
  */
 import type { QuantityName } from '../../core/air/quantities.ts'
 import type { ArchiveFormat, ArchiveParser, ParserOptions, Place } from './archive-format.ts'
@@ -17,7 +17,7 @@ const columnNames = [
   'value',
 ] as const
 
-/** So many readings may be open at once: rows of a reading further apart make two readings. */
+/** Readings open at once: rows of a reading that are further apart make two readings. */
 export const openReadings = 10_000
 
 type Open = {
@@ -28,7 +28,7 @@ type Open = {
 }
 
 export const sensorsAfrica: ArchiveFormat = {
-  about: 'monthly CSV, one value a row (sensors.AFRICA)',
+  about: 'monthly CSV, one value per row (sensors.AFRICA)',
   holds: 'readings',
   encoding: 'utf8',
   open: (firstLine, options) =>

@@ -1,6 +1,6 @@
 /**
- * A first pass over an archive: which sensors, where they stood and when, so that a replay can
- * refuse before it has sent anything, and knows how far it is.
+ * A first pass over an archive: which sensors, where they were and when, so that a replay can
+ * refuse before it has sent anything, and can show its progress.
  */
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { MustAct } from '../../runtime/exit.ts'
@@ -13,7 +13,7 @@ import {
 } from './archive-format.ts'
 import { readArchive } from './read-archive.ts'
 
-/** A stay at one place as one file shows it: from its first reading there. */
+/** A stay at one place according to one file: from its first reading there. */
 type Stay = { fromMs: number; readonly place: Place }
 
 export type SurveyedSensor = {
@@ -89,7 +89,7 @@ export async function surveyArchive<Id extends string = SensorId>(
   }
 }
 
-/** Readings that it counts as. */
+/** The number of its readings. */
 export const itemsOf = ({ message }: ArchiveReading): number => message?.items ?? 1
 
 type TimedReading = ArchiveReading & { readonly timeMs: number }
@@ -111,7 +111,9 @@ function noteStay<Id extends string>(
   sensor.stays.push(next)
 }
 
-/** By the archive's own name of the place, whose coordinates may be corrected; else by those. */
+/**
+ * By the archive's own name of the place, whose coordinates may be corrected; else by coordinates.
+ */
 export const isSamePlace = (a: Place, b: Place): boolean =>
   a.location === '' || b.location === ''
     ? a.lat === b.lat && a.lon === b.lon

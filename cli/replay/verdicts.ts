@@ -1,5 +1,5 @@
 /**
- * Follows READINGS to hear what became of the readings sent: the log names every one of them, as
+ * Follows READINGS for what became of the readings sent: the log names every one of them, as
  * accepted, repeated or refused.
  */
 
@@ -14,7 +14,7 @@ import { rawStream, readingsStream } from '../../schemas/subjects.ts'
 
 export type Verdicts = {
   readonly accepted: number
-  /** Of the accepted, those of which a value was beyond belief and was dropped. */
+  /** Accepted readings of which a value was not believable and was dropped. */
   readonly partial: number
   readonly duplicate: number
   readonly conflict: number
@@ -24,7 +24,7 @@ export type Verdicts = {
 export const judgedOf = ({ accepted, duplicate, conflict, refused }: Verdicts): number =>
   accepted + duplicate + conflict + Object.values(refused).reduce((sum, n) => sum + n, 0)
 
-/** Where everything stood before the first reading was sent. */
+/** The state before the first reading was sent. */
 export type Start = {
   /** The last sequence of READINGS. */
   readonly logSeq: number
@@ -32,10 +32,10 @@ export type Start = {
   readonly raw: readonly { readonly seq: number; readonly timeMs: number }[]
 }
 
-/** What has been heard so far of some sensors since a start. Takes the messages of the log in order. */
+/** The verdicts on some sensors' readings since a start. Takes the messages of the log in order. */
 export type Tally = {
   readonly take: (entry: Pick<LogEntry, 'seq' | 'message'>) => void
-  /** Everything up to these raw sequences is judged, the late ones too. */
+  /** Everything up to these raw sequences is judged, including late readings. */
   readonly isSettled: (stored: ReadonlyMap<number, number>) => boolean
   readonly verdicts: () => Verdicts
 }
@@ -101,7 +101,7 @@ export type VerdictFollower = AsyncDisposable & {
   readonly verdicts: () => Verdicts
   /**
    * Resolves when everything up to these raw sequences is judged.
-   * @throws TryAgain where the log does not move for so long
+   * @throws TryAgain where the log does not advance for `patienceMs`
    */
   readonly settled: (
     stored: ReadonlyMap<number, number>,
@@ -115,7 +115,7 @@ type SettleOptions = {
   readonly stop?: AbortSignal | undefined
 }
 
-/** Starts to listen before anything is sent, so nothing is missed. */
+/** Subscribes before anything is sent, so nothing is missed. */
 export async function followVerdicts(
   nc: NatsConnection,
   isOurs: (sensor: string) => boolean,
@@ -123,7 +123,7 @@ export async function followVerdicts(
   const start = await readStart(await jetstreamManager(nc))
   const tally = openTally(start, isOurs)
   const log = await followLog(nc, { fromSeq: start.logSeq + 1 })
-  let heard = Promise.withResolvers<void>()
+  let received = Promise.withResolvers<void>()
   let heardAtMs = performance.now()
   let failure: Error | undefined
   const pump = (async () => {
@@ -131,12 +131,12 @@ export async function followVerdicts(
       for await (const entry of log) {
         tally.take(entry)
         heardAtMs = performance.now()
-        heard.resolve()
-        heard = Promise.withResolvers()
+        received.resolve()
+        received = Promise.withResolvers()
       }
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
-      heard.resolve()
+      received.resolve()
     }
   })()
   return {
@@ -148,7 +148,7 @@ export async function followVerdicts(
         stop?.throwIfAborted()
         onWait?.(tally.verdicts())
         if (performance.now() - heardAtMs > patienceMs) throw new TryAgain(silentLog(patienceMs))
-        await soonest(heard.promise, 250)
+        await soonest(received.promise, 250)
       }
       return tally.verdicts()
     },
@@ -170,8 +170,8 @@ async function soonest(event: Promise<void>, ms: number): Promise<void> {
 
 async function readStart(manager: JetStreamManager): Promise<Start> {
   const state = async (stream: string): Promise<{ seq: number; timeMs: number }> => {
-    const { state: found } = await manager.streams.info(stream)
-    return { seq: found.last_seq, timeMs: found.last_seq === 0 ? 0 : Date.parse(found.last_ts) }
+    const { last_seq: seq, last_ts: time } = (await manager.streams.info(stream)).state
+    return { seq, timeMs: seq === 0 ? 0 : Date.parse(time) }
   }
   const [log, ...raw] = await Promise.all([
     state(readingsStream),

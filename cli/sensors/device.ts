@@ -4,7 +4,7 @@ import { type Device, deviceKinds, type SensorEntry } from '../../schemas/device
 
 /**
  * `KIND:SERIAL` and `NAME=VALUE…` as a registry entry's device.
- * @throws WrongUsage where it is none
+ * @throws WrongUsage where it is not valid
  */
 export function deviceOf(text: string | undefined, options: readonly string[]): Device | undefined {
   if (text === undefined) {
@@ -25,12 +25,13 @@ export function deviceOf(text: string | undefined, options: readonly string[]): 
   return device
 }
 
-/** Equal for what is one device: topics tell cases apart, EUIs and MACs do not. */
+/** Equal for the same device: topics are case-sensitive, EUIs and MACs are not. */
 const deviceKey = ({ kind, serial }: Device): string =>
   `${kind}:${isTopicKind(kind) ? serial : serial.toLowerCase()}`
 
 /**
- * Two sensors that name the same device silence both, as a message does not say whose it is.
+ * Two sensors that name the same device silence both, because a message does not say which of them
+ * it is.
  * @param wanted the devices that sensors are to have @param sensors all that are registered
  * @throws MustAct that names both sensors
  */

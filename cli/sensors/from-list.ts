@@ -1,4 +1,4 @@
-/** Registry entries from a list that somebody keeps: CSV with a header, or GeoJSON points. */
+/** Registry entries from an operator's list: CSV with a header, or GeoJSON points. */
 
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { parseIso } from '../../core/iso-time.ts'
@@ -18,17 +18,18 @@ import { deviceOf } from './device.ts'
 import { defaultOverlapMs, deviceKeyOf, signatureOf } from './signing.ts'
 
 export type ListOptions = {
-  /** For sensors of which the list names none. */
+  /** For sensors whose row names none. */
   readonly area: string | undefined
   readonly cadenceSeconds: number | undefined
   readonly nowMs: number
   readonly idPrefix: string
 }
 
-/** A registry entry, and which of its settings the list names: they replace those of a known sensor. */
+/** A registry entry, and the settings that the list names: they replace those of a known sensor. */
 export type ListedSensor = { readonly entry: SensorEntry; readonly settings: SensorSettings }
 
-const columns = [
+/** What describes a sensor: a column each in a list, and a flag each of `sensors add`. */
+export const entryFields = [
   'id',
   'area',
   'lat',
@@ -37,29 +38,19 @@ const columns = [
   'cadence',
   'from',
   'device',
-  'device_options',
-  'receipts',
-  'public_key',
-  'signature',
 ] as const
 
-/** What one row or one point says, as text; '' where it says nothing. */
-type Said = Readonly<Record<(typeof columns)[number], string>>
+const columns = [...entryFields, 'device_options', 'receipts', 'public_key', 'signature'] as const
 
-const saidBy = (textOfColumn: (name: string) => string): Said => ({
-  id: textOfColumn('id'),
-  area: textOfColumn('area'),
-  lat: textOfColumn('lat'),
-  lon: textOfColumn('lon'),
-  address: textOfColumn('address'),
-  cadence: textOfColumn('cadence'),
-  from: textOfColumn('from'),
-  device: textOfColumn('device'),
-  device_options: textOfColumn('device_options'),
-  receipts: textOfColumn('receipts'),
-  public_key: textOfColumn('public_key'),
-  signature: textOfColumn('signature'),
-})
+type Column = (typeof columns)[number]
+
+/** One row or one point as text; '' where it names nothing. */
+type ListedRow = Readonly<Record<Column, string>>
+
+const rowOf = (textOfColumn: (name: Column) => string): ListedRow =>
+  // fromEntries loses the type of the keys
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  Object.fromEntries(columns.map((name) => [name, textOfColumn(name)])) as Record<Column, string>
 
 /** @throws MustAct that names the line, or the column that is not known */
 export function sensorsFromCsv(text: string, options: ListOptions): ListedSensor[] {
@@ -84,8 +75,8 @@ export function sensorsFromCsv(text: string, options: ListOptions): ListedSensor
       throw new MustAct(
         `line ${line} has more values than there are columns, from "${surplus}" on: put a value with a comma in quotes`,
       )
-    const said = saidBy((name) => cells[names.indexOf(name)]?.trim() ?? '')
-    return listedSensor(said, `line ${line}`, options)
+    const row = rowOf((name) => cells[names.indexOf(name)]?.trim() ?? '')
+    return listedSensor(row, `line ${line}`, options)
   })
 }
 
@@ -97,7 +88,7 @@ function unknownColumn(name: string): MustAct {
   return new MustAct(`there is no column "${name}": ${hint} The columns are ${columns.join(',')}`)
 }
 
-/** Other properties than ours are the map program's, and are left alone; a slip of ours is not. */
+/** Properties of the map program are ignored; a misspelt one of ours is not. */
 export function sensorsFromGeoJson(text: string, options: ListOptions): ListedSensor[] {
   const { features } = parseCollection(text)
   return features.map((feature, index) => {
@@ -107,46 +98,46 @@ export function sensorsFromGeoJson(text: string, options: ListOptions): ListedSe
     if (type !== 'Point' || !Array.isArray(coordinates))
       throw new MustAct(`${where} is not a Point`)
     const fields = asFields(properties)
-    const slip = Object.keys(fields).find(
+    const misspelt = Object.keys(fields).find(
       (name) => !isColumn(name) && name.length > 3 && nearest(name, columns) !== undefined,
     )
-    if (slip !== undefined)
+    if (misspelt !== undefined)
       throw new MustAct(
-        `${where} has a property "${slip}": did you mean "${nearest(slip, columns)}"?`,
+        `${where} has a property "${misspelt}": did you mean "${nearest(misspelt, columns)}"?`,
       )
     const property = (name: string): string => textOf(fields[name]).trim()
-    const said = {
-      ...saidBy(property),
+    const row = {
+      ...rowOf(property),
       id: property('id') || textOf(asFields(feature)['id']),
       lon: textOf(coordinates[0]),
       lat: textOf(coordinates[1]),
     }
-    return listedSensor(said, where, options)
+    return listedSensor(row, where, options)
   })
 }
 
 /** @throws MustAct that begins with `where` */
-function listedSensor(said: Said, where: string, options: ListOptions): ListedSensor {
-  const area = said.area || options.area
-  if (said.id === '') throw new MustAct(`${where} names no id`)
+function listedSensor(row: ListedRow, where: string, options: ListOptions): ListedSensor {
+  const area = row.area || options.area
+  if (row.id === '') throw new MustAct(`${where} names no id`)
   if (area === undefined) throw new MustAct(`${where} names no area: add one, or give --area`)
   const number = (name: 'lat' | 'lon', most: number): number => {
-    const value = Number(said[name])
-    if (said[name] === '' || !(Math.abs(value) <= most))
+    const value = Number(row[name])
+    if (row[name] === '' || !(Math.abs(value) <= most))
       throw new MustAct(
-        `${where}: "${said[name]}" is not a ${name}, a number from -${most} to ${most}`,
+        `${where}: "${row[name]}" is not a ${name}, a number from -${most} to ${most}`,
       )
     return value
   }
-  const settings = settingsOf(said, where, options)
+  const settings = settingsOf(row, where, options)
   const bare = newEntry({
-    id: said.id,
+    id: row.id,
     area,
     lat: number('lat', 90),
     lon: number('lon', 180),
-    address: said.address,
+    address: row.address,
     cadenceSeconds: defaultCadenceSeconds,
-    fromMs: fromOf(said.from, where, options),
+    fromMs: fromOf(row.from, where, options),
     nowMs: options.nowMs,
   })
   const entry = withSettings(bare, settings)
@@ -155,19 +146,19 @@ function listedSensor(said: Said, where: string, options: ListOptions): ListedSe
   return { entry, settings }
 }
 
-function settingsOf(said: Said, where: string, options: ListOptions): SensorSettings {
-  const cadenceSeconds = cadenceOf(said.cadence, where, options)
-  const device = deviceIn(said, where)
-  const receipts = said.receipts === '' ? undefined : parseYes(said.receipts)
-  if (said.receipts !== '' && receipts === undefined)
-    throw new MustAct(`${where}: receipts must be yes or no, and is "${said.receipts}"`)
-  const signing = within(where, () => signingOf(said, options))
+function settingsOf(row: ListedRow, where: string, options: ListOptions): SensorSettings {
+  const cadenceSeconds = cadenceOf(row.cadence, where, options)
+  const device = deviceIn(row, where)
+  const receipts = row.receipts === '' ? undefined : parseYes(row.receipts)
+  if (row.receipts !== '' && receipts === undefined)
+    throw new MustAct(`${where}: receipts must be yes or no, and is "${row.receipts}"`)
+  const signing = within(where, () => signingOf(row, options))
   return { cadenceSeconds, device, receipts, ...signing }
 }
 
 /** From now on: a list says what a sensor has, not since when. */
 function signingOf(
-  { public_key: key, signature }: Said,
+  { public_key: key, signature }: ListedRow,
   { nowMs }: ListOptions,
 ): Pick<SensorSettings, 'newKey' | 'signature'> {
   return {
@@ -189,7 +180,7 @@ function within<T>(where: string, read: () => T): T {
 }
 
 function deviceIn(
-  { device, device_options: options }: Said,
+  { device, device_options: options }: ListedRow,
   where: string,
 ): Device | null | undefined {
   return within(where, () => {

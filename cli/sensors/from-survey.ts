@@ -13,8 +13,8 @@ export type SurveyEntryOptions = {
 }
 
 /**
- * One registry entry a sensor of the archive, with a site for each place where it stood.
- * @throws MustAct for an archive that does not say where its sensors stand
+ * One registry entry per sensor of the archive, with a site for each place where it was.
+ * @throws MustAct for an archive that does not state where its sensors are
  */
 export const sensorsFromSurvey = (survey: Survey, options: SurveyEntryOptions): SensorEntry[] =>
   [...survey.sensors].map(([id, sensor]) => ({

@@ -40,7 +40,7 @@ export type ImportOptions = {
 }
 
 /**
- * Reads everything first, so that a file that is wrong changes nothing.
+ * Reads everything first, so that a wrong file changes nothing.
  * @returns the ids that the files name, too
  */
 export async function importInto(
@@ -75,7 +75,7 @@ function onePerSensor(listed: readonly ListedSensor[]): readonly ListedSensor[] 
       const froms = new Set(lines.flatMap(({ entry }) => entry.sites.map(({ from }) => from)))
       if (froms.size < lines.length)
         throw new MustAct(
-          `${id} is named twice for the same time: keep one line of it, or say in "from" since when it stands at each site`,
+          `${id} is named twice for the same time: keep one line of it, or give in "from" since when it is at each site`,
         )
       const settings = more.reduce(
         (known, { settings: next }) => joined(id, known, next),
@@ -93,14 +93,14 @@ const namesOf: Readonly<Record<string, string>> = {
 }
 
 function joined(id: string, known: SensorSettings, next: SensorSettings): SensorSettings {
-  const said = Object.entries(next).filter(([, value]) => value !== undefined)
+  const named = Object.entries(next).filter(([, value]) => value !== undefined)
   const before = new Map<string, unknown>(Object.entries(known))
-  for (const [name, value] of said) {
+  for (const [name, value] of named) {
     const other = before.get(name)
     if (other !== undefined && JSON.stringify(other) !== JSON.stringify(value))
-      throw new MustAct(`${id} is named twice with another ${namesOf[name] ?? name}: say it once`)
+      throw new MustAct(`${id} is named twice with another ${namesOf[name] ?? name}: give it once`)
   }
-  return { ...known, ...Object.fromEntries(said) }
+  return { ...known, ...Object.fromEntries(named) }
 }
 
 async function refuseTakenDevices(
@@ -158,5 +158,5 @@ async function fromArchive(
   return entries.map((entry) => ({ entry, settings: { cadenceSeconds } }))
 }
 
-/** Sensors of an archive publish nothing themselves, so they need no key. */
+/** Sensors of an archive publish nothing themselves, so they need no credential. */
 export const isArchive = (format: string | undefined): boolean => isArchiveFormatName(format)

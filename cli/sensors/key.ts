@@ -3,9 +3,8 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
-import { checkedId, needSensor, openRegistry } from '../../operate/sensor-registry.ts'
+import { needSensor } from '../../operate/sensor-registry.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
@@ -15,33 +14,32 @@ import { parseCredential } from '../../schemas/devices/credential.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { durationFlag, exactWords } from '../shell/words.ts'
+import { durationFlag } from '../shell/words.ts'
+import { openForOne } from './one-sensor.ts'
 import { defaultOverlapMs, longestOverlapMs } from './signing.ts'
 
-/** So many writes may be on their way at once. */
+/** Writes under way at once. */
 const window = 200
 
 /** `sensors key ID [--overlap 24h | --revoke]` */
 export async function keyOf(
   nc: NatsConnection,
-  { idPrefix }: SharedConfig,
+  config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await openRegistry(nc, sensorIdRules(idPrefix))
-  const entry = await needSensor(registry, checkedId(text, registry.rules))
+  const { registry, id } = await openForOne(nc, config, words)
+  const entry = await needSensor(registry, id)
   const credentials = await new Kvm(nc).open(buckets.credentials)
   const asJson = flags['json'] === true
-  const { id } = entry
-  const said = durationFlag(flags, 'overlap')
+  const chosenMs = durationFlag(flags, 'overlap')
   if (flags['revoke'] === true) {
-    if (said !== undefined)
+    if (chosenMs !== undefined)
       throw new WrongUsage('--revoke ends the credential at once: leave --overlap out')
     await revokeCredential(credentials, id, Date.now())
     print(asJson ? JSON.stringify({ id, revoked: true }) : `${id} no longer has a credential`)
     return exitCodes.done
   }
-  const overlapMs = said ?? defaultOverlapMs
+  const overlapMs = chosenMs ?? defaultOverlapMs
   if (overlapMs > longestOverlapMs) throw new WrongUsage('--overlap is 90d at most')
   const key = await issueCredential(credentials, id, { nowMs: Date.now(), overlapMs })
   if (asJson) print(JSON.stringify({ id, key }))
@@ -60,7 +58,10 @@ export function keyLines(id: string, key: string, device: Device | undefined): r
   ]
 }
 
-/** Gives a key to each that has none. @returns the file that holds them; undefined: all had one */
+/**
+ * Gives a credential to each sensor without one.
+ * @returns the file of them; undefined: all had one
+ */
 export async function giveKeys(
   nc: NatsConnection,
   ids: readonly string[],
@@ -83,7 +84,7 @@ async function withoutKey(nc: NatsConnection, ids: readonly string[]): Promise<r
   return [...new Set(ids)].filter((id) => known.get(id) === undefined)
 }
 
-/** A name of its own for each import: an earlier file may hold the only copy of its keys. */
+/** A new name for each import: an earlier file may hold the only copy of its credentials. */
 export const keysFileIn = (dataFolder: string, nowMs: number): string =>
   join(
     dataFolder,

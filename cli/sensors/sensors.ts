@@ -12,8 +12,6 @@ import {
   mergeSites,
   needSensor,
   newEntry,
-  openRegistry,
-  type Registry,
   removeSensor,
 } from '../../operate/sensor-registry.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
@@ -38,8 +36,10 @@ import {
   textsFlag,
 } from '../shell/words.ts'
 import { deviceOf, refuseTaken } from './device.ts'
+import { entryFields } from './from-list.ts'
 import { importInto, isArchive } from './import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './key.ts'
+import { openForOne, registryOf } from './one-sensor.ts'
 import { setOf } from './set.ts'
 import { keyLine } from './signing.ts'
 import { readSensorState, stateLines } from './state.ts'
@@ -138,19 +138,7 @@ examples:
     json: { type: 'boolean' },
   },
   flagsOf: {
-    add: [
-      'id',
-      'area',
-      'lat',
-      'lon',
-      'address',
-      'cadence',
-      'from',
-      'device',
-      'device-option',
-      'receipts',
-      'json',
-    ],
+    add: [...entryFields, 'device-option', 'receipts', 'json'],
     import: ['format', 'area', 'code', 'cadence', 'keys', 'json'],
     list: ['area', 'json'],
     show: ['json'],
@@ -189,9 +177,6 @@ const verbs: Readonly<Record<string, Verb>> = {
   key: keyOf,
   remove,
 }
-
-const registryOf = (nc: NatsConnection, { idPrefix }: SharedConfig): Promise<Registry> =>
-  openRegistry(nc, sensorIdRules(idPrefix))
 
 async function add(
   nc: NatsConnection,
@@ -253,7 +238,7 @@ async function importFiles(
     print(`${created} sensors added, ${changed} changed${changes}, ${unchanged} as they were`)
     if (!wantsKeys)
       print(
-        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes some',
+        'they have no credentials, because sensors of an archive do not sign in: --keys FILE, or `airproof sensors key ID`, makes them',
       )
     if (keys !== undefined) print(`their credentials are in ${keys}, and nowhere else`)
   }
@@ -277,7 +262,7 @@ async function list(
 }
 
 function listLines(sensors: readonly SensorEntry[]): readonly string[] {
-  if (sensors.length === 0) return ['no sensors: `airproof sensors add` or `import` registers some']
+  if (sensors.length === 0) return ['no sensors: `airproof sensors add` or `import` registers them']
   const rows = sensors.map(({ id, cadence_seconds: cadence, sites }) => {
     const site = sites.at(-1)
     const place = `${site?.lat}, ${site?.lon}`
@@ -291,10 +276,9 @@ async function show(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [id = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const entry = await needSensor(registry, checkedId(id, registry.rules))
-  const state = await readSensorState(nc, entry.id)
+  const { registry, id } = await openForOne(nc, config, words)
+  const entry = await needSensor(registry, id)
+  const state = await readSensorState(nc, id)
   if (flags['json'] === true) print(JSON.stringify({ ...entry, state }))
   else for (const line of [...showLines(entry), '', ...stateLines(state)]) print(line)
   return exitCodes.done
@@ -319,8 +303,8 @@ const showLines = (entry: SensorEntry): readonly string[] => [
 ]
 
 function deviceLine({ kind, serial, options = {} }: Device): string {
-  const said = Object.entries(options).map(([name, value]) => ` ${name}=${value}`)
-  return `device ${kind}:${serial}${said.join('')}`
+  const pairs = Object.entries(options).map(([name, value]) => ` ${name}=${value}`)
+  return `device ${kind}:${serial}${pairs.join('')}`
 }
 
 async function move(
@@ -328,9 +312,7 @@ async function move(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const id = checkedId(text, registry.rules)
+  const { registry, id } = await openForOne(nc, config, words)
   const place = neededPlace(flags)
   const from = formatIso(fromOf(flags) ?? Date.now())
   const moved = await changeSensor(registry, id, (entry) => {
@@ -339,7 +321,7 @@ async function move(
     const address = textFlag(flags, 'address') ?? last?.address ?? ''
     return { ...entry, sites: mergeSites([...entry.sites, { from, area, ...place, address }]) }
   })
-  print(flags['json'] === true ? JSON.stringify(moved) : `${id} stands there from ${from} on`)
+  print(flags['json'] === true ? JSON.stringify(moved) : `${id} is there from ${from} on`)
   return exitCodes.done
 }
 
@@ -348,14 +330,12 @@ async function remove(
   config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await registryOf(nc, config)
-  const id = checkedId(text, registry.rules)
+  const { registry, id } = await openForOne(nc, config, words)
   await removeSensor(registry, id, Date.now())
   print(
     flags['json'] === true
       ? JSON.stringify({ id })
-      : `removed ${id}; its readings stay, and can be asked for and proven`,
+      : `removed ${id}; its readings stay, and can be read and proven`,
   )
   return exitCodes.done
 }

@@ -1,13 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
-  checkedId,
   listSensors,
   needSensor,
-  openRegistry,
 } from '../../operate/sensor-registry.ts'
 import {
   changedSettings,
@@ -18,8 +15,9 @@ import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import type { Device, SensorEntry } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
-import { durationFlag, exactWords, textFlag, textsFlag } from '../shell/words.ts'
+import { durationFlag, textFlag, textsFlag } from '../shell/words.ts'
 import { deviceOf, refuseTaken } from './device.ts'
+import { openForOne } from './one-sensor.ts'
 import { signingIn } from './signing.ts'
 
 type Flags = CommandContext['flags']
@@ -27,12 +25,10 @@ type Flags = CommandContext['flags']
 /** `sensors set ID --cadence 1m …`: its sites and its credential stay. */
 export async function setOf(
   nc: NatsConnection,
-  { idPrefix }: SharedConfig,
+  config: SharedConfig,
   { flags, words, print }: CommandContext,
 ): Promise<number> {
-  const [text = ''] = exactWords(words, 'ID')
-  const registry = await openRegistry(nc, sensorIdRules(idPrefix))
-  const id = checkedId(text, registry.rules)
+  const { registry, id } = await openForOne(nc, config, words)
   const before = await needSensor(registry, id)
   const settings = settingsIn(flags, before)
   const { device } = settings
@@ -65,7 +61,7 @@ function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
   return settings
 }
 
-/** Options alone are those of the device that the sensor has. */
+/** Options without --device are for the sensor's present device. */
 function deviceIn(flags: Flags, known: Device | undefined): Device | null | undefined {
   const text = textFlag(flags, 'device')
   const options = textsFlag(flags, 'device-option')

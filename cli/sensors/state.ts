@@ -1,4 +1,4 @@
-/** How a sensor stands with the gate: its key, its connections, what was refused of it. */
+/** What the gate knows of a sensor: its credential, its connections, what was refused of it. */
 
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -14,12 +14,12 @@ export type SensorState = {
   readonly key: 'none' | 'good' | 'revoked'
   /** Since when. */
   readonly key_at?: string
-  /** Until when the key before it is good too. */
+  /** Until when the former credential is valid too. */
   readonly previous_key_until?: string
   /** Open now; null: no gate answers. */
   readonly connections: readonly OpenConnection[] | null
   readonly seen: Seen
-  /** Of its newest 1,000 items that the pipeline kept as refused, by reason. */
+  /** Of its newest 1,000 items that the pipeline refused, by reason. */
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -65,7 +65,7 @@ async function openConnections(
 export function stateLines(state: SensorState): readonly string[] {
   const { key, key_at: keyAt, previous_key_until: until, connections, seen, refused } = state
   const { heard, left, denied } = seen
-  const overlap = until === undefined ? '' : `, the one before it good until ${until}`
+  const overlap = until === undefined ? '' : `, the former one valid until ${until}`
   const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${count}`)
   const refusedSignIns = seen.refused
   return [

@@ -7,11 +7,11 @@ export type FlagOptions = NonNullable<ParseArgsConfig['options']>
 export type CommandContext = SettingsSource & {
   readonly env: Environment
   readonly flags: Flags
-  /** The words after the command's name that are no flags. */
+  /** The words after the command's name that are not flags. */
   readonly words: readonly string[]
-  /** For a person or a pipe: data, one line a call. */
+  /** For a person or a pipe: data, one line per call. */
   readonly print: (line: string) => void
-  /** For a person alone (stderr): progress and notes. */
+  /** Only for a person (stderr): progress and notes. */
   readonly note: (line: string) => void
   /** Both ends are a terminal: progress bars make sense. */
   readonly isTerminal: boolean
@@ -26,9 +26,11 @@ export type Command = {
   readonly help: string
   /** For `parseArgs`; `--help` and the shared flags are added to them. */
   readonly options: FlagOptions
-  /** Where the first word says what to do: which of `options` go with it. */
+  /** Where the first word is a verb: which of `options` go with it. */
   readonly flagsOf?: Readonly<Record<string, readonly string[]>>
-  /** It works until it is stopped, and stops in order also when nothing reads its output any more. */
+  /**
+   * It works until it is stopped, and stops in order also when nothing reads its output any more.
+   */
   readonly isLasting?: boolean
   /** @returns the exit code, 0 when done @throws MustAct, TryAgain, WrongUsage */
   readonly run: (context: CommandContext) => Promise<number>

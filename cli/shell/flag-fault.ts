@@ -3,7 +3,7 @@ import type { Flags } from '../../runtime/settings.ts'
 import type { Command, FlagOptions } from './command.ts'
 import { nearest } from './nearest.ts'
 
-/** What is wrong with the flags of a call, in a sentence; undefined: nothing is. */
+/** What is wrong with the flags of a call, in a sentence; undefined: nothing. */
 export function flagFault(args: readonly string[], options: FlagOptions): string | undefined {
   const { tokens } = parseArgs({
     args: [...args],

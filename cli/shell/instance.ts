@@ -14,8 +14,8 @@ import type { CommandContext } from './command.ts'
 import { supervisorLines } from './status-local.ts'
 
 /**
- * Does something with the NATS of the running instance, and closes the connection after it. What the
- * server denies ends the command at once: an answer to it never comes.
+ * Does something with the NATS of the running instance, and closes the connection after it. A
+ * denial by the server ends the command at once, because no answer would arrive.
  * @throws MustAct nothing runs, it holds no data of ours or newer formats, or it refuses us
  * @throws TryAgain it does not answer
  */

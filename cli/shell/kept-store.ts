@@ -14,8 +14,8 @@ import { openStore } from '../../store/open-store.ts'
 import type { Store } from '../../store/store.ts'
 
 /**
- * Opens what readings are written to, whatever folder the command runs in; by the settings if that
- * was never written down.
+ * Opens the store that readings are written to, whatever folder the command runs in; by the
+ * settings if that was never recorded.
  * @throws MustAct if the settings name another store, or a token is missing
  */
 export async function openKeptStore(
@@ -23,40 +23,42 @@ export async function openKeptStore(
   config: SharedConfig,
   source: SettingsSource,
 ): Promise<{ readonly store: Store; readonly from: string }> {
-  const kept = await readKeptStore(nc)
-  const settings = kept === undefined ? config.store : settingsFor(kept, config, source)
+  const recorded = await readKeptStore(nc)
+  const settings = recorded === undefined ? config.store : settingsFor(recorded, config, source)
   const store = await openStore(settings, { readOnly: true })
   return { store, from: placeInWords(placeOf(settings)) }
 }
 
 function settingsFor(
-  kept: StorePlace,
+  recorded: StorePlace,
   { store }: SharedConfig,
   source: SettingsSource,
 ): StoreSettings {
-  const other = contradiction(kept, store, source)
+  const other = contradiction(recorded, store, source)
   if (other !== undefined)
     throw new MustAct(
-      `the instance keeps its readings in ${placeInWords(kept)}, and ${other} of this command says otherwise: take it away`,
+      `the instance stores its readings in ${placeInWords(recorded)}, and ${other} of this command names another place: unset it`,
     )
-  if (kept.kind === 'sqlite') return kept
+  if (recorded.kind === 'sqlite') return recorded
   const token = store.kind === 'influx' ? store.token : readSettings(source).secret('INFLUX_TOKEN')
-  if (token !== undefined) return { ...kept, token }
+  if (token !== undefined) return { ...recorded, token }
   throw new MustAct(
-    `the instance keeps its readings in ${placeInWords(kept)}: set INFLUX_TOKEN or INFLUX_TOKEN_FILE to read them`,
+    `the instance stores its readings in ${placeInWords(recorded)}: set INFLUX_TOKEN or INFLUX_TOKEN_FILE to read them`,
   )
 }
 
 /** The setting that names another store; those that are not set name none. */
 function contradiction(
-  kept: StorePlace,
+  recorded: StorePlace,
   store: StoreSettings,
   source: SettingsSource,
 ): string | undefined {
   const place = placeOf(store)
-  if (kept.kind === 'sqlite') return place.kind === 'influx' ? 'INFLUX_URL' : undefined
+  if (recorded.kind === 'sqlite') return place.kind === 'influx' ? 'INFLUX_URL' : undefined
   const { text } = readSettings(source)
-  if (place.kind === 'influx' && place.url !== kept.url) return 'INFLUX_URL'
-  if ((text('INFLUX_ORG') ?? kept.org) !== kept.org) return 'INFLUX_ORG'
-  return (text('INFLUX_BUCKET') ?? kept.bucket) === kept.bucket ? undefined : 'INFLUX_BUCKET'
+  if (place.kind === 'influx' && place.url !== recorded.url) return 'INFLUX_URL'
+  if ((text('INFLUX_ORG') ?? recorded.org) !== recorded.org) return 'INFLUX_ORG'
+  return (text('INFLUX_BUCKET') ?? recorded.bucket) === recorded.bucket
+    ? undefined
+    : 'INFLUX_BUCKET'
 }

@@ -6,7 +6,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best && best.edits <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined
 }
 
-/** Levenshtein distance: letters put in, left out or changed. */
+/** Levenshtein distance: letters inserted, deleted or changed. */
 export function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

@@ -14,7 +14,7 @@ type Options = {
   readonly options?: FlagOptions
 }
 
-/** The command that runs one process in the foreground until it is told to stop. */
+/** The command that runs one process in the foreground until it is stopped. */
 export const processCommand = ({ name, summary, load, options = {} }: Options): Command => ({
   summary,
   help: `\
@@ -37,7 +37,7 @@ examples:
       }, stopWithinMs).unref()
     })
     const code = await runProcess({ name, main: await load(), source: { env, flags }, stop })
-    // everything is closed by now; what is forgotten must not keep a process that nobody talks to
+    // everything is closed already; a forgotten handle must not keep a process without any client
     setTimeout(() => process.exit(code), closingMs).unref()
     return code
   },

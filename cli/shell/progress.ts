@@ -6,7 +6,7 @@ export type Progress = Disposable & {
 type ProgressOptions = {
   readonly label: string
   readonly total: number
-  /** Where nobody watches a terminal, nothing is written. */
+  /** Without a terminal nothing is written. */
   readonly isTerminal: boolean
   readonly write?: (text: string) => void
   readonly nowMs?: () => number

@@ -1,6 +1,6 @@
 /**
  * Publishes raw readings as sensors do, many at once: a reading counts as sent when its stream has
- * acknowledged it. What a full stream refuses, or nobody answers for, is kept and sent again under
+ * acknowledged it. What a full stream refuses, or no server answers, is held and sent again under
  * the same message id, so that within two minutes the server takes it once.
  */
 import { headers, type Msg, type NatsConnection } from '@nats-io/transport-node'
@@ -12,7 +12,7 @@ import { rawStream, spokenSubject } from '../../schemas/subjects.ts'
 export type RawPublisher = AsyncDisposable & {
   /**
    * Sends; the promise, where there is one, resolves when there is room for the next.
-   * @throws MustAct what the server will never take  @throws TryAgain nobody answers
+   * @throws MustAct what the server will never take  @throws TryAgain without an answer
    */
   readonly publish: (sensor: string, body: string | Uint8Array) => Promise<void> | undefined
   /** Resolves when everything sent is acknowledged; throws as `publish` does. */
@@ -25,14 +25,16 @@ export type RawPublisher = AsyncDisposable & {
 export type RawPublisherOptions = {
   /** Messages without an acknowledgement at any time. */
   readonly window?: number
-  /** Without an answer for so long, a message is sent again. */
+  /** Without an answer for this time, a message is sent again. */
   readonly ackTimeoutMs?: number
-  /** How long nobody may answer before it gives up. */
+  /** How long it waits for any answer before it gives up. */
   readonly patienceMs?: number
-  /** The streams are full, or nobody answers: what was sent is kept and tried again. */
+  /** The streams are full, or do not answer: what was sent is held and tried again. */
   readonly onHeld?: (why: string) => void
   readonly stop?: AbortSignal | undefined
-  /** Whose readings it sends; that of a sensor itself unless told otherwise. */
+  /**
+   * The subject for a sensor's readings; by default the one that the sensor itself publishes to.
+   */
   readonly subjectOf?: (sensor: string) => string
 }
 
@@ -108,11 +110,11 @@ export function openRawPublisher(
   }
   const answer = (message: Msg): void => {
     const id = Number(message.subject.slice(inbox.length + 1))
-    const was = sent.get(id)
-    // An answer to an earlier attempt of what is held comes too late; the next attempt asks again.
-    if (was === undefined) return
+    const answered = sent.get(id)
+    // An answer to an earlier attempt of a held message is too late; the next attempt gets another.
+    if (answered === undefined) return
     const verdict = readAck(message)
-    if (verdict.kind !== 'nobody') answeredAtMs = performance.now()
+    if (verdict.kind !== 'no_stream') answeredAtMs = performance.now()
     switch (verdict.kind) {
       case 'stored':
         sent.delete(id)
@@ -123,11 +125,11 @@ export function openRawPublisher(
         settle()
         break
       case 'later':
-      case 'nobody':
-        hold(id, was, verdict.why)
+      case 'no_stream':
+        hold(id, answered, verdict.why)
         break
       case 'never':
-        fail(new MustAct(`NATS refuses ${was.subject}: ${verdict.why}`))
+        fail(new MustAct(`NATS refuses ${answered.subject}: ${verdict.why}`))
         break
     }
   }
@@ -139,7 +141,7 @@ export function openRawPublisher(
       const nowMs = performance.now()
       for (const [id, message] of sent) {
         if (nowMs - message.sentAtMs < ackTimeoutMs) break
-        hold(id, message, 'nobody answers')
+        hold(id, message, 'no stream answers')
       }
       if (sent.size + held.size === 0) answeredAtMs = nowMs
       else if (nowMs - answeredAtMs > patienceMs)
@@ -179,8 +181,8 @@ export function openRawPublisher(
 
 type Verdict =
   | { readonly kind: 'stored'; readonly partition: number; readonly seq: number }
-  /** `later`: the stream is full; `nobody`: no stream listens; `never`: a mistake of ours. */
-  | { readonly kind: 'later' | 'nobody' | 'never'; readonly why: string }
+  /** `later`: the stream is full; `no_stream`: no stream listens; `never`: our mistake. */
+  | { readonly kind: 'later' | 'no_stream' | 'never'; readonly why: string }
 
 type Ack = {
   readonly stream?: string
@@ -189,12 +191,13 @@ type Ack = {
 }
 
 function readAck(message: Msg): Verdict {
-  if (message.data.length === 0) return { kind: 'nobody', why: 'no stream takes readings' }
+  if (message.data.length === 0) return { kind: 'no_stream', why: 'no stream takes readings' }
   const { stream = '', seq, error } = message.json<Ack>()
   const partition = partitions.get(stream)
   if (error === undefined && partition !== undefined && seq !== undefined)
     return { kind: 'stored', partition, seq }
   if (error === undefined) return { kind: 'never', why: `it is stored in "${stream}"` }
-  // 503 is the server's word for "not now": the stream is full, or has no leader; 429: its disk is busy
+  // 503 is the server's word for "not now": the stream is full, or has no leader; 429: its disk is
+  // busy
   return { kind: [429, 503].includes(error.code) ? 'later' : 'never', why: error.description }
 }

@@ -2,7 +2,7 @@ import type { Environment, Flags } from '../../runtime/settings.ts'
 import { flagOf } from '../../runtime/settings.ts'
 import type { FlagOptions } from './command.ts'
 
-/** Settings that every command takes as a flag too. Secrets are none: others see a command line. */
+/** Settings that every command takes as a flag too. No secrets: others can see a command line. */
 const sharedSettings = [
   'AIRPROOF_DATA',
   'AIRPROOF_EARLIEST',
@@ -26,13 +26,13 @@ export const sharedFlags: FlagOptions = {
 /** Of the commands that begin to use a store. */
 export const storeFlags: FlagOptions = { 'store-changed': { type: 'boolean' } }
 
-/** The environment for a child of ours: what was said by flag, it hears by variable. */
+/** The environment for a child process: what was set by flag is passed on by variable. */
 export function withFlags(env: Environment, flags: Flags): Environment {
-  const said = sharedSettings.flatMap((name) => {
+  const settings = sharedSettings.flatMap((name) => {
     const value = flags[flagOf(name)]
     return typeof value === 'string' ? [[name, value] as const] : []
   })
-  return { ...env, ...Object.fromEntries(said) }
+  return { ...env, ...Object.fromEntries(settings) }
 }
 
 export const sharedHelp = `\

@@ -1,11 +1,11 @@
-/** What this machine alone can tell of an instance, whether NATS answers or not. */
+/** What this machine knows of an instance, whether NATS answers or not. */
 
 import { leastRoomBytes, mebibytes, roomBytesOf } from '../../runtime/machine/data-folder.ts'
 import { isRunning, type ListedProcess, listProcesses } from '../../runtime/machine/process-list.ts'
 import type { RunningInstance } from '../../runtime/machine/running-instance.ts'
 import { notReadyInWords } from '../../runtime/process/admin.ts'
 
-/** One that is busy answers late; one that is frozen never does. */
+/** A busy process answers late; a frozen one never does. */
 const answerWithinMs = 3_000
 
 /** @returns lines: processes that run, that are gone and that are not ready, and a full disk */
@@ -30,13 +30,15 @@ export async function lookAround(
   ]
 }
 
-/** Killed, it could not take `ready.json` away. */
+/** A killed supervisor could not delete `ready.json`. */
 export function supervisorLines(
   instance: Pick<RunningInstance, 'pids'> | undefined,
 ): readonly string[] {
   const pid = instance?.pids['up']
   if (pid === undefined || isRunning(pid)) return []
-  return [`the supervisor (process ${pid}) is gone: start it again, it goes on with the same data`]
+  return [
+    `the supervisor (process ${pid}) is gone: start it again, it continues with the same data`,
+  ]
 }
 
 async function whyWaiting({ name, pid, admin }: ListedProcess): Promise<readonly string[]> {
@@ -62,16 +64,16 @@ export async function askReady(admin: string): Promise<string | undefined> {
   }
 }
 
-/** Nothing can be stored with less room, and NATS then fails with words that do not say so. */
+/** Nothing can be stored with less room, and NATS then fails with errors that do not say so. */
 export function roomLines(dataFolder: string, room = roomBytesOf): readonly string[] {
   try {
     const roomBytes = room(dataFolder)
     if (roomBytes >= leastRoomBytes) return []
     return [
-      `disk       ${dataFolder} has ${mebibytes(roomBytes)} MiB left and needs ${mebibytes(leastRoomBytes)}: make room, and it goes on by itself`,
+      `disk       ${dataFolder} has ${mebibytes(roomBytes)} MiB left and needs ${mebibytes(leastRoomBytes)}: make room, and it continues by itself`,
     ]
   } catch {
-    // there is no such folder here: the instance is on another machine
+    // the folder is not on this machine, so the instance is on another one
     return []
   }
 }

@@ -1,6 +1,6 @@
 import { shownLine } from '../../core/shown-text.ts'
 
-/** Rows as lines with aligned columns, the header first; numbers should come as text. */
+/** Rows as lines with aligned columns, the header first; numbers are given as text. */
 export function tableLines(
   header: readonly string[],
   rows: readonly (readonly string[])[],

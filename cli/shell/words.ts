@@ -1,15 +1,15 @@
-/** What a command was told: its words and its own flags, read with errors that say what to type. */
+/** Reads a command's words and its own flags, with errors that say what to type. */
 import { WrongUsage } from '../../runtime/exit.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { parseDurationMs } from '../../runtime/settings.ts'
 
-/** A flag's text, or undefined; an empty one is none. */
+/** A flag's text; undefined where it is absent or empty. */
 export function textFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name]
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-/** Of a flag that may be said several times. */
+/** Of a flag that may be given several times. */
 export function textsFlag(flags: Flags, name: string): readonly string[] {
   const value = flags[name]
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : []
@@ -60,8 +60,8 @@ export function durationFlag(flags: Flags, name: string): number | undefined {
 }
 
 /**
- * What the first word asks for, by name, and the words after it.
- * @throws WrongUsage that lists what there is
+ * The entry of the table that the first word names, and the words after it.
+ * @throws WrongUsage that lists the entries
  */
 export function subcommand<T>(
   name: string,
@@ -69,11 +69,11 @@ export function subcommand<T>(
   table: Readonly<Record<string, T>>,
 ): readonly [T, readonly string[]] {
   const [first, ...rest] = words
-  const found = first !== undefined && Object.hasOwn(table, first) ? table[first] : undefined
-  if (found !== undefined) return [found, rest]
-  const said = first === undefined ? 'say what to do' : `there is no "${first}"`
+  const entry = first !== undefined && Object.hasOwn(table, first) ? table[first] : undefined
+  if (entry !== undefined) return [entry, rest]
+  const fault = first === undefined ? 'say what to do' : `there is no "${first}"`
   throw new WrongUsage(
-    `${name}: ${said}: ${Object.keys(table).join(', ')} (airproof ${name} --help says more)`,
+    `${name}: ${fault}: ${Object.keys(table).join(', ')} (airproof ${name} --help says more)`,
   )
 }
 

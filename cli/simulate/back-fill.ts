@@ -8,7 +8,7 @@ import { rawReading } from './raw-reading.ts'
 type Span = {
   readonly fromMs: number
   readonly toMs: number
-  /** The sensor's own: with another one the areas would seem to lack readings. */
+  /** The sensor's own: with another cadence the areas would seem to lack readings. */
   readonly cadenceMs: number
   readonly draw: Draw
 }

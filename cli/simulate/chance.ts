@@ -1,6 +1,6 @@
 /**
- * Chance that can be asked again: the same seed and place always give the same draw, in any order,
- * so a back-filled reading is the one that would have been sent in time.
+ * Repeatable chance: the same seed and place always give the same draw, in any order,
+ * so a back-filled reading equals the one that would have been sent in time.
  */
 export type Draw = (...place: readonly number[]) => number
 
@@ -14,7 +14,7 @@ export function chanceOf(seed: number): Draw {
   }
 }
 
-/** Near enough a standard normal distribution: four uniform draws, centred and scaled. */
+/** Close to a standard normal distribution: four uniform draws, centred and scaled. */
 export function bell(draw: Draw, ...place: readonly number[]): number {
   let sum = -2
   for (let i = 0; i < 4; i++) sum += draw(...place, i)

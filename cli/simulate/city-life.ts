@@ -1,6 +1,6 @@
 /**
- * The city in time: which raw messages its sensors send at each tick. State is what sensors that
- * are cut off keep until they can send again.
+ * The city in time: which raw messages its sensors send at each tick. Its only state is what
+ * disconnected sensors hold until they can send again.
  */
 import type { Draw } from './chance.ts'
 import type { CitySensor } from './city.ts'
@@ -15,7 +15,7 @@ export type CityLife = {
   readonly dueMs: (tick: number) => number
   /** The first tick that is due at a time or later. */
   readonly tickAt: (timeMs: number) => number
-  /** What is sent at a tick; ticks are asked for in order, and may be left out. */
+  /** What is sent at a tick; ticks are given in order, and may be left out. */
   readonly messagesAt: (tick: number) => readonly RawMessage[]
 }
 
@@ -29,13 +29,13 @@ export type CityLifeOptions = {
   readonly hasFaults: boolean
 }
 
-/** What a sensor can keep while it is cut off; then it forgets the oldest. */
+/** What a sensor can hold while it is disconnected; then it drops the oldest. */
 const memory = 500
 
 export function openCityLife(options: CityLifeOptions): CityLife {
   const { city, draw, startMs, cadenceMs, isDemonstration, hasFaults } = options
   const stepMs = cadenceMs / city.length
-  const kept = new Map<number, string[]>()
+  const held = new Map<number, string[]>()
   const dueMs = (tick: number): number => Math.floor(startMs + tick * stepMs)
 
   const condition = ({ index }: CitySensor, timeMs: number): Condition =>
@@ -55,14 +55,14 @@ export function openCityLife(options: CityLifeOptions): CityLife {
       const state = condition(sensor, timeMs)
       if (state === 'dark') return []
       const values = measured(sensor, timeMs)
-      const waiting = kept.get(sensor.index) ?? []
+      const waiting = held.get(sensor.index) ?? []
       if (state === 'cut_off') {
         waiting.push(rawReading(sensor, timeMs, values))
         if (waiting.length > memory) waiting.shift()
-        kept.set(sensor.index, waiting)
+        held.set(sensor.index, waiting)
         return []
       }
-      kept.delete(sensor.index)
+      held.delete(sensor.index)
       const backFill =
         waiting.length === 0 ? [] : [{ sensor: sensor.id, body: `[${waiting.join(',')}]` }]
       const now = hasFaults

@@ -3,7 +3,7 @@ import { bell, chanceOf } from './chance.ts'
 import type { DeviceSigner } from './device-keys.ts'
 import { type LagosArea, lagosAreas } from './lagos.ts'
 
-/** A simulated sensor: where it stands, and what is its own in what it measures. */
+/** A simulated sensor: its place, and its own biases. */
 export type CitySensor = {
   readonly index: number
   readonly id: SensorId
@@ -11,9 +11,9 @@ export type CitySensor = {
   readonly lat: number
   readonly lon: number
   readonly address: string
-  /** What its street makes of the city's particles: about 1. */
+  /** The factor of its street on the city's particles: about 1. */
   readonly exposure: number
-  /** °C and %RH by which it reads wrong, always. */
+  /** Its constant errors, °C and %RH. */
   readonly temperatureOffset: number
   readonly humidityOffset: number
   /** Indoor-like sites hold more CO2, in ppm. */

@@ -2,7 +2,7 @@
 import { hourMs, minuteMs } from '../../core/time.ts'
 import type { Draw } from './chance.ts'
 
-/** `cut_off`: it measures and keeps what it cannot send; `dark`: it has no power. */
+/** `cut_off`: it measures and holds what it cannot send; `dark`: it has no power. */
 export type Condition = 'sending' | 'cut_off' | 'dark'
 
 const place = 301

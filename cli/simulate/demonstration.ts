@@ -1,5 +1,5 @@
 /**
- * What happens in the demonstration so that each alert is seen within minutes: one sensor falls
+ * The events of the demonstration, so that each alert is seen within minutes: one sensor falls
  * silent for a minute every five, another one rises above 300 every ten. All else is calm.
  */
 import type { SignatureAlgorithm } from '../../core/air/device-signature.ts'
@@ -27,7 +27,7 @@ export function demoCondition(sensor: number, sinceStartMs: number): Condition {
   return sensor === silentSensor && isSilent ? 'dark' : 'sending'
 }
 
-/** For two minutes of every ten the rising sensor stands in smoke; else it measures good air. */
+/** For two minutes of every ten the rising sensor is in smoke; else it measures good air. */
 export function demoMeasured(sensor: number, sinceStartMs: number, measured: Measured): Measured {
   if (sensor !== risingSensor) return measured
   const within = sinceStartMs % (10 * minuteMs)

@@ -1,7 +1,7 @@
 /**
  * The simulated sensors as senders: each signs in as itself over a connection of its own, which
- * comes back with jitter. Of a city with more sensors than one program can hold connections for,
- * the rest is sent by whoever simulates it.
+ * reconnects with jitter. In a city with more sensors than one program can hold connections for,
+ * the simulator's own connection sends for the rest.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { inParallel } from '../../runtime/in-parallel.ts'
@@ -13,7 +13,7 @@ import {
 
 export type Fleet = AsyncDisposable &
   Pick<RawPublisher, 'publish' | 'drain' | 'acknowledged'> & {
-    /** From now on nothing is sent for the sensor, and nobody waits for what it could not send. */
+    /** From now on nothing is sent for the sensor, and its unsent readings are not waited for. */
     readonly leave: (id: string) => void
   }
 
@@ -33,7 +33,7 @@ type OwnSender = {
 export const mostConnections = 1_000
 const connectAtOnce = 20
 
-/** @param nc of whoever simulates */
+/** @param nc the simulator's own connection */
 export async function openFleet(
   nc: NatsConnection,
   { ids, connectAs, ...publishing }: FleetOptions,
@@ -55,7 +55,7 @@ export async function openFleet(
     })
   }
   const closing = opened.move()
-  /** What a sensor waits for is over when it has left. */
+  /** A sensor that has left ends what waits for it. */
   const unlessLeft = async (id: string, waiting: Promise<void>): Promise<void> => {
     try {
       await waiting
@@ -79,11 +79,11 @@ export async function openFleet(
       if (sender === undefined) return
       own.delete(id)
       sender.leaving.abort()
-      // in this order: a closed connection must not be asked to send again
+      // in this order: nothing may be sent on a closed connection
       void sender.publisher[Symbol.asyncDispose]()
       void sender.connection.close()
     },
-    acknowledged: () => publishers.reduce((sum, one) => sum + one.acknowledged(), 0),
+    acknowledged: () => publishers.reduce((sum, publisher) => sum + publisher.acknowledged(), 0),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }

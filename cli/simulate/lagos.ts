@@ -1,10 +1,10 @@
-/** Parts of Lagos: where they are, and how their air differs. Streets are of our own making. */
+/** Parts of Lagos: where they are, and how their air differs. The streets are invented. */
 export type LagosArea = {
   readonly code: string
   readonly name: string
   readonly lat: number
   readonly lon: number
-  /** How far sensors stand from there, in degrees. */
+  /** How far sensors are from there, in degrees. */
   readonly spread: number
   /** How much the rush hours add, 1 for an ordinary area. */
   readonly traffic: number

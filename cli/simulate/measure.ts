@@ -13,7 +13,9 @@ export type Measured = {
 
 const place = { drift: 201, noise: 202, coarse: 203, climate: 204 } as const
 
-/** What a sensor would measure then. Pure: the same sensor, time and seed give the same values. */
+/**
+ * What a sensor would measure at a time. Pure: the same sensor, time and seed give the same values.
+ */
 export function measure(sensor: CitySensor, timeMs: number, draw: Draw): Measured {
   const weather = weatherAt(timeMs, draw)
   const { area, exposure, index } = sensor
@@ -55,7 +57,7 @@ function peak(hour: number, at: number, width: number): number {
   return Math.exp(-((distance / width) ** 2))
 }
 
-/** About normal, and changing no faster than `stepMs`. */
+/** About normal, changing no faster than `stepMs`. */
 function smoothNoise(draw: Draw, where: readonly number[], timeMs: number, stepMs: number): number {
   const slot = Math.floor(timeMs / stepMs)
   const within = timeMs / stepMs - slot

@@ -38,7 +38,7 @@ export type CityOptions = {
   readonly keysFolder?: string | undefined
   /** How long to publish; undefined: until stopped. */
   readonly forMs?: number | undefined
-  /** Gives the sensor a credential and signs in with it; absent: there is no sign-in. */
+  /** Gives the sensor a credential and signs in with it; absent: no sign-in. */
   readonly connectAs?: ((id: string) => Promise<NatsConnection>) | undefined
   readonly nowMs: () => number
   readonly note: (line: string) => void
@@ -47,14 +47,14 @@ export type CityOptions = {
 
 export type CityReport = { readonly registered: number; readonly messages: number }
 
-/** New sensors of the demonstration have lived for some hours, so that charts are not empty. */
+/** New sensors of the demonstration have a history of some hours, so that charts are not empty. */
 const pastMs = 6 * hourMs
-/** What is further behind, because the machine slept or NATS was away, is never measured. */
+/** What is older than this, because the machine slept or NATS was away, is never measured. */
 const mostBehindMs = 10 * minuteMs
 /** The pause between two looks at the clock. */
 const lookMs = 20
 
-/** Until stopped. @throws MustAct where one of its ids is a sensor that stands elsewhere */
+/** Until stopped. @throws MustAct where one of its ids is a sensor at another place */
 export async function runCity(nc: NatsConnection, options: CityOptions): Promise<CityReport> {
   const { idPrefix, note, nowMs, stop } = options
   const rules = sensorIdRules(idPrefix)
@@ -64,7 +64,7 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
   await using publisher = await openFleet(nc, {
     ids: city.map(({ id }) => id),
     connectAs: options.connectAs,
-    // A sensor keeps its reading for as long as nobody takes it.
+    // A sensor holds its reading until a stream takes it.
     patienceMs: Number.POSITIVE_INFINITY,
     onHeld: (why) => note(`readings are held and sent again: ${why}`),
     stop,
@@ -95,8 +95,8 @@ async function signing(
 }
 
 /**
- * A sensor that the operator takes out of the network is refused from then on: the city goes on with
- * the others. One that is added again is the operator's, with a key of its own.
+ * A sensor that the operator removes is refused from then on: the city continues without it. One
+ * that is added again is the operator's, with a credential of its own.
  */
 async function leaveWhenRemoved(
   nc: NatsConnection,
@@ -128,7 +128,7 @@ async function register(
     const site = known.get(id)?.sites.at(-1)
     if (site !== undefined && (site.lat !== lat || site.lon !== lon))
       throw new MustAct(
-        `${id} is registered and stands elsewhere, so it is none of this city's sensors: say another --first (or the --seed it was made with)`,
+        `${id} is registered at another place, so it is not a sensor of this city: give another --first (or the --seed it was made with)`,
       )
   }
   const created = city.filter(({ id }) => !known.has(id))

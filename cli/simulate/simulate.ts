@@ -25,12 +25,12 @@ usage: airproof simulate [--sensors N] [--rate R] [--seed S] [--faults] [--first
 
 Registers sensors in parts of Lagos and publishes as they would, until Ctrl-C: the day's course,
 rush hours, Harmattan dust and rain, drop-outs, and back-fill when a sensor is connected again. A
-reading that NATS cannot take is kept and sent again. The same seed makes the same city and air.
+reading that NATS cannot take is held and sent again. The same seed makes the same city and air.
 
   --sensors N  how many (default 40)
-  --rate R     readings a second, of all sensors together (default: each one every 10 s)
+  --rate R     readings per second, of all sensors together (default: each one every 10 s)
   --seed S     a whole number (default 1)
-  --faults     3 % of the readings go wrong in the ways that real ones do
+  --faults     3 % of the readings have the faults of real ones
   --first N    number of the first sensor of each area (default 501: NGR-LOS-IKJ-501)
   --for 10m    stop after that long
   --demo N     the demonstration of \`airproof up --demo N\`: calm sensors NGR-LOS-IKJ-001 and on,
@@ -68,7 +68,7 @@ examples:
   },
 }
 
-/** After an outage all come back within this. */
+/** After an outage all reconnect within this. */
 const jitterMs = 5 * secondMs
 
 /** Where a gate lets sensors in, each signs in with a credential that is made for this run. */
@@ -92,7 +92,7 @@ async function hasGate(nc: NatsConnection): Promise<boolean> {
     return true
   } catch (error) {
     const cause = error instanceof RequestError ? error.cause : error
-    // from account to account the server does not say that no process listens
+    // across accounts the server does not report that no process listens
     if (cause instanceof NoRespondersError || cause instanceof TimeoutError) return false
     throw error
   }

@@ -1,4 +1,4 @@
-/** The air over the whole city at a time: season, dust from the Sahara, rain, the day's course. */
+/** The air over the whole city at a time: season, dust from the Sahara, rain, time of day. */
 import { dayMs, hourMs } from '../../core/time.ts'
 import { bell, type Draw } from './chance.ts'
 
@@ -12,7 +12,7 @@ export type Weather = {
   readonly rain: number
   readonly temperatureC: number
   readonly humidityPercent: number
-  /** How little the air moves: particles gather below a lid at night, about 0.5…1.6. */
+  /** How still the air is: particles gather below an inversion at night, about 0.5…1.6. */
   readonly stagnation: number
 }
 
@@ -43,9 +43,9 @@ export function weatherAt(timeMs: number, draw: Draw): Weather {
 function dustOf(localMs: number, draw: Draw): number {
   const day = Math.floor(localMs / dayMs)
   const within = localMs / dayMs - day
-  const [today, tomorrow] = [day, day + 1].map((one) => {
-    const strength = harmattanChance(one) * 1.6 - draw(place.dust, Math.floor(one / 3))
-    return clamp(strength + 0.25 * (draw(place.dust, one) - 0.5), 0, 1)
+  const [today, tomorrow] = [day, day + 1].map((at) => {
+    const strength = harmattanChance(at) * 1.6 - draw(place.dust, Math.floor(at / 3))
+    return clamp(strength + 0.25 * (draw(place.dust, at) - 0.5), 0, 1)
   })
   return (today ?? 0) * (1 - within) + (tomorrow ?? 0) * within
 }

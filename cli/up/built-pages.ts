@@ -19,7 +19,10 @@ type Options = {
   readonly folder?: string
 }
 
-/** Builds the dashboard's pages where they are missing or older than their sources. @throws MustAct */
+/**
+ * Builds the dashboard's pages where they are missing or older than their sources.
+ * @throws MustAct
+ */
 export async function ensureBuiltPages({
   env,
   note,
@@ -34,9 +37,9 @@ export async function ensureBuiltPages({
     )
   }
   note('building the dashboard’s pages, once')
-  // beside the old ones, which somebody may be reading
+  // beside the old ones, which a browser may be loading
   const aside = `${folder}.${process.pid}`
-  const said: string[] = []
+  const output: string[] = []
   const args = [vite, 'build', join(root, 'dashboard/web'), '--outDir', aside, '--emptyOutDir']
   try {
     await using child = await startChild({
@@ -44,11 +47,11 @@ export async function ensureBuiltPages({
       args,
       env,
       cwd: root,
-      onLine: (line) => said.push(line),
+      onLine: (line) => output.push(line),
     })
     const { code } = await child.exited
     if (code !== 0)
-      throw new MustAct(`the dashboard’s pages cannot be built: ${said.slice(-5).join(' ')}`)
+      throw new MustAct(`the dashboard’s pages cannot be built: ${output.slice(-5).join(' ')}`)
     rmSync(folder, { recursive: true, force: true })
     renameSync(aside, folder)
   } finally {

@@ -1,7 +1,7 @@
 /**
  * The chain of a city on one machine: anvil as a service, with the contracts on it. The writer's key,
  * the chain's first block and so the contracts' addresses are the same at every start: where the chain
- * was lost altogether, the very same contracts are made again, and every anchor after them.
+ * was lost altogether, the very same contracts are deployed again, and every anchor after them.
  */
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
@@ -34,7 +34,7 @@ type Options = {
 type UpChainOptions = Options & {
   readonly nats: NatsConnection
   readonly keep: (service: Service) => Promise<unknown>
-  /** Somebody else's chain; undefined: our own anvil. */
+  /** Another chain; undefined: our own anvil. */
   readonly rpcUrl: string | undefined
   readonly demoSensors: number
 }
@@ -42,7 +42,7 @@ type UpChainOptions = Options & {
 /** @returns undefined, with a note, where readings are not anchored */
 export async function openUpChain(options: UpChainOptions): Promise<CityChain | undefined> {
   const { nats, keep, rpcUrl, demoSensors, env, note } = options
-  // a demonstration is looked at for minutes, not for hours
+  // people look at a demonstration for minutes, not for hours
   const interval = demoSensors > 0 ? '1m' : undefined
   const hurry =
     env['ANCHOR_INTERVAL'] === undefined && interval ? { ANCHOR_INTERVAL: interval } : {}
@@ -68,7 +68,7 @@ export async function openUpChain(options: UpChainOptions): Promise<CityChain | 
 type ChainService = Service & {
   readonly url: string
   readonly keyFile: string
-  /** Writes down which contract is used, once. @returns the newest one's address */
+  /** Records which contract is used, once. @returns the newest one's address */
   readonly remember: () => Promise<string>
 }
 

@@ -2,7 +2,7 @@
  * A whole city on one machine: NATS, our processes, and sensors that are simulated where asked.
  *
  * Opened in the order in which one needs another (folder, NATS, account, chain, processes,
- * sensors, `ready.json`) and closed in the opposite one, so a process never outlives what it leans on.
+ * sensors, `ready.json`) and closed in reverse, so a process never outlives what it depends on.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ export type Identity = Pick<RunningInstance, 'account' | 'key'>
 export type CityChain = {
   readonly rpc: string
   readonly contract: string
-  /** What the anchor process is told besides. */
+  /** Further settings of the anchor process. */
   readonly env: Environment
   readonly anchor: ProcessSpec
 }
@@ -51,31 +51,31 @@ type ChainOpening = {
 
 export type CityOptions = {
   readonly dataFolder: string
-  /** Somebody else's NATS; undefined: our own. */
+  /** Another NATS; undefined: our own. */
   readonly natsUrl: string | undefined
   readonly natsCreds: string | undefined
-  /** As whom to sign in to somebody else's NATS. */
+  /** The user to sign in to another NATS with. */
   readonly natsLogin?: NatsLogin | undefined
-  /** Of our own NATS. 0: any free one; undefined: the one of the last start. */
+  /** Of our own NATS. 0: any free port; undefined: that of the last start. */
   readonly natsPort?: number | undefined
   /** The same for its MQTT listener, and for the gate's HTTP. */
   readonly mqttPort?: number | undefined
   readonly pushPort?: number | undefined
-  /** The address that everything listens on; by default this machine alone reaches it. */
+  /** The address that everything listens on; by default only this machine reaches it. */
   readonly listen?: string | undefined
   /** Of our own NATS and of the gate's HTTP. */
   readonly tls?: TlsFiles | undefined
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly apiPort: number
-  /** 0: any free one; undefined: there is no dashboard among the processes. */
+  /** 0: any free port; undefined: the dashboard is not among the processes. */
   readonly dashboardPort?: number
   /** Where the pipeline keeps readings. */
   readonly store?: StorePlace
   /** Started one after the other; the next one when the former is ready. */
   readonly processes: readonly ProcessSpec[]
-  /** Makes, or finds, the account and key that the city is shown with. */
+  /** Finds or makes the account and key that the city is shown with. */
   readonly identify: (nats: NatsConnection) => Promise<Identity>
-  /** Finds, or starts, the chain; undefined: nothing is anchored. */
+  /** Finds or starts the chain; undefined: nothing is anchored. */
   readonly openChain?: (opening: ChainOpening) => Promise<CityChain | undefined>
   readonly env: Environment
   /** Made with `output`. */
@@ -93,10 +93,10 @@ export type City = AsyncDisposable & {
   readonly untilStop: () => Promise<void>
 }
 
-/** What taking readings needs: nothing else that keeps ending ends the others. */
+/** What taking readings needs: any other process that keeps ending does not end the rest. */
 const vital: ReadonlySet<string> = new Set(['nats-server', 'pipeline'])
 const loopback = '127.0.0.1'
-/** A process that is not ready by then never will be without a person. */
+/** A process that is not ready after this time will not be without a person's help. */
 const readyWithinMs = 120_000
 
 /** @throws MustAct in one line; an `AbortError` where it is stopped half-way */
@@ -114,17 +114,17 @@ export async function openCity(options: CityOptions): Promise<City> {
 
   const kept: Supervised[] = []
   const pids = (): Record<string, number> =>
-    Object.fromEntries(kept.map((one) => [one.name, one.pid()]))
+    Object.fromEntries(kept.map((alive) => [alive.name, alive.pid()]))
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   let announce = (): void => undefined
   const keep = async (service: Service): Promise<Supervised> => {
     const isVital = vital.has(service.name)
     const onRestart = (): void => announce()
-    const one = opened.use(await keepAlive(service, { log, isVital, onRestart }))
-    one.failed.catch(failed.reject)
-    kept.push(one)
-    return one
+    const alive = opened.use(await keepAlive(service, { log, isVital, onRestart }))
+    alive.failed.catch(failed.reject)
+    kept.push(alive)
+    return alive
   }
   const restartNats = async (): Promise<void> =>
     await kept.find(({ name }) => name === 'nats-server')?.restart()
@@ -155,7 +155,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   }
   const nats = await connectNats({ ...settings, onTrouble }, { name: 'airproof up', log, stop })
   opened.defer(() => nats.close())
-  denials.tellTo(nats)
+  denials.reportTo(nats)
   const identity = await options.identify(nats)
   progress.isUp('NATS')
   if (options.openChain) progress.starts('chain')
@@ -219,14 +219,14 @@ export async function openCity(options: CityOptions): Promise<City> {
   }
 }
 
-/** Those that were chosen, all at once: a start for each would try a person's patience. */
+/** All chosen ports in one error, so that it does not take a start for each. */
 async function refuseTakenPorts(options: CityOptions): Promise<void> {
   const hasOwnServer = existsSync(join(options.dataFolder, 'nats', 'nats-server.pid'))
   const faults = await takenPorts([
     [options.apiPort, 'AIRPROOF_API_PORT'],
     [options.dashboardPort, 'AIRPROOF_DASHBOARD_PORT'],
     [options.pushPort, 'AIRPROOF_PUSH_PORT'],
-    // a server of ours that was left from a killed run has them, and is ended first
+    // our own server, left by a killed run, has them: it is ended first
     [hasOwnServer ? 0 : options.natsPort, 'AIRPROOF_NATS_PORT'],
     [hasOwnServer ? 0 : options.mqttPort, 'AIRPROOF_MQTT_PORT'],
   ])
@@ -245,7 +245,7 @@ async function dashboardOf(
   }
 }
 
-/** Where the gate listens for what firmware pushes. */
+/** Where the gate listens for HTTP pushes. */
 const usualPushPort = 8082
 
 async function pushOf(
@@ -277,7 +277,7 @@ const operatorOf = ({ access }: OwnNats): NatsLogin => ({
   password: access.passwords.operator,
 })
 
-/** How we sign in ourselves: to our own NATS as its operator, to another one as we are told. */
+/** Our own sign-in: as the operator of our own NATS, with the configured user at another one. */
 function settingsOf(
   own: OwnNats | undefined,
   { natsUrl = '', natsCreds, natsLogin }: CityOptions,
@@ -293,7 +293,7 @@ type Watching = {
 }
 
 /**
- * The others are not kept waiting by one that is not vital and keeps ending, or is never ready.
+ * The others do not wait for a process that is not vital and keeps ending, or is never ready.
  * @returns whether it is ready
  */
 async function untilReady(
@@ -310,7 +310,7 @@ async function untilReady(
     if (performance.now() > deadlineMs) {
       const late = `${name} is not ready after ${readyWithinMs / 1_000} s: ${why}`
       if (vital.has(name)) throw new MustAct(late)
-      log.error({ service: name }, `${late}. The rest goes on without it`)
+      log.error({ service: name }, `${late}. The rest continues without it`)
       return false
     }
     await wait(100, undefined, { signal: stop })
@@ -318,9 +318,9 @@ async function untilReady(
 }
 
 function degradedOf(kept: readonly Supervised[]): Pick<RunningInstance, 'degraded'> {
-  const found = kept.flatMap(({ name, degraded }) => {
+  const reasons = kept.flatMap(({ name, degraded }) => {
     const why = degraded()
     return why === undefined ? [] : [[name, why] as const]
   })
-  return found.length === 0 ? {} : { degraded: Object.fromEntries(found) }
+  return reasons.length === 0 ? {} : { degraded: Object.fromEntries(reasons) }
 }

@@ -30,8 +30,8 @@ const email = 'demo@airproof.example'
 const renewWithinMs = 7 * dayMs
 
 /**
- * Finds, or makes, a premium account and a key that lasts a week at least. The buckets must be
- * there (`ensureStreams`).
+ * Finds or makes a premium account and a key that lasts a week at least. The buckets must exist
+ * (`ensureStreams`).
  * @param folder the data folder, which must exist
  */
 export async function ensureDemoAccount(
@@ -54,9 +54,9 @@ export async function ensureDemoAccount(
 }
 
 async function ensureAccount(book: AccountBook, nowMs: number): Promise<Account> {
-  const found = await findAccount(book, email)
-  if (found?.tier === 'premium') return found
-  if (found !== undefined) return await changeAccount(book, email, { tier: 'premium' })
+  const account = await findAccount(book, email)
+  if (account?.tier === 'premium') return account
+  if (account !== undefined) return await changeAccount(book, email, { tier: 'premium' })
   return await createAccount(book, { email, name: 'Demonstration', tier: 'premium', nowMs })
 }
 
@@ -76,12 +76,12 @@ async function ensureKey(
   return (await createKey(book, { account: account.id, name: 'Demonstration', nowMs })).key
 }
 
-/** undefined: there is none yet, or it is not what we wrote; it is then written anew. */
+/** undefined: there is none yet, or it is not what we wrote; it is then written again. */
 function readKept(file: string): DemoAccount | undefined {
   try {
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return isDemoAccount(found)
-      ? { account: { email, password: found.account.password }, key: found.key }
+    const demo: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return isDemoAccount(demo)
+      ? { account: { email, password: demo.account.password }, key: demo.key }
       : undefined
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined

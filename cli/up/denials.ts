@@ -1,7 +1,7 @@
 /**
- * Tells the gate what our nats-server denied: the only place that says so is the server's log,
- * which this supervisor reads. Gathered, so that a sensor that is denied thousands of times a
- * second is one message and one line a while.
+ * Reports to the gate what our nats-server denied: the only source is the server's log,
+ * which this supervisor reads. Gathered, so that a sensor that is denied thousands of times per
+ * second is one message per second and one log line per minute.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Denied } from '../../runtime/engines/nats-lines.ts'
@@ -11,51 +11,51 @@ import { deniedSubject } from '../../schemas/subjects.ts'
 
 export type Denials = Disposable & {
   readonly note: (denied: Denied) => void
-  /** From now on they are told here; what was noted before is too. */
-  readonly tellTo: (nc: NatsConnection) => void
+  /** Reports through this connection from now on, including what was noted before. */
+  readonly reportTo: (nc: NatsConnection) => void
 }
 
 type Options = { readonly log: Logger; readonly everyMs?: number }
 
-/** More sensors than this are not denied something between two looks; the rest is not counted. */
+/** At most this number of sensors are counted between two reports. */
 const mostAtOnce = 5_000
 const quietMs = 60_000
 
 export function openDenials({ log, everyMs = 1_000 }: Options): Denials {
   const counts = new Map<string, number>()
-  const saidMs = new Map<string, number>()
+  const loggedMs = new Map<string, number>()
   let to: NatsConnection | undefined
 
-  const say = ({ who, what, subject }: Denied): void => {
+  const logOnce = ({ who, what, subject }: Denied): void => {
     const now = performance.now()
-    if (now - (saidMs.get(who) ?? Number.NEGATIVE_INFINITY) < quietMs) return
-    saidMs.delete(who)
-    saidMs.set(who, now)
-    if (saidMs.size > mostAtOnce) saidMs.delete(saidMs.keys().next().value ?? '')
+    if (now - (loggedMs.get(who) ?? Number.NEGATIVE_INFINITY) < quietMs) return
+    loggedMs.delete(who)
+    loggedMs.set(who, now)
+    if (loggedMs.size > mostAtOnce) loggedMs.delete(loggedMs.keys().next().value ?? '')
     const isOurs = ownUsers.some((name) => name === who)
     const words = `${who} may not ${what} ${what === 'publish' ? 'to' : 'to messages of'} ${subject}`
-    // one of our own is a mistake of ours
+    // one of our own users: this is our mistake
     if (isOurs) log.error(words)
     else log.warn({ sensor: who, subject }, words)
   }
-  const tell = (): void => {
+  const report = (): void => {
     if (to === undefined || to.isClosed() || counts.size === 0) return
     to.publish(deniedSubject('up'), JSON.stringify(Object.fromEntries(counts)))
     counts.clear()
   }
-  const timer = setInterval(tell, everyMs)
+  const timer = setInterval(report, everyMs)
   return {
     note: (denied) => {
-      say(denied)
+      logOnce(denied)
       const { who } = denied
       if (counts.has(who) || counts.size < mostAtOnce) counts.set(who, (counts.get(who) ?? 0) + 1)
     },
-    tellTo: (nc) => {
+    reportTo: (nc) => {
       to = nc
     },
     [Symbol.dispose]: () => {
       clearInterval(timer)
-      tell()
+      report()
     },
   }
 }

@@ -7,31 +7,31 @@ import { flagOf } from '../../runtime/settings.ts'
 
 type Options = {
   readonly dataFolder: string
-  /** What is behind it, such as `NATS`; the folder's file is `nats-port`. */
+  /** What listens on it, such as `NATS`; the folder's file is `nats-port`. */
   readonly name: string
   /** The variable that chooses it. */
   readonly setting: string
-  /** What the operator chose; 0: any free one; undefined: the one of the last start. */
+  /** The operator's choice; 0: any free port; undefined: that of the last start. */
   readonly chosen: number | undefined
-  /** Of the first start; undefined: any free one. */
+  /** Of the first start; undefined: any free port. */
   readonly first?: number
   readonly note: (line: string) => void
 }
 
 /**
- * A port that sensors are told once: the same at every start on a data folder, and kept there.
- * @throws MustAct where the chosen one is in use
+ * A port that is configured in sensors: the same at every start on a data folder, recorded there.
+ * @throws MustAct where the chosen port is in use
  */
 export async function keptPort(options: Options): Promise<number> {
   const { dataFolder, name, setting, chosen, first } = options
   const file = join(dataFolder, `${name.toLowerCase()}-port`)
-  const kept = readPort(file)
-  const wanted = kept ?? first
+  const recorded = readPort(file)
+  const wanted = recorded ?? first
   const port =
     chosen === undefined && wanted !== undefined
       ? await wantedOrFree(wanted, options)
       : await freePort(chosen, setting)
-  if (port !== kept) writePrivateFile(file, `${port}\n`)
+  if (port !== recorded) writePrivateFile(file, `${port}\n`)
   return port
 }
 
@@ -45,7 +45,7 @@ async function wantedOrFree(
     if (!(error instanceof MustAct)) throw error
     const port = await freePort()
     note(
-      `${name} port ${wanted} is used by another program: ${name} is on port ${port} from here on, so tell the sensors, or stop that program and start with --${flagOf(setting)} ${wanted}`,
+      `${name} port ${wanted} is used by another program: ${name} is on port ${port} from now on, so change the sensors, or stop that program and start with --${flagOf(setting)} ${wanted}`,
     )
     return port
   }

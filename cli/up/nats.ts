@@ -20,13 +20,13 @@ type Options = {
   readonly dataFolder: string
   /** The address that sensors reach it at. */
   readonly host: string
-  /** 0: any free one; undefined: the one of the last start. */
+  /** 0: any free port; undefined: that of the last start. */
   readonly port: number | undefined
   readonly mqttPort: number | undefined
   readonly tls: TlsFiles | undefined
-  /** Told whenever it cannot store for want of space. */
+  /** Called whenever it cannot store for want of space. */
   readonly onNoRoom: () => void
-  /** Told whenever somebody tries what is not theirs. */
+  /** Called whenever it denies something to a client. */
   readonly onDenied: (denied: Denied) => void
   readonly env: Environment
   readonly log: Logger
@@ -43,20 +43,20 @@ export type OwnNats = {
   readonly service: Service
 }
 
-/** Where MQTT devices look first. */
+/** The port that MQTT devices try first. */
 const usualMqttPort = 1883
 
 /**
- * Our own nats-server as a service: found or fetched once, then always on the same ports, so that
- * whoever is connected finds it again, also after the next start on the same folder. It reads its
+ * Our own nats-server as a service: found or downloaded once, then always on the same ports, so
+ * that clients find it again, also after the next start on the same folder. It reads its
  * certificate again whenever that changes.
- * @throws MustAct where none can be had, or a chosen port is in use
+ * @throws MustAct where none is available, or a chosen port is in use
  */
 export async function ownNats(options: Options): Promise<OwnNats> {
   const { dataFolder, host, tls, env, log, note, onNoRoom, onDenied } = options
   const engine = await findNatsServer({ env, note })
   const folder = join(dataFolder, 'nats')
-  // One left by a killed supervisor would hold the port that is ours.
+  // A server left by a killed supervisor would hold our port.
   await endLeftNatsServer({ engine, folder, log })
   const port = await keptPort({
     dataFolder,
@@ -93,7 +93,7 @@ export async function ownNats(options: Options): Promise<OwnNats> {
   }
 }
 
-/** What a process of ours is told so that it signs in to our NATS as itself. */
+/** The settings with which one of our processes signs in to our NATS as itself. */
 export function loginFor(name: string, { passwords, issuerSeed }: NatsAccess): Environment {
   // the simulated city gives its sensors credentials, as an operator does
   const user = name === 'simulate' ? 'operator' : airUsers.find((known) => known === name)

@@ -1,4 +1,7 @@
-/** Everything that `up` prints: the words of people and the log, by one way, so neither cuts the other. */
+/**
+ * Everything that `up` prints, progress and log, through one writer, so that neither cuts the
+ * other.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DestinationStream, lineInWords } from '../../runtime/log.ts'
@@ -8,11 +11,11 @@ export type UpOutput = Disposable & {
   /** Takes JSON lines, ours and our processes'; prints them in words. */
   readonly log: DestinationStream
   readonly progress: StartProgress
-  /** Everything answers: from now on every line is shown. What was kept is in `start.log` there. */
+  /** Everything answers: from now on every line is shown. Held lines are in `start.log` there. */
   readonly isUp: (dataFolder: string) => void
-  /** Asked to stop: that each process has stopped is of no interest, unless it fails. */
+  /** Stopping: that each process has stopped is not shown, unless it fails. */
   readonly isStopping: () => void
-  /** The start or the stop failed: what was kept is shown. */
+  /** The start or the stop failed: held lines are shown. */
   readonly hasFailed: () => void
 }
 
@@ -23,7 +26,7 @@ type Options = {
   readonly holdsBack: boolean
 }
 
-/** A start says some dozens of lines; of more than this the oldest are dropped. */
+/** A start logs some dozens of lines; beyond this number the oldest are dropped. */
 const mostHeld = 2_000
 const shownAtOnce = /"level":"(warn|error|fatal)"/
 
@@ -54,7 +57,7 @@ export function openUpOutput({ isTerminal, write, holdsBack }: Options): UpOutpu
       try {
         writeFileSync(join(dataFolder, 'start.log'), lines.join(''), { mode: 0o600 })
       } catch {
-        // it is up all the same; a full disk is told elsewhere
+        // it is up all the same; a full disk is reported elsewhere
       }
     },
     isStopping: () => {

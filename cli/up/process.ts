@@ -11,9 +11,9 @@ import { askReady } from '../shell/status-local.ts'
 /** One of our own processes, as the supervisor starts it. */
 export type ProcessSpec = {
   readonly name: string
-  /** What `node` is told to run. */
+  /** The arguments of `node`. */
   readonly args: readonly string[]
-  /** It has an admin port, and counts as started when `/ready` there says so. */
+  /** It has an admin port, and counts as started when `/ready` there answers 200. */
   readonly hasAdmin: boolean
 }
 
@@ -32,9 +32,9 @@ type Options = ProcessSpec & {
 const program = fileURLToPath(new URL('../../bin/airproof.mjs', import.meta.url))
 
 /**
- * A million deliveries that wait are 195 MB with these and 240 without: garbage is cleared sooner.
- * With 2 MB of semi-space it would be 180, and a sixth fewer deliveries a second.
- * Their webhooks are kept as objects, so the heap has room.
+ * A million waiting deliveries are 195 MB with these and 240 without: garbage is collected sooner.
+ * With 2 MB of semi-space it would be 180, and a sixth fewer deliveries per second.
+ * Webhooks are objects, so the heap needs room.
  */
 export const nodeFlags: Readonly<Record<string, readonly string[]>> = {
   notifier: ['--max-semi-space-size=8', '--max-old-space-size=1024'],
@@ -51,16 +51,15 @@ export function processService(options: Options): ProcessService {
   let adminPort = 0
   let lastWords: string | undefined
   const repeats = quietRepeats()
-  const tell = (line: string, entry: Entry | undefined): void => {
-    // what people asked to see (debug), and what counts requests, is never the same line twice
+  const show = (line: string, entry: Entry | undefined): void => {
+    // lines of level info and below may repeat: each is about another request
     const canRepeat = entry === undefined || entry.level === 'warn' || entry.level === 'error'
     const what = entry === undefined ? line : `${entry.level} ${entry.msg}`
     const heldBack = canRepeat ? repeats.show(what, performance.now()) : 0
     if (heldBack === undefined) return
     if (entry) output.write(`${line}\n`)
     else log.info({ from: name }, line)
-    if (heldBack > 0)
-      log.info({ from: name, times: heldBack }, `said more often: ${entry?.msg ?? line}`)
+    if (heldBack > 0) log.info({ from: name, times: heldBack }, `repeated: ${entry?.msg ?? line}`)
   }
   const start = async (): Promise<Child> => {
     // A new one each time: the old one may still be closing.
@@ -72,7 +71,7 @@ export function processService(options: Options): ProcessService {
       hasChannel: true,
       onLine: (line) => {
         const entry = parseEntry(line)
-        if (line.trim() !== '') tell(line, entry)
+        if (line.trim() !== '') show(line, entry)
         if (entry === undefined || entry.level === 'fatal' || entry.level === 'error')
           lastWords = (entry?.msg ?? line).slice(0, 300)
       },

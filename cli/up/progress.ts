@@ -1,12 +1,13 @@
 /**
  * What a person sees while everything starts: on a terminal one line that grows
- * (`NATS ✓ chain ✓ pipeline …`), in a pipe a line for each. Of the log only warnings are shown until it
- * is up; the rest is kept, for the log file of the start or, where the start fails, for the person.
+ * (`NATS ✓ chain ✓ pipeline …`), in a pipe a line for each. Of the log only warnings are shown
+ * until it is up; the rest is held for the log file of the start or, where the start fails, for the
+ * person.
  */
 import { secondMs } from '../../core/time.ts'
 
 export type StartProgress = Disposable & {
-  /** Waited for from now on. `why` tells what for, where it is known. */
+  /** Waited for from now on. `why` returns the reason, where it is known. */
   readonly starts: (name: string, why?: () => string | undefined) => void
   readonly isUp: (name: string) => void
   /** A line of its own. */
@@ -16,7 +17,7 @@ export type StartProgress = Disposable & {
 type Options = {
   readonly isTerminal: boolean
   readonly write: (text: string) => void
-  /** After so long it is said what is waited for, and again when the reason is another one. */
+  /** After this time the reason for waiting is shown, and again when it changes. */
   readonly sayAfterMs?: number
 }
 

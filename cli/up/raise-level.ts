@@ -9,7 +9,7 @@ const againMs = 10 * secondMs
 
 /**
  * `airproof upgrade` for what runs under `up`, whose processes are all of this version. Others may
- * work on the same NATS, so it tries until they know the newest level too.
+ * work on the same NATS, so it retries until they know the newest level too.
  */
 export async function raiseWhenAllKnow(
   nc: NatsConnection,

@@ -1,6 +1,6 @@
 /**
  * Gets our nats-server to store again after a full disk. When a write finds no space the server
- * gives its streams up, and returning space does not bring them back: only a start does.
+ * gives its streams up, and returning space does not bring them back: only a restart does.
  */
 
 import { inWords } from '../../runtime/exit.ts'
@@ -18,7 +18,7 @@ type Seen = {
   readonly restartedMs: number | undefined
 }
 
-/** Space that we cannot see (inodes, a quota) may be what is missing: then no restart helps. */
+/** Where inodes or a quota ran out, which we do not see, no restart helps. */
 const leastBetweenMs = 60_000
 
 export function judgeRoom({ roomBytes, needsBytes, nowMs, restartedMs }: Seen): RoomVerdict {
@@ -28,7 +28,7 @@ export function judgeRoom({ roomBytes, needsBytes, nowMs, restartedMs }: Seen): 
 }
 
 export type RoomWatch = Disposable & {
-  /** The server said that it could not store for want of space. Any number of times. */
+  /** The server reported that it could not store for want of space. May be called repeatedly. */
   readonly noRoom: () => void
 }
 
@@ -41,7 +41,7 @@ type Options = {
   readonly everyMs?: number
 }
 
-/** Says once that there is no room, looks until there is, restarts the server and says so. */
+/** Logs once that there is no room, looks until there is, restarts the server and logs that. */
 export function watchRoom(options: Options): RoomWatch {
   const { folder, log, restart, room = roomBytesOf, everyMs = 3_000 } = options
   const needs = mebibytes(leastRoomBytes)
@@ -55,7 +55,7 @@ export function watchRoom(options: Options): RoomWatch {
     const verdict = judgeRoom({ roomBytes, needsBytes: leastRoomBytes, nowMs, restartedMs })
     if (verdict !== 'room-again') return
     clearInterval(timer)
-    // What the old server still says while it stops is no new failure.
+    // What the old server still logs while it stops is not a new failure.
     state = 'restarting'
     restartedMs = nowMs
     log.warn(
@@ -71,7 +71,7 @@ export function watchRoom(options: Options): RoomWatch {
       if (state !== 'storing') return
       state = 'full'
       log.error(
-        `nats-server found no space and stores nothing any more: ${folder} has ${mebibytes(room(folder))} MiB left and needs ${needs}: make room, and it goes on by itself`,
+        `nats-server found no space and stores nothing any more: ${folder} has ${mebibytes(room(folder))} MiB left and needs ${needs}: make room, and it continues by itself`,
       )
       timer = setInterval(lookSafely, everyMs)
     },

@@ -31,19 +31,19 @@ Starts a NATS server (or uses NATS_URL), a chain to anchor to (anvil, or CHAIN_R
 pipeline, the anchor, the gate (sensors' sign-in, MQTT and HTTP), the API and the dashboard, and
 starts again what dies.
 When everything answers it writes ready.json into the data folder and prints the addresses, an
-API key and lines to try. Ctrl-C stops all of it in order; the next start goes on with the same
+API key and lines to try. Ctrl-C stops all of it in order; the next start continues with the same
 data. Everything listens on this machine alone, unless --listen says otherwise.
 
   --demo N            N simulated sensors of Lagos that publish over NATS like any sensor
   --data DIR          where the data live (default .airproof)
   --api-port N        default 8080; 0: any free port
-  --nats-port N       of the NATS server it starts; default the one of the last start on this
+  --nats-port N       of the NATS server it starts; default that of the last start on this
                       data folder, a free one at the first; 0: any free port
   --dashboard-port N  default 8081; 0: any free port
   --mqtt-port N       where MQTT devices sign in; default 1883, or any free port where that is
                       taken; 0: any free port; kept for the next start, as the next one
   --push-port N       where firmware posts to over HTTP; default 8082, in the same way
-  --listen ADDRESS    listen there, 0.0.0.0 for every address, instead of on this machine alone
+  --listen ADDRESS    listen there, 0.0.0.0 for every address, instead of only on this machine
   --tls-cert-file F, --tls-key-file F
                       NATS, MQTT and the HTTP push speak TLS; read again when they change
   --store-changed     readings may go into another store than at the last start: their history
@@ -113,7 +113,11 @@ async function run(context: CommandContext): Promise<number> {
       stop,
     })
     output.isUp(dataFolder)
-    printWelcome(city.instance, { dataFolder, listen: settings.listen, env }, print)
+    printWelcome(
+      city.instance,
+      { dataFolder, listen: settings.listen, isOwnChain: settings.rpcUrl === undefined, env },
+      print,
+    )
     if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
     void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()
@@ -121,7 +125,7 @@ async function run(context: CommandContext): Promise<number> {
     output.isStopping()
   } catch (error) {
     output.hasFailed()
-    // Stopped before it was up: what was waiting has ended by that.
+    // Stopped before it was up, which ended the waiting.
     if (!stop.aborted) throw error
   }
   const next = env['npm_lifecycle_event'] === 'start' ? '`npm start`' : '`airproof up`'

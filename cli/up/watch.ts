@@ -6,7 +6,7 @@ import type { Logger } from '../../runtime/log.ts'
 import type { Supervised } from '../../runtime/machine/keep-alive.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Folders of which no process of ours is made. */
+/** Folders that none of our processes imports. */
 const notOurs = new Set(['node_modules', 'test', 'bench', 'docs', 'examples', 'bin'])
 const folders = (): string[] =>
   readdirSync(root, { withFileTypes: true })
@@ -15,7 +15,7 @@ const folders = (): string[] =>
     .filter((name) => !notOurs.has(name))
 
 const pages = 'dashboard/web/'
-/** What the pages are built to, aside and in place, is written by the build itself. */
+/** The build itself writes the built pages, aside and in place. */
 const built = /^dashboard\/web\/dist/
 /** An editor writes a file in several steps, and several files at once. */
 const quietMs = 200
@@ -29,7 +29,7 @@ type Options = {
 
 /**
  * For development: when a source file changes, the pages are built again if they are older than it,
- * and every process of ours starts again; for a file of the pages alone, the dashboard does.
+ * and every process of ours starts again; for a file of the pages, only the dashboard does.
  */
 export function restartOnChange(
   kept: readonly Supervised[],
@@ -43,7 +43,7 @@ export function restartOnChange(
     const files = [...changed]
     changed.clear()
     if (files.length === 0) return
-    log.info({ files: files.slice(0, 5) }, 'source changed: starting again what is made of it')
+    log.info({ files: files.slice(0, 5) }, 'source changed: restarting what depends on it')
     await buildPages().catch((error: unknown) => log.error({ err: error }, inWords(error)))
     const isPagesOnly = files.every((file) => file.startsWith(pages))
     for (const one of ours) if (!isPagesOnly || one.name === 'dashboard') void one.restart()

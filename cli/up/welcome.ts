@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { join, relative } from 'node:path'
+import { chainInWords, demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import type { RunningInstance } from '../../runtime/machine/running-instance.ts'
 import type { Environment } from '../../runtime/settings.ts'
 
@@ -12,13 +13,15 @@ export function near(dataFolder: string): string {
 type Seen = {
   readonly dataFolder: string
   readonly listen: string | undefined
+  /** The chain is the one that `up` runs. */
+  readonly isOwnChain: boolean
   readonly env: Environment
 }
 
-/** What a person sees when everything answers: where it is, and lines that work as printed. */
+/** What a person sees when everything answers: the addresses, and lines that work as printed. */
 export function printWelcome(
   { api, dashboard, nats, mqtt, push, rpc, contract, key, account }: RunningInstance,
-  { dataFolder, listen, env }: Seen,
+  { dataFolder, listen, isOwnChain, env }: Seen,
   print: (line: string) => void,
 ): void {
   const folder = near(dataFolder)
@@ -34,7 +37,11 @@ export function printWelcome(
     `  NATS     ${nats}`,
     ...(mqtt === undefined ? [] : [`  MQTT     ${mqtt}`]),
     ...(push === undefined ? [] : [`  push     ${push}/push/…`]),
-    ...(rpc === undefined ? [] : [`  chain    ${rpc} (contract ${contract})`]),
+    ...(rpc === undefined
+      ? []
+      : [
+          `  chain    ${rpc} (${isOwnChain ? `${chainInWords(demonstrationChainId)}; ` : ''}contract ${contract})`,
+        ]),
     `  key      ${key}`,
     `  account  ${account.email} (its password is in ${join(folder, 'demo.json')})`,
     ...(hasMailFiles
@@ -43,7 +50,7 @@ export function printWelcome(
     `  data     ${folder}`,
     '',
     ...(listen === undefined
-      ? ['All of it listens on this machine alone; --listen ADDRESS lets sensors in from outside.']
+      ? ['All of it listens only on this machine; --listen ADDRESS lets sensors in from outside.']
       : listenLines(listen, env)),
     '',
     'Try:',
@@ -51,13 +58,13 @@ export function printWelcome(
     curl('/v1/readings?limit=5'),
     curl('/v1/areas'),
     '',
-    'Ctrl-C stops all of it; the next start goes on with the same data.',
+    'Ctrl-C stops all of it; the next start continues with the same data.',
     '',
   ]
   for (const line of lines) print(line)
 }
 
-/** Which addresses people and sensors outside are told. */
+/** The addresses for people and sensors outside. */
 function listenLines(listen: string, env: Environment): readonly string[] {
   const isEvery = ['0.0.0.0', '::'].includes(listen)
   const outside = Object.values(networkInterfaces())

@@ -9,7 +9,8 @@ const longestArea = 256
  * or '=', and the name of the whole network.
  */
 export function areaFault(area: string): string | undefined {
-  if (area === wholeNetwork) return `area ${wholeNetwork} is the name of the whole network`
+  if (area === wholeNetwork)
+    return `area ${wholeNetwork} is not for readings: it is the whole network`
   // spelt out for names that are pure ASCII letters, which is nearly all of them
   if (area.length <= longestArea && /^[A-Za-z0-9 _-]+$/.test(area)) return undefined
   if (area === '' || area.length > longestArea) return `area is not 1 to ${longestArea} long`

@@ -4,7 +4,7 @@
  * are stored and served but never hashed.
  */
 import { type QuantityName, quantities, type UsualName } from './quantities.ts'
-import { trimmed, type Values, valueOf } from './values.ts'
+import { pm10Of, pm25Of, trimmed, type Values } from './values.ts'
 
 export type Flag = `dropped_${QuantityName}` | `${UsualName}_unusual` | keyof typeof otherFlags
 
@@ -108,8 +108,8 @@ const without = (raw: Values, dropped: number): Values =>
   trimmed(raw.map((value, id) => (dropped & droppedMasks[id]! ? null : value)))
 
 function particleBits(values: Values): number {
-  const pm25 = valueOf(values, 'pm25')
-  const pm10 = valueOf(values, 'pm10')
+  const pm25 = pm25Of(values)
+  const pm10 = pm10Of(values)
   let bits = 0
   if ((pm25 !== null && pm25 > highPm) || (pm10 !== null && pm10 > highPm)) bits |= bit.pmHigh
   if (pm25 === saturatedPm || pm10 === saturatedPm) bits |= bit.pmSaturated

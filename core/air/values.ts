@@ -25,6 +25,12 @@ export type NamedValues = { readonly [Name in QuantityName]?: number | null }
 export const valueOf = (values: Values, name: QuantityName): number | null =>
   values[quantityIds[name]] ?? null
 
+const { pm25, pm10, humidity } = quantityIds
+/** Those that every reading is asked for: at a fixed place, which costs a fifth of `valueOf`. */
+export const pm25Of = (values: Values): number | null => values[pm25] ?? null
+export const pm10Of = (values: Values): number | null => values[pm10] ?? null
+export const humidityOf = (values: Values): number | null => values[humidity] ?? null
+
 /** Removes nulls from the end, in place. @param values of at least the basic five */
 export function trimmed(values: (number | null)[]): Values {
   let length = values.length

@@ -7,6 +7,9 @@ type Named = Pick<Reading, 'sensor' | 'timeMs'>
 export const proofPath = ({ sensor, timeMs }: Named): string =>
   `/proof/${encodeURIComponent(sensor)}/${encodeURIComponent(formatIsoMs(timeMs))}`
 
-/** The same as a whole address, to hand on. @param publicUrl the API's own address */
-export const proofUrl = (publicUrl: string, reading: Named): string =>
-  `${publicUrl.replace(/\/+$/, '')}${proofPath(reading)}`
+/**
+ * The one link to hand on: a whole address, which pins what the reading is.
+ * @param publicUrl the API's own address
+ */
+export const proofUrl = (publicUrl: string, reading: Named, hash: string): string =>
+  `${publicUrl.replace(/\/+$/, '')}${proofPath(reading)}?hash=${hash}`

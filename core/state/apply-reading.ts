@@ -3,7 +3,7 @@
  * (`applyNewer`), by the late lane otherwise (`applyLate`).
  */
 
-import { mostValues, valueOf } from '../air/values.ts'
+import { humidityOf, mostValues } from '../air/values.ts'
 import { armedFrom } from './crossing.ts'
 import { addToHour } from './hour-sums.ts'
 import type { ArrivedReading } from './log-message.ts'
@@ -89,7 +89,7 @@ function keepNewest(
   const { numbers } = state
   const row = numbersOf(slot)
   const { values } = reading
-  const humidity = valueOf(values, 'humidity')
+  const humidity = humidityOf(values)
   if (humidity !== null) {
     numbers[row + numberAt.humidityRun] = humidityRun(state, slot, humidity)
     numbers[row + numberAt.humidity] = humidity

@@ -6,7 +6,7 @@
 import type { Pollutant } from '../air/index/air-index.ts'
 import { neededHourCoverage } from '../air/nowcast.ts'
 import type { Reading } from '../air/reading.ts'
-import { valueOf } from '../air/values.ts'
+import { pm10Of, pm25Of } from '../air/values.ts'
 import { hourMs } from '../time.ts'
 import type { PartitionState } from './partition-state.ts'
 import { hourRing, newestMsOf } from './state-columns.ts'
@@ -40,8 +40,8 @@ export function addToHour(
     hourSums[at] = hourSums[at + 1] = hourCounts[at] = hourCounts[at + 1] = 0
   }
   const at = placeOf(slot, hour)
-  add(state, at, valueOf(reading.values, 'pm25'))
-  add(state, at + 1, valueOf(reading.values, 'pm10'))
+  add(state, at, pm25Of(reading.values))
+  add(state, at + 1, pm10Of(reading.values))
 }
 
 function add({ hourSums, hourCounts }: PartitionState, at: number, value: number | null): void {

@@ -28,7 +28,7 @@ export function composeMail(letter: Letter, { id, from, to, dashboard }: Address
   return {
     messageId: `<${name}@${new URL(dashboard).hostname}>`,
     from,
-    // as an object: what is in an address is never read as a list of addresses
+    // as an object: an address is never parsed as a list of addresses
     to: { name: '', address: to },
     subject,
     text: [
@@ -41,9 +41,9 @@ export function composeMail(letter: Letter, { id, from, to, dashboard }: Address
       .concat('\n'),
     html: html`<!doctype html>
 <html lang="en"><body style="font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:0 auto;padding:1em">
-${paragraphs.map((one) => html`<p>${one}</p>\n`)}
+${paragraphs.map((text) => html`<p>${text}</p>\n`)}
 ${action && html`<p><a href="${action.link}" style="display:inline-block;padding:.6em 1em;border-radius:.5em;background:#0b5cc2;color:#fff;text-decoration:none">${action.label}</a></p>\n<p style="font-size:.85em">${action.link}</p>`}
-${after.map((one) => html`<p>${one}</p>\n`)}
+${after.map((text) => html`<p>${text}</p>\n`)}
 <p style="color:#51606e;font-size:.85em">airproof, ${dashboard}</p>
 </body></html>
 `.text,

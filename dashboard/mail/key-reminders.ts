@@ -1,7 +1,7 @@
 /**
- * Mails 14 and 3 days before a key expires, or as soon after as a process runs. Every process looks;
- * the mail's id says which key and mark it is, so the stream keeps one of however many are queued,
- * and the key's record says for longer than the stream what was queued.
+ * Mails 14 and 3 days before a key expires, or later as soon as a process runs. Every process
+ * looks; the mail's id names the key and the mark, so the stream stores only one of those queued,
+ * and the key's record holds what was queued for longer than the stream.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { dayMs, minuteMs } from '../../core/time.ts'
@@ -17,7 +17,7 @@ type Reminder = { readonly id: string; readonly mail: Mail; readonly mark: numbe
 /** Days before the end, the last one first. */
 const marks = [3, 14] as const
 
-/** @returns undefined if none is due */
+/** @returns undefined if no mail is due */
 export function reminderFor(key: KeyRecord, nowMs: number): Reminder | undefined {
   if (key.revoked_at !== undefined || key.internal === true) return undefined
   const leftMs = Date.parse(key.expires_at) - nowMs
@@ -50,9 +50,9 @@ export async function openKeyReminders(options: Options): Promise<AsyncDisposabl
     for (const hash of [...keys.entries()].map(([key]) => key)) await remind(hash)
   }
   /**
-   * Queued first, then written down: killed in between, the next look queues the same mail, which
-   * the stream takes once. Changed meanwhile (the key was revoked, another process was first), or
-   * dropped because too many wait: the next look judges again.
+   * Queued first, then recorded: killed in between, the next look queues the same mail, which the
+   * stream takes once. If the record changed meanwhile (the key was revoked, another process was
+   * first), or the mail was dropped because too many wait, the next look decides again.
    */
   const remind = async (hash: string): Promise<void> => {
     const seen = keys.get(hash)

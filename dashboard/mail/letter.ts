@@ -1,4 +1,4 @@
-/** What each kind of mail says. Whatever comes with it is text: names and addresses of strangers. */
+/** The text of each kind of mail. Its data are only text: names and addresses of strangers. */
 import { onOneLine } from '../../core/one-line.ts'
 import type { Mail, MailKind } from '../../schemas/people/mail.ts'
 
@@ -8,7 +8,7 @@ export type Letter = {
   /** The one thing to do. */
   readonly action?: { readonly label: string; readonly link: string }
   readonly after?: readonly string[]
-  /** A link in it is good for a day: later it is not worth sending. */
+  /** A link in it is valid for a day: later it is not worth sending. */
   readonly isForADay?: boolean
 }
 
@@ -16,7 +16,7 @@ type Facts = {
   /** On one line; empty where the mail does not have it. */
   readonly text: (name: string) => string
   readonly dashboard: string
-  /** Who to turn to. */
+  /** How to reach the operator. */
   readonly operator: string
 }
 
@@ -26,7 +26,7 @@ const wasItYou = 'If this was not you, reset your password now. That signs out a
 const letters: Readonly<Record<MailKind, (facts: Facts) => Letter>> = {
   confirm: ({ text }) => ({
     subject: 'Confirm your account',
-    // nothing that a stranger typed: any address can be given at sign-up
+    // without any text of a stranger: every address can be given at sign-up
     paragraphs: [
       'Hello,',
       'Open this link to confirm your account. It works once, within 24 hours.',

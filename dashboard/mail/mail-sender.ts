@@ -1,7 +1,8 @@
 /**
  * Takes mails from stream MAIL and posts them. Several processes share one durable consumer for
- * each lane. A mail is acknowledged when the server has it: killed in between, it is sent again, under the same
- * Message-ID. While the server is away mails wait in the stream, each for its own time.
+ * each lane. A mail is acknowledged when the mail server has it: killed in between, it is sent
+ * again, under the same Message-ID. While the server is away mails wait in the stream, each for its
+ * own time.
  */
 
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
@@ -41,14 +42,14 @@ type Options = {
   readonly pauseMs?: number
 }
 
-/** `mailer` is older than lanes are. */
+/** `mailer` is older than lanes. */
 const consumerOf = (lane: MailLane): string => (lane === 'out' ? 'mailer' : `mailer-${lane}`)
 /** Longer than a server may take over all steps of one mail. */
 const ackWaitMs = 3 * minuteMs
 /** Of each lane: one slow address must not hold up the others. */
 const atOnce = 4
 
-/** Works until disposed; what is being posted then is posted. */
+/** Works until disposed; a mail that is being sent then is still sent. */
 export async function openMailSender(options: Options): Promise<AsyncDisposable> {
   const { nc, log } = options
   const manager = await jetstreamManager(nc)
@@ -91,7 +92,7 @@ async function consume(options: Options, lane: MailLane, stop: AbortSignal): Pro
   try {
     if (stop.aborted) end()
     for await (const message of messages) {
-      // what was pulled and not begun comes to the next process at once
+      // what was pulled and not begun goes to the next process at once
       if (stop.aborted) {
         message.nak()
         continue
@@ -99,7 +100,7 @@ async function consume(options: Options, lane: MailLane, stop: AbortSignal): Pro
       const work = handle(message, options).finally(() => running.delete(work))
       running.add(work)
       if (running.size >= atOnce) await Promise.race(running)
-      // foreign: what was pulled with it comes again
+      // foreign: what was pulled with it is delivered again
       if (endsPull(message)) break
     }
   } finally {
@@ -114,35 +115,35 @@ async function handle(message: JsMsg, options: Options): Promise<void> {
   try {
     const mail = openMail(message, options.box)
     kind = mail?.kind ?? kind
-    const told = await deliver(message, mail, options)
-    count(kind, told.outcome)
-    switch (told.outcome) {
+    const result = await deliver(message, mail, options)
+    count(kind, result.outcome)
+    switch (result.outcome) {
       case 'sent':
-        log.info({ kind, where: told.why }, 'mail sent')
+        log.info({ kind, where: result.why }, 'mail sent')
         break
       case 'nobody':
         break
       case 'refused':
       case 'stale':
       case 'unreadable':
-        log.warn({ kind, why: told.why }, `mail given up: ${told.outcome}`)
+        log.warn({ kind, why: result.why }, `mail given up: ${result.outcome}`)
         break
       case 'later':
-        log.warn({ kind, why: told.why }, 'mail not sent yet: trying again')
+        log.warn({ kind, why: result.why }, 'mail not sent yet: trying again')
         message.nak(pauseMs * Math.min(100, 2 ** (message.info.deliveryCount - 1)))
         return
     }
     await message.ackAck()
   } catch (error) {
-    // NATS or the disk is away: it comes again
+    // NATS or the disk is away: it is delivered again
     log.warn({ err: error, kind }, 'mail not sent yet: trying again')
     message.nak(pauseMs)
   }
 }
 
-type Told = { readonly outcome: MailOutcome; readonly why: string }
+type Result = { readonly outcome: MailOutcome; readonly why: string }
 
-async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Told> {
+async function deliver(message: JsMsg, mail: Mail | undefined, options: Options): Promise<Result> {
   const { post, from, dashboard, contact, nowMs } = options
   if (mail === undefined)
     return {
@@ -164,8 +165,8 @@ async function deliver(message: JsMsg, mail: Mail | undefined, options: Options)
 }
 
 /**
- * Other processes may write alerts, and hold the key that seals: none of them may have a link sent
- * to somebody. In 0.1 all mails came on the subject of the first lane, which is the dashboard's own.
+ * Other processes may write alerts, and hold the encryption key: none of them may have a link sent
+ * to a person. In 0.1 all mails arrived on the subject of the first lane, the dashboard's own.
  */
 const isOfLane = ({ kind }: Mail, subject: string): boolean =>
   subject === laneSubject('out') || subject === laneSubject(laneOf[kind])
@@ -181,7 +182,7 @@ function openMail(message: JsMsg, box: SecretBox): Mail | undefined {
   }
 }
 
-/** @returns undefined where the account is no more */
+/** @returns undefined where the account no longer exists */
 async function addressOf({ to }: Mail, accounts: KV): Promise<string | undefined> {
   if (to.email !== undefined) return to.email
   if (to.account === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Where composed mails go: to a mail server, or, where there is none, into files. */
+/** Sends composed mails: to a mail server, or, where there is none, into files. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransport } from 'nodemailer'
@@ -10,9 +10,9 @@ import type { ComposedMail } from './compose.ts'
 
 export type Posted =
   | { readonly outcome: 'sent'; readonly where: string }
-  /** For good: the server does not want this mail for this address. */
+  /** Permanently: the server does not accept this mail for this address. */
   | { readonly outcome: 'refused'; readonly why: string }
-  /** The server is away, slow, or does not like us: later perhaps. */
+  /** The server is away, slow, or does not accept us now: tried again. */
   | { readonly outcome: 'later'; readonly why: string }
 
 export type Post = Disposable & { readonly send: (mail: ComposedMail) => Promise<Posted> }
@@ -27,21 +27,21 @@ type SmtpOptions = SmtpPatience & {
   readonly allowPlain: boolean
 }
 
-/** On this machine there is no way to be read on. */
+/** On this machine there is no network on which it could be read. */
 function isHere({ hostname }: URL): boolean {
   const name = hostname.replace(/^\[|\]$/g, '')
   return name === 'localhost' || judgeAddress(name) === 'loopback'
 }
 
 /**
- * To another machine over TLS only: whoever sits between could else strip STARTTLS, and read each
+ * To another machine over TLS only: an attacker in between could else strip STARTTLS, and read each
  * link and the server's password.
  * @param url with user and password, which are never logged
  */
 export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post {
   const { connectMs, silentMs, allowPlain = false } = { ...usualPatience, ...options }
   const server = new URL(url)
-  // within the address: what stands there counts for more than options
+  // within the address: its parameters override options
   if (!allowPlain && !isHere(server)) server.searchParams.set('requireTLS', 'true')
   const transport = createTransport({
     url: server.href,
@@ -66,9 +66,9 @@ export function smtpPost(url: string, options: Partial<SmtpOptions> = {}): Post 
 }
 
 const noTls = ({ hostname }: URL, error: unknown): string =>
-  `${hostname} gave no TLS (${inWords(error)}), so nothing was sent to it: use a server with STARTTLS or smtps://, or set AIRPROOF_ALLOW_PLAIN_SMTP=1 where nobody can read on the way`
+  `${hostname} offers no TLS (${inWords(error)}), so nothing was sent to it: use a server with STARTTLS or smtps://, or set AIRPROOF_ALLOW_PLAIN_SMTP=1 where the network in between is your own`
 
-/** A 5xx to the recipient or to the mail itself. To our sign-in or sender it is for us to mend. */
+/** A 5xx to the recipient or to the mail itself. One to our sign-in or sender is ours to fix. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { responseCode, command } = Object.assign({ responseCode: 0, command: '' }, error)
@@ -81,8 +81,8 @@ function isRefusal(error: unknown): boolean {
 const mostFiles = 200
 
 /**
- * Files `<time>-<number>.eml` that any mail program opens and `cat` shows as they are: text alone, in
- * no transfer encoding. The oldest go if there are many.
+ * Files `<time>-<number>.eml` that any mail program opens and `cat` shows as they are: only text,
+ * without a transfer encoding. The oldest are deleted if there are many.
  */
 export function filePost(folder: string, nowMs: () => number): Post {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -1,6 +1,6 @@
 /**
- * The way of a request: well-formed → a file, or a route and method → who asks → were they asked
- * by one of our own pages → the answer. Everything that goes wrong on it ends in one sentence.
+ * The steps of a request: well-formed → a file, or a route and method → the session → was it sent
+ * by one of our own pages → the answer. Everything that goes wrong ends in one sentence.
  */
 import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
@@ -20,7 +20,7 @@ import { readSentBody } from './sent-body.ts'
 import type { Sessions } from './sessions.ts'
 import type { WebFiles } from './web-files.ts'
 
-/** Told of every request when its answer is on the way. */
+/** Called for every request when its answer is on the way. */
 export type Observe = (seen: { readonly route: string; readonly status: number }) => void
 
 type Options = {
@@ -39,7 +39,7 @@ export function createApp(options: Options): Koa {
   const app = new Koa()
   const router = new Router({ strict: true })
   const headers = securityHeaders(publicUrl)
-  const tellFailed = failureLog(log)
+  const logFailed = failureLog(log)
 
   const serve = async (ctx: Context, methods: readonly DashboardRoute[]): Promise<void> => {
     const route = routeFor(methods, ctx.method)
@@ -51,7 +51,7 @@ export function createApp(options: Options): Koa {
       checkCsrf(ctx, session)
     }
     ctx.set('cache-control', 'no-store')
-    const answer = await (route.needs === 'nobody'
+    const answer = await (route.needs === 'none'
       ? route.handle(ctx, session)
       : route.handle(ctx, needSession(ctx, session, route.needs)))
     if (answer !== undefined && ctx.body === undefined) ctx.body = answer
@@ -87,15 +87,15 @@ export function createApp(options: Options): Koa {
     } catch (thrown) {
       const refusal = toRefusal(thrown)
       const { status } = refusal
-      // a client that went is nobody's failure
+      // a client that disconnected is not a failure
       if (status >= 500 && !ctx.res.closed)
-        tellFailed({ requestId, route: routeOf(ctx), err: thrown })
+        logFailed({ requestId, route: routeOf(ctx), err: thrown })
       if (!ctx.headerSent && ctx.respond !== false) writeRefusal(ctx, refusal, requestId)
     }
     observe({ route: routeOf(ctx), status: ctx.status })
   })
   app.use(router.routes())
-  // failures of ours are told above; what is left are sockets that clients gave up
+  // our own failures are logged above; the rest are sockets that clients gave up
   app.on('error', () => undefined)
   return app
 }
@@ -126,7 +126,7 @@ function checkUrl(url: string): void {
     case 'too_long':
       throw new Refusal(414, 'url_too_long', `an address has at most ${longestTarget} characters`)
     case 'bad_characters':
-      throw new Refusal(400, 'bad_encoding', 'the address is not well encoded')
+      throw new Refusal(400, 'bad_encoding', 'the address is not percent-encoded UTF-8')
     case undefined:
   }
 }
@@ -134,12 +134,12 @@ function checkUrl(url: string): void {
 const noPage = (): Refusal => new Refusal(404, 'not_found', 'there is nothing at this address')
 
 /** @throws Refusal 405 */
-function routeFor(methods: readonly DashboardRoute[], asked: string): DashboardRoute {
-  const wanted = asked === 'HEAD' ? 'GET' : asked
-  const found = methods.find(({ method }) => method === wanted)
-  if (found !== undefined) return found
-  const allowed = methods.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  throw new Refusal(405, 'method_not_allowed', `${asked} is not possible here`, {
+function routeFor(routes: readonly DashboardRoute[], requested: string): DashboardRoute {
+  const wanted = requested === 'HEAD' ? 'GET' : requested
+  const route = routes.find(({ method }) => method === wanted)
+  if (route !== undefined) return route
+  const allowed = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  throw new Refusal(405, 'method_not_allowed', `${requested} is not possible here`, {
     headers: { allow: allowed.join(', ') },
   })
 }
@@ -153,6 +153,6 @@ function needSession(
   if (session === undefined)
     throw new Refusal(401, 'not_signed_in', 'sign in first', { details: { next: ctx.path } })
   if (needs === 'operator' && session.account.role !== 'operator')
-    throw new Refusal(403, 'not_operator', 'this is for operators alone')
+    throw new Refusal(403, 'not_operator', 'this is only for operators')
   return session
 }

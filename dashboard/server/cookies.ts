@@ -1,7 +1,7 @@
 /**
- * Three cookies, all `__Host-`: only this very origin sets them, and no script reads them. `session`
- * is who is signed in; `visit` ties the forms of a visitor who is not to their browser; `known`
- * says who has signed in from this browser before (`people/known-browser.ts`).
+ * Three cookies, all `__Host-`: only this very origin sets them, and no script reads them.
+ * `session` names the signed-in account; `visit` ties a visitor's forms to their browser; `known`
+ * holds which accounts have signed in from this browser before (`people/known-browser.ts`).
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -11,13 +11,13 @@ export type CookieName = 'session' | 'visit' | 'known'
 
 const tokenPattern = /^[\w-]{43}$/
 
-/** Whether a text may be such a token at all. */
+/** Whether a text has the form of such a token. */
 export const isToken = (text: string): boolean => tokenPattern.test(text)
 
 /** 256 random bits, as cookies and links carry them. */
 export const newToken = (): string => randomBytes(32).toString('base64url')
 
-/** What is kept of a token: whoever reads our data cannot sign in with it. */
+/** What is stored of a token: a reader of our data cannot sign in with it. */
 export const hashOfToken = (token: string): string => hash('sha256', token)
 
 export function readCookie(
@@ -40,7 +40,7 @@ export function cookieText(request: IncomingMessage, name: CookieName): string |
 
 export const cookieLifeMs = { session: 30 * dayMs, visit: dayMs, known: 180 * dayMs } as const
 
-/** The line of `Set-Cookie`. @param token undefined: the cookie goes */
+/** The line of `Set-Cookie`. @param token undefined: the cookie is deleted */
 export const cookieLine = (name: CookieName, token: string | undefined): string =>
   `__Host-${name}=${token ?? ''}; Path=/; Secure; HttpOnly; SameSite=Lax; ` +
   `Max-Age=${token === undefined ? 0 : cookieLifeMs[name] / secondMs}`

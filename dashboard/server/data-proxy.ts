@@ -1,8 +1,8 @@
 /**
  * `/data/v1/…` is the API for our own pages. What the map shows is open to anyone, within a limit
- * for each network; usage and webhooks are answered for the account that is signed in. Nothing of
- * what the client says about itself goes on: the API hears our key, and whom we ask for: an account,
- * or the network of a visitor, so that its turns are fair.
+ * for each network; usage and webhooks are answered for the account that is signed in. Nothing that
+ * the client claims about itself is forwarded: the API receives our key, and an account or the
+ * network of a visitor, so that turns are fair.
  */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
@@ -15,12 +15,12 @@ import type { DashboardRoute, Session } from './route.ts'
 type Options = {
   readonly apiUrl: string
   readonly key: () => string
-  /** Proxies of ours before us. */
+  /** Our own proxies in front of us. */
   readonly proxies: number
   readonly clockMs: () => number
   /** Of one network without a session. */
   readonly openPerMinute?: number
-  /** Of one account, from wherever: pages need less, and programs have `/v1` and its quota. */
+  /** Of one account, from any network: pages need less, and programs have `/v1` and its quota. */
   readonly accountPerMinute?: number
   /** Streams at once, of one network without a session, or of one account. */
   readonly mostStreams?: number
@@ -66,12 +66,13 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
   const stream: DashboardRoute = {
     method: 'GET',
     path: '/data/v1/stream',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx, session) => {
-      // signed in, neighbours on the same network take no place of theirs
+      // a signed-in account has places of its own, whatever its network uses
       const who = session?.account.id ?? clientNetwork(ctx.req, proxies)
       take(ctx, session)
-      // gone while the session was looked up: its `close`, which gives the place back, is over
+      // disconnected while the session was looked up: its `close` event, which frees the place, is
+      // past
       if (ctx.res.closed) return
       const running = streams.get(who) ?? 0
       if (running >= mostStreams)
@@ -85,7 +86,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
         if (left > 0) streams.set(who, left)
         else streams.delete(who)
       })
-      // the API's signs of life are rarer than what an ordinary answer is given
+      // the stream's keep-alives are rarer than the timeout of an ordinary answer
       ctx.req.socket.setTimeout(5 * minuteMs)
       await forward(ctx, options, { session, signal: AbortSignal.any([gone, stop]) })
     },
@@ -96,7 +97,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
       (path): DashboardRoute => ({
         method: 'GET',
         path: `/data${path}`,
-        needs: 'nobody',
+        needs: 'none',
         handle: ask,
       }),
     ),
@@ -113,7 +114,7 @@ export function dataProxy(options: Options): readonly DashboardRoute[] {
   ]
 }
 
-/** Aborted when the client has gone: the API then leaves what it was asked. */
+/** Aborted when the client has disconnected: the API then stops its work on the request. */
 function goneSignal({ res }: Context): AbortSignal {
   const gone = new AbortController()
   if (res.closed) gone.abort()
@@ -123,8 +124,8 @@ function goneSignal({ res }: Context): AbortSignal {
 
 type Sending = { readonly session: Session | undefined; readonly signal: AbortSignal }
 
-/** Of the answer; all else is between the API and us. */
-const kept = [
+/** Of the answer; all others are between the API and us. */
+const answerHeaders = [
   'content-type',
   'content-disposition',
   'cache-control',
@@ -136,8 +137,8 @@ const kept = [
   'ratelimit-policy',
   'x-request-id',
 ]
-/** Of the request. */
-const told = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
+/** Of the request; no others are forwarded. */
+const requestHeaders = ['accept', 'if-none-match', 'last-event-id', 'idempotency-key']
 
 async function forward(
   ctx: Context,
@@ -145,13 +146,13 @@ async function forward(
   { session, signal }: Sending,
 ): Promise<void> {
   const headers = new Headers({ authorization: `Bearer ${key()}`, 'accept-encoding': 'identity' })
-  for (const name of told) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
+  for (const name of requestHeaders) if (ctx.get(name) !== '') headers.set(name, ctx.get(name))
   if (session === undefined) headers.set('airproof-network', clientNetwork(ctx.req, proxies))
   else headers.set('airproof-account', session.account.id)
   const sent: unknown = ctx.request.body
   const isSending = ctx.method !== 'GET' && ctx.method !== 'HEAD' && sent !== undefined
   if (isSending) headers.set('content-type', 'application/json')
-  // the target as it was written, which no parser reads otherwise: see core/access/request-target.ts
+  // the target byte for byte, so that both parse the same: see core/access/request-target.ts
   const url = `${apiUrl}${(ctx.req.url ?? '').slice('/data'.length)}`
   const answer = await askApi(url, {
     method: ctx.method,
@@ -160,13 +161,13 @@ async function forward(
     redirect: 'manual',
     ...(isSending ? { body: JSON.stringify(sent) } : {}),
   })
-  // our key has not reached the API yet, or it lost touch with NATS
+  // our key has not reached the API yet, or the API has lost its connection to NATS
   if (answer.status === 401) {
     await answer.body?.cancel()
     throw away('api_away', 'the API does not know us yet')
   }
   ctx.status = answer.status
-  for (const name of kept) {
+  for (const name of answerHeaders) {
     const value = answer.headers.get(name)
     if (value !== null) ctx.set(name, value)
   }
@@ -177,7 +178,7 @@ async function forward(
     return
   }
   const body = Readable.fromWeb(answer.body)
-  // the client went, the API broke off, or we stop: the answer ends where it is
+  // the client disconnected, the API broke off, or we stop: the answer ends where it is
   body.on('error', () => ctx.res.destroy())
   // not as Koa's body: its listeners and ours together are more than Node takes without a warning
   ctx.respond = false

@@ -3,7 +3,7 @@ import { html } from './html.ts'
 import { sendPage } from './page.ts'
 import type { Refusal } from './refusal.ts'
 
-/** A page for people; for programs the envelope that the API has too. */
+/** A page for people; for programs the same envelope as the API's. */
 export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string): void {
   const { status, code, message, details, headers } = refusal
   ctx.set(headers)
@@ -19,7 +19,7 @@ export function writeRefusal(ctx: Context, refusal: Refusal, requestId: string):
     return
   }
   if (code === 'not_signed_in') {
-    // only a page that was asked for is worth coming back to
+    // only a page is worth returning to after sign-in
     const next = ctx.method === 'GET' ? `?next=${encodeURIComponent(ctx.url)}` : ''
     ctx.status = 303
     ctx.set('location', `/login${next}`)

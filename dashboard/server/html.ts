@@ -1,4 +1,4 @@
-/** HTML that is escaped by the way it is written: whatever stands in `${}` is text unless made here. */
+/** HTML with automatic escaping: what is in `${}` is text unless it was made here. */
 
 export class Html {
   readonly text: string
@@ -32,4 +32,4 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 const escape = (text: string): string =>
-  text.replaceAll(/[&<>"'`]/g, (found) => entities[found] ?? found)
+  text.replaceAll(/[&<>"'`]/g, (letter) => entities[letter] ?? letter)

@@ -1,6 +1,6 @@
 /**
- * The key this process asks the API with, on behalf of whoever is signed in. It is made at the
- * start, lives a day, is replaced in time, is kept in memory only and goes when the process stops.
+ * The key with which this process calls the API for signed-in accounts. It is made at the start,
+ * lives a day, is replaced in time, is only in memory and is deleted when the process stops.
  */
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@nats-io/kv'
@@ -25,7 +25,7 @@ type Options = {
 
 const lifeMs = 24 * hourMs
 const replaceMs = 12 * hourMs
-/** Requests under way may still bring the former one. */
+/** Requests under way may still use the former key. */
 const overlapMs = minuteMs
 const lookMs = minuteMs
 
@@ -73,10 +73,10 @@ export async function openInternalKey(options: Options): Promise<InternalKey> {
 
 type Made = { readonly key: string; readonly madeMs: number }
 
-/** Those of processes that were killed. */
+/** Deletes the keys of processes that were killed. */
 async function forgetExpired({ nc, keys, nowMs }: Options): Promise<void> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by our own processes
-  await using found = await watchChecked<KeyRecord>(nc, buckets.keys)
-  for (const [hash, { internal, expires_at }] of found.entries())
+  await using known = await watchChecked<KeyRecord>(nc, buckets.keys)
+  for (const [hash, { internal, expires_at }] of known.entries())
     if (internal === true && Date.parse(expires_at) <= nowMs()) await keys.delete(hash)
 }

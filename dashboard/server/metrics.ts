@@ -11,11 +11,11 @@ export function countRequests(registry: Registry): Observe {
   return ({ route, status }) => requests.inc({ route, status })
 }
 
-/** @returns to be told of each mail what became of it */
+/** @returns the counter, to be called with each mail's outcome */
 export function countMails(registry: Registry): (kind: string, outcome: string) => void {
   const mails = new Counter({
     name: 'airproof_dashboard_mails_total',
-    help: 'Mails by kind and what became of them',
+    help: 'Mails by kind and outcome',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   })

@@ -10,7 +10,7 @@ type Page = {
   readonly session?: Session | undefined
 }
 
-/** A page that works without JavaScript, in the looks of all the others. */
+/** A page that works without JavaScript, with the same look as all others. */
 export function sendPage(ctx: Context, { title, body, status = 200, session }: Page): void {
   ctx.status = status
   ctx.type = 'text/html; charset=utf-8'

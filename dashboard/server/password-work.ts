@@ -1,29 +1,29 @@
 /**
- * Passwords are costly to check on purpose, so only so many are at work, and so many wait. People
- * who are known wait in a line of their own, which goes first: strangers do not hold them up.
+ * Passwords are costly to check on purpose, so the numbers of running and waiting checks are
+ * bounded. Known people wait in a line of their own, which goes first: strangers do not delay them.
  */
 import { availableParallelism } from 'node:os'
 import { hashPassword, isPassword } from '../../operate/password-hash.ts'
 import { away } from './refusal.ts'
 
 export type PasswordWork = {
-  /** For a person who is known, by a link or a session. @throws Refusal 503 if too many wait already */
+  /** For a known person, by a link or a session. @throws Refusal 503 if too many wait already */
   readonly hash: (password: string) => Promise<string>
   /**
    * The same work whether there is such an account or not.
-   * @param kept undefined: there is none, and the answer is false  @throws Refusal 503
+   * @param stored undefined: no such account, so the answer is false  @throws Refusal 503
    */
   readonly matches: (
     password: string,
-    kept: string | undefined,
+    stored: string | undefined,
     options?: { readonly isKnown?: boolean },
   ) => Promise<boolean>
 }
 
 type Options = {
   /**
-   * At once; half of the cores unless given, so that whatever else the machine does goes on, and
-   * at most three of the four threads of Node's pool, which looks files and names up too.
+   * At once; half of the cores unless given, so that other work of the machine continues, and
+   * at most three of the four threads of Node's pool, which also reads files and resolves names.
    */
   readonly running?: number
   readonly waiting?: number
@@ -31,8 +31,8 @@ type Options = {
 
 const halfTheCores = (): number => Math.min(3, Math.max(1, Math.floor(availableParallelism() / 2)))
 
-/** Opens to nothing, and costs what any other does. */
-const nobodys =
+/** No password matches it, and checking it costs the same as any other. */
+const unmatchable =
   '$argon2id$v=19$m=19456,t=2,p=1$YWlycHJvb2Ygbm9ib2R5cw$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
 export function passwordWork({
@@ -57,10 +57,10 @@ export function passwordWork({
   }
   return {
     hash: (password) => inTurn(true, () => hashPassword(password)),
-    matches: (password, kept, { isKnown = false } = {}) =>
+    matches: (password, stored, { isKnown = false } = {}) =>
       inTurn(
         isKnown,
-        async () => (await isPassword(password, kept ?? nobodys)) && kept !== undefined,
+        async () => (await isPassword(password, stored ?? unmatchable)) && stored !== undefined,
       ),
   }
 }

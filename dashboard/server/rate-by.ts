@@ -6,22 +6,22 @@ type Options = {
   readonly limit: RateLimit
   /** A clock that never goes back, in ms. */
   readonly clockMs: () => number
-  /** Bound on what is remembered; who was not heard of longest is forgotten. */
+  /** Bound on the names remembered; the one unused for longest is forgotten. */
   readonly most?: number
-  /** The names are networks, and a site of theirs may so many times as much. */
+  /** The names are networks, and their site (/48) may this many times as much. */
   readonly siteFactor?: number
 }
 
 export type RateBy = {
-  /** Counts one try. @throws Refusal 429 where it is one too many, which then counts for nothing */
+  /** Counts one try. @throws Refusal 429 where it is one too many; that try is not counted */
   readonly take: (who: string) => void
   /** The same without an error. */
   readonly tryTake: (who: string) => boolean
-  /** All tries of `who` are forgiven. */
+  /** All tries of `who` are forgotten. */
   readonly forget: (who: string) => void
 }
 
-/** So many tries for each name, kept in this process's memory. */
+/** A limit of tries for each name, in this process's memory. */
 export function rateBy({ limit, clockMs, most = 10_000, siteFactor }: Options): RateBy {
   const book = siteFactor === undefined ? createRateBook(most) : createNetworkBook(most, siteFactor)
   const waitMs = (who: string): number => book.waitMs(who, limit, clockMs())

@@ -1,6 +1,6 @@
 import { HttpError } from '../../runtime/http/http-error.ts'
 
-/** What a person or a page hears instead of an answer. */
+/** What a person or a page receives instead of an answer. */
 export class Refusal extends HttpError {
   override readonly name = 'Refusal'
 }

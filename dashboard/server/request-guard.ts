@@ -1,4 +1,4 @@
-/** Whether a request that changes something was meant by whoever sends it. */
+/** Whether a request that changes something was meant by the person whose browser sends it. */
 import type { Context } from 'koa'
 import { csrfOf, readCookie } from './cookies.ts'
 import { Refusal } from './refusal.ts'
@@ -7,8 +7,8 @@ import { sentText } from './sent-body.ts'
 import { isSameText } from './sessions.ts'
 
 /**
- * Where the browser says who made the request, it must be a page of ours. Old browsers say only the
- * origin; programs say nothing, and are held by the token alone.
+ * Where the browser states which site made the request, it must be one of our pages. Old browsers
+ * send only the origin; programs send neither, and need only the token.
  * @throws Refusal 403
  */
 export function checkOrigin(ctx: Context, publicUrl: string): void {
@@ -25,7 +25,7 @@ export function checkOrigin(ctx: Context, publicUrl: string): void {
 }
 
 /**
- * The form's field `csrf`, or header `x-csrf-token`, must fit the cookie.
+ * The form's field `csrf`, or header `x-csrf-token`, must match the cookie.
  * @throws Refusal 403
  */
 export function checkCsrf(ctx: Context, session: Session | undefined): void {

@@ -1,17 +1,17 @@
 import type { Context } from 'koa'
 import type { Account } from '../../schemas/people/account.ts'
 
-/** Who is signed in, as a request brings it. */
+/** The session of a request. */
 export type Session = {
   /** Its public name, for the list of sessions: never its token. */
   readonly id: string
   readonly account: Account
-  /** Goes into every form and into header `x-csrf-token` of what a script sends. */
+  /** In every form, and in header `x-csrf-token` of a script's requests. */
   readonly csrf: string
 }
 
 /**
- * One thing the dashboard answers. Sign-in, role, origin and CSRF token are judged before `handle`
+ * One route of the dashboard. Sign-in, role, origin and CSRF token are checked before `handle`
  * is called (`app.ts`); what it throws becomes an answer in words.
  */
 export type DashboardRoute = {
@@ -19,7 +19,7 @@ export type DashboardRoute = {
   /** Of the router: names as `:id`. */
   readonly path: string
 } & (
-  | { readonly needs: 'nobody'; readonly handle: (ctx: Context, session?: Session) => unknown }
+  | { readonly needs: 'none'; readonly handle: (ctx: Context, session?: Session) => unknown }
   | {
       readonly needs: 'session' | 'operator'
       readonly handle: (ctx: Context, session: Session) => unknown

@@ -1,4 +1,4 @@
-/** What every answer carries, so that a page of ours does no more than it was written to do. */
+/** On every answer, so that a page of ours does no more than it was written to do. */
 const policy = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -13,7 +13,7 @@ const policy = [
   `frame-ancestors 'none'`,
 ].join('; ')
 
-/** @param publicUrl where people reach us: over TLS their browsers are told to stay there */
+/** @param publicUrl where people reach us; with https, browsers must stay on TLS */
 export const securityHeaders = (publicUrl: string): Readonly<Record<string, string>> => ({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',

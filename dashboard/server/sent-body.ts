@@ -33,7 +33,7 @@ const refusals: Readonly<Record<BodyFaultWhy, () => Refusal>> = {
   broken_off: () => new Refusal(400, 'bad_body', 'the body broke off'),
 }
 
-/** A field of a form: what is missing, or no text, is empty. */
+/** A field of a form; empty where it is missing or not text. */
 export function sentText(ctx: Context, name: string): string {
   const body: unknown = ctx.request.body
   if (typeof body !== 'object' || body === null) return ''

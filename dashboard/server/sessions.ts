@@ -1,7 +1,7 @@
 /**
- * Who is signed in. A session is an entry of bucket `sessions` under the hash of its token, held in
- * memory by a watch: a request does no I/O, and one that is ended anywhere is dead here as soon
- * as the watch brings it. It ends 30 days after sign-in, and 7 days after it was last used.
+ * Sessions. Each is an entry of bucket `sessions` under the hash of its token, held in memory by a
+ * watch: a request does no I/O, and a session that any process ends is over here as soon as the
+ * watch receives it. It ends 30 days after sign-in, and 7 days after its last use.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
@@ -23,7 +23,7 @@ export type SessionRecord = {
   readonly account: string
   readonly created_at: string
   readonly seen_at: string
-  /** What the browser called itself at sign-in. */
+  /** The browser's user agent at sign-in. */
   readonly agent: string
   /** The network of the sign-in. */
   readonly address: string
@@ -32,9 +32,9 @@ export type SessionRecord = {
 export type Visitor = { readonly agent: string; readonly address: string }
 
 export type Sessions = AsyncDisposable & {
-  /** From memory alone. */
+  /** From memory only. */
   readonly find: (token: string) => Session | undefined
-  /** As `find`; one that another process began a moment ago is looked up. */
+  /** As `find`; a session that another process began a moment ago is looked up. */
   readonly findOrLook: (token: string) => Promise<Session | undefined>
   /** @returns the token for the cookie, new at every sign-in */
   readonly start: (account: string, visitor: Visitor) => Promise<string>
@@ -42,21 +42,21 @@ export type Sessions = AsyncDisposable & {
   readonly list: (account: string) => readonly SessionRecord[]
   /** @returns false where the account has no such session */
   readonly end: (account: string, id: string) => Promise<boolean>
-  /** All of the account. @param but the one that stays */
+  /** All of the account. @param but the session that stays */
   readonly endAll: (account: string, but?: string) => Promise<void>
 }
 
 const longestLifeMs = 30 * dayMs
 const longestIdleMs = 7 * dayMs
-/** Use is written down so often and no oftener. */
-const tellUseMs = hourMs
-/** The oldest ends where somebody signs in once more. */
+/** The last use is recorded at most this often. */
+const recordUseMs = hourMs
+/** Of an account; beyond it, a sign-in ends the oldest. */
 const mostSessions = 50
 const mostStrangers = 10_000
 /**
- * A cookie that memory does not know waits until memory has all that was written before it came. All
- * that come meanwhile wait together, so unknown cookies cost NATS 20 questions a second at most,
- * whoever sends them and however many, and no neighbour of theirs on a network pays for it.
+ * A cookie that memory does not know waits until memory has all that was written before it arrived.
+ * All that arrive meanwhile wait together, so unknown cookies cost NATS at most 20 requests per
+ * second, however many clients send them, and others on the same network do not pay for it.
  */
 const catchUpEveryMs = 50
 
@@ -72,7 +72,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
   const isLive = ({ created_at, seen_at }: SessionRecord): boolean =>
     nowMs() - Date.parse(created_at) < longestLifeMs &&
     nowMs() - Date.parse(seen_at) < longestIdleMs
-  const of = (account: string): readonly [string, SessionRecord][] =>
+  const sessionsOf = (account: string): readonly [string, SessionRecord][] =>
     [...bucket.entries()]
       .filter(([, record]) => record.account === account && isLive(record))
       .toSorted(([, a], [, b]) => (a.created_at < b.created_at ? 1 : -1))
@@ -81,7 +81,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
     await Promise.all(hashes.map((hash) => kv.delete(hash)))
     await bucket.barrier()
   }
-  /** Cookies that were nobody's: an old one waits once. */
+  /** Cookies without a session: an old one waits only once. */
   const strangers = new Map<string, true>()
   const caughtUp = inCommon(bucket.barrier, catchUpEveryMs)
   const sessions: Sessions = {
@@ -93,7 +93,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
       try {
         await caughtUp()
       } catch {
-        // while NATS is away nobody new can be known
+        // while NATS is away no new session can be known
         return undefined
       }
       if (bucket.get(hash) === undefined) remember(strangers, hash, true, mostStrangers)
@@ -105,7 +105,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
       if (record === undefined || !isLive(record)) return undefined
       const account = findAccount(record.account)
       if (account === undefined) return undefined
-      if (nowMs() - Date.parse(record.seen_at) > tellUseMs) void tellUse(bucket, hash, nowMs())
+      if (nowMs() - Date.parse(record.seen_at) > recordUseMs) void recordUse(bucket, hash, nowMs())
       return { id: record.id, account, csrf: csrfOf(token) }
     },
     start: async (account, { agent, address }) => {
@@ -120,7 +120,7 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
         address,
       }
       await endEach(
-        of(account)
+        sessionsOf(account)
           .slice(mostSessions - 1)
           .map(([hash]) => hash),
       )
@@ -128,17 +128,17 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
       await bucket.barrier()
       return token
     },
-    list: (account) => of(account).map(([, record]) => record),
+    list: (account) => sessionsOf(account).map(([, record]) => record),
     end: async (account, id) => {
-      const found = of(account).find(([, record]) => record.id === id)
-      if (found === undefined) return false
-      await endEach([found[0]])
+      const session = sessionsOf(account).find(([, record]) => record.id === id)
+      if (session === undefined) return false
+      await endEach([session[0]])
       return true
     },
     endAll: async (account, but) => {
-      // another process may have begun one a moment ago
+      // another process may have begun a session a moment ago
       await bucket.barrier()
-      const ended = of(account).filter(([, { id }]) => id !== but)
+      const ended = sessionsOf(account).filter(([, { id }]) => id !== but)
       await endEach(ended.map(([hash]) => hash))
     },
     [Symbol.asyncDispose]: () => bucket[Symbol.asyncDispose](),
@@ -146,8 +146,8 @@ export async function openSessions({ nc, findAccount, nowMs }: Options): Promise
   return sessions
 }
 
-/** By compare and swap: a session that was ended meanwhile must not come back. */
-async function tellUse(
+/** By compare and swap: a session that was ended meanwhile must not return. */
+async function recordUse(
   { kv }: WatchedBucket<SessionRecord>,
   hash: string,
   nowMs: number,
@@ -164,7 +164,7 @@ async function tellUse(
 
 function parseSession(value: unknown): SessionRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  // Written by this file alone, so the rest is taken as it is.
+  // Written only by this file, so the rest is taken as it is.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const record = value as SessionRecord
   // without its times a session would never end

@@ -1,4 +1,4 @@
-/** Where the browser's pages live: the same paths as `dashboard/web/routes.ts`. */
+/** The paths of the browser's pages: the same as in `dashboard/web/routes.ts`. */
 export const views: readonly string[] = [
   '/',
   '/sensors/:id',

@@ -1,4 +1,4 @@
-/** The built pages, held in memory: they are small, and the disk is then no part of an answer. */
+/** The built pages, held in memory: they are small, and an answer then does not need the disk. */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { MustAct } from '../../runtime/exit.ts'
 type WebFile = {
   readonly type: string
   readonly etag: string
-  /** Its name says what is in it, so it never changes. */
+  /** Its name holds the hash of its content, so it never changes. */
   readonly isHashed: boolean
   readonly bodies: ReadonlyMap<Encoding, Buffer>
 }
@@ -20,7 +20,7 @@ type Encoding = 'br' | 'gzip' | 'identity'
 export type WebFiles = {
   /** @returns false where there is no such file */
   readonly serve: (ctx: Context, path: string) => boolean
-  /** The page that all views of the browser begin with. */
+  /** The page that all of the browser's views begin with. */
   readonly serveShell: (ctx: Context) => void
 }
 

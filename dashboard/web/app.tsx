@@ -45,7 +45,7 @@ type GuardedProps = {
 
 function Guarded({ route, children }: GuardedProps) {
   const page = usePage(route)
-  if (route.needs !== 'nobody') {
+  if (route.needs !== 'none') {
     if (me.value === undefined) return <Loading />
     if (me.value === null) return <SignInFirst title={route.title} />
     if (route.needs === 'operator' && me.value.account.role !== 'operator') return <NotForYou />
@@ -95,7 +95,7 @@ const NotForYou = () => (
   <div class="card">
     <h1>For operators</h1>
     <p>
-      This account is not an operator’s. Whoever runs this network can change that with{' '}
+      This account is not an operator’s. The network’s operator can change that with{' '}
       <code>airproof accounts role</code>.
     </p>
   </div>

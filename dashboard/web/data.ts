@@ -1,10 +1,10 @@
-/** Asks our own server, and nobody else. What goes wrong comes back as an error in words. */
+/** Requests to our own server, and to no other. Failures are errors in words. */
 import { me } from './me.ts'
 
-/** An answer that is not what was asked for. `message` is for people. */
+/** An answer that is not what was requested. `message` is for people. */
 export class AskError extends Error {
   override readonly name = 'AskError'
-  /** Of HTTP; 0 where nothing answered. */
+  /** Of HTTP; 0 without an answer. */
   readonly status: number
   /** The answer's `error.code`, where it has one. */
   readonly code: string
@@ -23,7 +23,7 @@ type Options = { readonly signal?: AbortSignal }
 
 /** @throws AskError */
 export async function getJson<T>(path: string, { signal }: Options = {}): Promise<T> {
-  // the caller names the type of an address of ours
+  // the caller names the type of the answer
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (await (await ask(path, { signal: signal ?? null })).json()) as T
 }
@@ -54,7 +54,7 @@ export async function sendJson<T>(
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-/** The answer, if it is a good one. @throws AskError */
+/** The answer, if its status is 2xx. @throws AskError */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   if (!headers.has('accept')) headers.set('accept', 'application/json')
@@ -78,7 +78,7 @@ async function refusal(answer: Response): Promise<AskError> {
   try {
     body = await answer.json()
   } catch {
-    // an answer that is not ours, of a proxy between; its number has to do
+    // not our own answer, but a proxy's: only its status is known
   }
   const { code = '', message, details } = body.error ?? {}
   return new AskError(message ?? inWords(answer.status), answer.status, code, details)

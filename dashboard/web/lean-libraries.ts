@@ -1,7 +1,8 @@
 /**
- * Leaflet without what a canvas of circles never uses: tiles, SVG, markers of images, popups,
- * GeoJSON. Its classes are calls, and are hung on each other by statements, so a bundler keeps them
- * all; told that the calls only make something, and without those statements, it drops a third.
+ * Leaflet without the parts that a canvas of circles never uses: tiles, SVG, markers of images,
+ * popups, GeoJSON. Its classes are made by calls, and attached to each other by statements, so a
+ * bundler keeps them all; with the calls marked as pure, and without those statements, it drops a
+ * third.
  */
 const leaveOut: readonly RegExp[] = [
   // what popups and tooltips add to the map and to layers
@@ -9,7 +10,7 @@ const leaveOut: readonly RegExp[] = [
   /^(?:Polyline|Polygon|LayerGroup)\.include\(\{[\s\S]*?^\}\);$/gm,
   /^(?:Marker|Circle|CircleMarker)\.include\(PointToGeoJSON\);$/gm,
   /^Map\.addInitHook\('addHandler', '(?:boxZoom|tapHold)', \w+\);$/gm,
-  // names under which others may look for what we import
+  // other names of what we import
   /^(?:Map|CRS|TileLayer|tileLayer|SVG|GeoJSON)\.\w+ = \w+;$/gm,
   /^[Cc]ontrol\.(?:layers|scale|zoom) = \w+;$/gim,
 ]
@@ -22,7 +23,7 @@ export const leanLeaflet = (code: string): string =>
     [/= (\w+\.extend|extend)\(/g, '= /* @__PURE__ */ $1('],
   ])
 
-/** uPlot with straight lines alone. @throws as above */
+/** uPlot with only straight lines. @throws as above */
 export const leanUplot = (code: string): string =>
   applied('uPlot', code, [[/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, '']])
 
@@ -34,7 +35,7 @@ function applied(
   let lean = code
   for (const [rule, by] of rules) {
     const next = lean.replace(rule, by)
-    if (next === lean) throw new Error(`${library} has changed: nothing fits ${rule.source}`)
+    if (next === lean) throw new Error(`${library} has changed: nothing matches ${rule.source}`)
     lean = next
   }
   return lean

@@ -1,5 +1,5 @@
 /**
- * What a path's `:names` stand for, decoded; undefined where the path is of another shape, or holds
+ * The values of a path's `:names`, decoded; undefined where the path is of another shape, or holds
  * a broken escape.
  */
 export function matchPath(

@@ -1,4 +1,4 @@
-/** Who is signed in. Asked once, when the pages start. */
+/** The signed-in account, requested once, when the pages start. */
 import { signal } from '@preact/signals'
 
 export type Account = {
@@ -12,11 +12,11 @@ export type Account = {
 
 export type Me = {
   readonly account: Account
-  /** Goes into every form, and into header `x-csrf-token` of what a script sends. */
+  /** In every form, and in header `x-csrf-token` of a script's requests. */
   readonly csrf: string
 }
 
-/** undefined: not known yet. null: nobody. */
+/** undefined: not known yet. null: no session. */
 export const me = signal<Me | null | undefined>(undefined)
 
 /** The server's own settings that a page needs. */
@@ -25,11 +25,13 @@ export type Config = {
   readonly api: string
   /** Where people reach the operator. */
   readonly contact?: { readonly href: string; readonly text: string }
+  /** The operator runs the chain, so proofs say nothing about time. */
+  readonly demonstration?: boolean
 }
 
 export const config = signal<Config>({ api: location.origin })
 
-/** Asks both; a server that does not answer leaves the reader a stranger. */
+/** Requests both; without an answer the reader counts as not signed in. */
 export async function learnWhoIsHere(): Promise<void> {
   const [who, settings] = await Promise.all([fetched<Me>('/me'), fetched<Config>('/config.json')])
   if (settings?.api !== undefined) config.value = settings

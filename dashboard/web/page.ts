@@ -1,6 +1,6 @@
-/** What every page is given: the values of its address. */
+/** The properties of every page: the values of its address. */
 export type PageProps = {
   readonly params: Readonly<Record<string, string>>
-  /** What follows the question mark. */
+  /** The query string. */
   readonly query: URLSearchParams
 }

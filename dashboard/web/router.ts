@@ -1,20 +1,20 @@
-/** Where the reader is, by the browser's history: no page is asked of the server twice. */
+/** The reader's place, by the browser's history: no page is loaded from the server twice. */
 import { signal } from '@preact/signals'
 
-/** What an address matched: the route, and what its `:names` stand for. */
+/** The match of an address: the route, and the values of its `:names`. */
 export type Match<Route> = {
   readonly route: Route
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The address on show. `search` keeps its question mark. */
+/** The present address. `search` includes its question mark. */
 export const place = signal({ path: location.pathname, search: location.search })
 
 const show = (): void => {
   place.value = { path: location.pathname, search: location.search }
 }
 
-/** Goes to an address of these pages; others are left to the browser. */
+/** Navigates to an address of these pages; the browser handles others. */
 export function go(href: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', href)
   else {
@@ -24,7 +24,10 @@ export function go(href: string, { replace = false } = {}): void {
   show()
 }
 
-/** Follows plain links between pages without a load. @param isOurs whether a path is a page of these */
+/**
+ * Follows plain links between pages without a load.
+ * @param isOurs whether a path is a page of these
+ */
 export function followLinks(isOurs: (path: string) => boolean): void {
   addEventListener('popstate', show)
   document.addEventListener('click', (event) => {

@@ -8,35 +8,35 @@ type Page = ComponentType<PageProps>
 export type Route = {
   readonly path: string
   readonly title: string
-  /** Nothing of a page is loaded before somebody goes there. */
+  /** A page's code is loaded when it is first visited. */
   readonly load: () => Promise<Page>
-  /** Who may see it: others are asked to sign in, or told that it is not for them. */
-  readonly needs: 'nobody' | 'session' | 'operator'
+  /** What the page needs: others see a request to sign in, or that it is not for them. */
+  readonly needs: 'none' | 'session' | 'operator'
 }
 
 const routes: readonly Route[] = [
   {
     path: '/',
     title: 'City',
-    needs: 'nobody',
+    needs: 'none',
     load: async () => (await import('./pages/city/city-page.tsx')).CityPage,
   },
   {
     path: '/sensors/:id',
     title: 'Sensor',
-    needs: 'nobody',
+    needs: 'none',
     load: async () => (await import('./pages/sensor/sensor-page.tsx')).SensorPage,
   },
   {
     path: '/proof',
     title: 'Proof',
-    needs: 'nobody',
+    needs: 'none',
     load: async () => (await import('./pages/proof/proof-page.tsx')).ProofPage,
   },
   {
     path: '/proof/:id/:timestamp',
     title: 'Proof',
-    needs: 'nobody',
+    needs: 'none',
     load: async () => (await import('./pages/proof/proof-page.tsx')).ProofPage,
   },
   {

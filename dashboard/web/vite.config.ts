@@ -5,7 +5,7 @@ import { leanLeaflet, leanUplot } from './lean-libraries.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** The verifier stands beside the pages byte for byte as it is published, never bundled. */
+/** The verifier is beside the pages byte for byte as published, never bundled. */
 const verifier: Plugin = {
   name: 'airproof-verifier',
   generateBundle() {
@@ -14,6 +14,16 @@ const verifier: Plugin = {
       fileName: 'airproof-verify.js',
       source: readFileSync(at('../../anchor/verifier/airproof-verify.js')),
     })
+  },
+}
+
+/** The looks that server-written pages share too: without the comments and indents of its source. */
+const baseStyle: Plugin = {
+  name: 'airproof-base-style',
+  generateBundle() {
+    const css = readFileSync(at('./public/base.css'), 'utf8')
+    const source = css.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\s+/g, ' ')
+    this.emitFile({ type: 'asset', fileName: 'base.css', source })
   },
 }
 
@@ -28,7 +38,9 @@ const lean: readonly Plugin[] = [
   },
 ]
 
-/** Of the tables of quantities and of event kinds pages show the words: what rules need stays out. */
+/**
+ * Pages show only the words in the tables of quantities and event kinds: the other fields are cut.
+ */
 const tables: Plugin = {
   name: 'airproof-tables',
   enforce: 'pre',
@@ -40,8 +52,8 @@ const tables: Plugin = {
 }
 
 /**
- * What nobody needs before they go there; the rest is one file. Main takes first, for a group brings
- * along what it imports.
+ * The parts that are needed only when visited; the rest is one file. Main is first, because a group
+ * also takes what it imports.
  */
 const chunks = [
   {
@@ -55,8 +67,8 @@ const chunks = [
 
 export default defineConfig({
   root: at('.'),
-  plugins: [verifier, tables, ...lean],
-  // said here, for the tests' NODE_ENV would ask for the larger form
+  plugins: [verifier, baseStyle, tables, ...lean],
+  // set here, because the tests' NODE_ENV would select the larger form
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   resolve: {
     alias: [
@@ -67,9 +79,9 @@ export default defineConfig({
     outDir: 'dist',
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // data: addresses are no use under the policy of the pages for anything but images
+    // the pages' policy allows data: addresses only for images
     assetsInlineLimit: 0,
-    // few files: each is compressed by itself, and small ones badly
+    // few files: each is compressed separately, and small ones badly
     cssCodeSplit: false,
     rolldownOptions: { output: { codeSplitting: { groups: chunks } } },
   },

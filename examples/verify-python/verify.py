@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks airproof proof bundles, offline, with Python's standard library alone.
 
-    python3 verify.py [--block-hash 0x...] [--chain-id N] [--contract 0x...] FILE...
+    python3 verify.py [--network FILE] [--block-hash 0x...] [--chain-id N] [--contract 0x...] FILE...
 
 Written from docs/proofs.md; the names of the checks are those of that page. Exit code 0: every
 bundle is proven. 1: one was refused, and the reason is printed. 2: not used properly.
@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from datetime import datetime, timezone
+from unicodedata import category
 
 
 class Refused(Exception):
@@ -358,6 +359,86 @@ def read_bundle(data):
     return bundle
 
 
+# --- the network -----------------------------------------------------------------------------
+
+NETWORK_FORMAT = 'airproof.network.v1'
+
+
+class NotANetwork(Exception):
+    """Why a network file pins nothing."""
+
+
+def is_count(v):
+    return type(v) is int and 0 <= v <= SAFE
+
+
+def is_hex(digits):
+    return lambda v: isinstance(v, str) and re.fullmatch(f'0x[0-9a-f]{{{digits}}}', v) is not None
+
+
+def is_list_of(check, least, most):
+    return lambda v: isinstance(v, list) and least <= len(v) <= most and all(check(item) for item in v)
+
+
+def is_object(v):
+    return isinstance(v, dict)
+
+
+def is_line(v):
+    """Text that can be shown on a terminal, which obeys control characters."""
+    return (isinstance(v, str) and 1 <= len(v) <= 200
+            and all(category(c) not in ('Cc', 'Cf', 'Cs', 'Zl', 'Zp') for c in v))
+
+
+# what a verifier needs of a network file; it may hold more
+NETWORK = {'name': is_line, 'chain': is_object,
+           'contracts': is_list_of(is_object, 1, 1000)}
+CHAIN = {'id': is_count, 'demonstration': lambda v: isinstance(v, bool)}
+CONTRACT = {'address': is_hex(40), 'version': is_count, 'block': is_count, 'code_hash': is_hex(64),
+            'owner_at': is_list_of(is_count, 0, 100)}
+
+
+def read_network(data):
+    """The network that the user means, from the bytes of its file. Raises NotANetwork."""
+    try:
+        network = json.loads(data.decode('utf-8'))
+    except (ValueError, RecursionError):
+        raise NotANetwork('the network file is not JSON in UTF-8') from None
+    form = network.get('format') if isinstance(network, dict) else None
+    if form != NETWORK_FORMAT:
+        if isinstance(form, str) and re.fullmatch(r'airproof\.network\.v[0-9]{1,9}', form):
+            raise NotANetwork(f'the format of the network file is {form}, and this verifier knows '
+                              f'{NETWORK_FORMAT}: get a newer verifier')
+        raise NotANetwork(f'this is not a network file: its format is not {NETWORK_FORMAT}')
+    if 'chain' in network and network['chain'] is None:
+        raise NotANetwork('this network has anchored nothing yet: there is nothing to pin')
+
+    def need(place, value, expected):
+        for field, check in expected.items():
+            if field not in value or not check(value[field]):
+                raise NotANetwork(f'the network file has no {place}{field}, or not one of the right kind')
+
+    need('', network, NETWORK)
+    need('chain.', network['chain'], CHAIN)
+    for contract in network['contracts']:
+        need('contracts.', contract, CONTRACT)
+    return network
+
+
+def check_network(network, anchor, header_version):
+    name, chain_id = network['name'], network['chain']['id']
+    if anchor['chain_id'] != chain_id:
+        raise Refused('pins', f'it is on chain {anchor["chain_id"]}, and the network {name} is on chain {chain_id}')
+    found = [contract for contract in network['contracts'] if contract['address'] == anchor['contract']]
+    if not found:
+        raise Refused('pins', f'it is of contract {anchor["contract"]}, which is not one of the network {name}')
+    version, block = found[0]['version'], found[0]['block']
+    if version != header_version:
+        raise Refused('pins', f'its contract is of version {version}, and its batch of version {header_version}')
+    if anchor['block_number'] < block:
+        raise Refused('pins', f'it is in block {anchor["block_number"]}, and its contract began in block {block}')
+
+
 # --- the checks ------------------------------------------------------------------------------
 
 SELECTOR = bytes.fromhex('f1da9da0')
@@ -466,7 +547,7 @@ def check_receipt(raw, kind, contract, topics, data):
         raise Malformed('no log of the contract is about this batch')
 
 
-def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda check, words: None):
+def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda check, words: None, network=None):
     """Returns the bundle, or raises Refused. Calls `passed` for every check that holds."""
     bundle = read_bundle(data)
     reading, batch, anchor = bundle['reading'], bundle['batch'], bundle['anchor']
@@ -476,11 +557,14 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
         raise Refused('pins', f'the bundle is anchored on chain {anchor["chain_id"]}, not {chain_id}')
     if contract is not None and anchor['contract'] != contract:
         raise Refused('pins', f'the bundle is anchored in contract {anchor["contract"]}, not {contract}')
+    leaf_version, header_version = BUNDLE_VERSIONS[bundle['format']]
     named = [name for name, pin in (('chain', chain_id), ('contract', contract)) if pin is not None]
+    if network is not None:
+        check_network(network, anchor, header_version)
+        named = [f'network {network["name"]}']
     if named:
         passed('pins', f'it is of the {" and ".join(named)} you named')
 
-    leaf_version, header_version = BUNDLE_VERSIONS[bundle['format']]
     leaf = leaf_of(reading, leaf_version)
     if leaf != unhex(bundle['reading_hash']):
         raise Refused('leaf', f'the reading has the hash 0x{leaf.hex()}, and reading_hash is another')
@@ -566,7 +650,13 @@ def measured(name, value):
     return f'{"-" if value < 0 else ""}{whole}.{rest:02d}{UNITS[name]}'
 
 
-def in_words(bundle, chain_id, contract, block_hash):
+def is_demonstration(bundle, network):
+    """The chain that anvil runs, or one of which its operator says so."""
+    return (bundle['anchor']['chain_id'] == DEMONSTRATION_CHAIN
+            or network is not None and network['chain']['demonstration'])
+
+
+def in_words(bundle, chain_id, contract, block_hash, network):
     """What is proven, and what is left to trust."""
     reading, batch, anchor = bundle['reading'], bundle['batch'], bundle['anchor']
     yield f'sensor {reading["sensor_id"]}, measured {utc(reading["time_ms"] // 1000)}'
@@ -577,14 +667,18 @@ def in_words(bundle, chain_id, contract, block_hash):
     if block_hash is None:
         yield (f'on trust: {anchor["block_hash"]} is a block of chain {anchor["chain_id"]}; '
                'compare it')
-    if anchor['chain_id'] == DEMONSTRATION_CHAIN:
-        yield (f'on trust: the time of the block: chain {DEMONSTRATION_CHAIN} is a demonstration chain, which shows '
+    if is_demonstration(bundle, network):
+        yield (f'on trust: the time of the block: chain {anchor["chain_id"]} is a demonstration chain, which shows '
                'how it works; it proves nothing about time, because the operator runs this chain')
-    missing = [name for name, pin in (('chain', chain_id), ('contract', contract)) if pin is None]
+    missing = [name for name, pin in (('chain', chain_id), ('contract', contract))
+               if pin is None and network is None]
+    if network is not None:
+        yield ('not asked: whether the code of the contract is that of the network file: only a node knows it, '
+               'and this program asks none')
     if missing:
         yield ('not asked: whether it is of the network that you mean: '
                f'you named no {" and no ".join(missing)}')
-    if contract is None or chain_id is None:
+    if missing:
         yield (f'on trust: {anchor["contract"]} on chain {anchor["chain_id"]} '
                'is the network\'s contract')
     yield 'on trust: the sensor measured what it sent'
@@ -614,6 +708,7 @@ def number_option(text):
 def main():
     parser = argparse.ArgumentParser(
         description='Checks airproof proof bundles, offline.', allow_abbrev=False)
+    parser.add_argument('--network', metavar='FILE')
     parser.add_argument('--block-hash', metavar='0x...', type=text_like(
         '0x[0-9a-f]{64}', 'the hash of a block: 0x and 64 hexadecimal digits'))
     parser.add_argument('--chain-id', metavar='N', type=number_option)
@@ -621,6 +716,17 @@ def main():
         '0x[0-9a-f]{40}', 'an address: 0x and 40 hexadecimal digits'))
     parser.add_argument('files', nargs='+', metavar='FILE')
     args = parser.parse_args()
+    network = None
+    if args.network is not None:
+        try:
+            with open(args.network, 'rb') as file:
+                network = read_network(file.read())
+        except OSError as error:
+            print(f'{args.network}: {error.strerror}', file=sys.stderr)
+            return 2
+        except NotANetwork as error:
+            print(f'{args.network}: {error}', file=sys.stderr)
+            return 2
     named = (args.chain_id, args.contract, args.block_hash)
     code = 0
     for name in args.files:
@@ -628,7 +734,7 @@ def main():
         try:
             with open(name, 'rb') as file:
                 data = file.read()
-            bundle = verify(data, *named, lambda check, words: checks.append(f'{check}: {words}'))
+            bundle = verify(data, *named, lambda check, words: checks.append(f'{check}: {words}'), network)
         except OSError as error:
             print(f'{name}: {error.strerror}', file=sys.stderr)
             return 2
@@ -636,9 +742,8 @@ def main():
             print(f'{name}: refused, {refused}')
             code = 1
             continue
-        is_demonstration = bundle['anchor']['chain_id'] == DEMONSTRATION_CHAIN
-        print(f'{name}: proven{", on a demonstration chain" if is_demonstration else ""}')
-        for line in [*(f'ok {check}' for check in checks), *in_words(bundle, *named)]:
+        print(f'{name}: proven{", on a demonstration chain" if is_demonstration(bundle, network) else ""}')
+        for line in [*(f'ok {check}' for check in checks), *in_words(bundle, *named, network)]:
             print(f'  {line}')
     return code
 

@@ -8,17 +8,17 @@ export type AllowedSubjects = {
 }
 
 /**
- * What a sensor may do, and nothing else. Mappings come before permissions, so it is the mapped
- * subject that must be allowed, and only it: with `air.raw.<id>` alone a publish fails, with
- * `air.raw.*.<id>` it could store into every partition.
+ * What a sensor may do, and nothing else. The server maps a subject before it checks permissions,
+ * so the mapped subject, and only it, must be allowed: with only `air.raw.<id>` a publish fails,
+ * with `air.raw.*.<id>` it could store into every partition.
  * @param deviceSubjects those that its firmware fixes, below its own name
- * @param deviceHears the same, to subscribe to
+ * @param deviceSubscriptions the same, to subscribe to
  */
 export const allowedSubjects = (
   id: SensorId,
   deviceSubjects: readonly string[] = [],
-  deviceHears: readonly string[] = [],
+  deviceSubscriptions: readonly string[] = [],
 ): AllowedSubjects => ({
   publish: [rawSubject(partitionOf(id), id), ...deviceSubjects],
-  subscribe: [`${inboxPrefixOf(id)}.>`, ackSubject(id), ...deviceHears],
+  subscribe: [`${inboxPrefixOf(id)}.>`, ackSubject(id), ...deviceSubscriptions],
 })

@@ -1,4 +1,4 @@
-/** What a NATS server asks when somebody signs in that its own file does not name. */
+/** What a NATS server requests when a client signs in whom its own file does not name. */
 import { claimsOf } from './nats-jwt.ts'
 
 export type AuthRequest = {
@@ -18,7 +18,7 @@ export type AuthRequest = {
   readonly client: string | undefined
 }
 
-/** @returns undefined where it is no such request */
+/** @returns undefined where it is not such a request */
 export function readAuthRequest(token: string): AuthRequest | undefined {
   try {
     const { nats } = asRecord(claimsOf(token))
@@ -26,12 +26,12 @@ export function readAuthRequest(token: string): AuthRequest | undefined {
       server_id: server,
       user_nkey: userKey,
       client_info: info,
-      connect_opts: said,
+      connect_opts: options,
     } = asRecord(nats)
     const { id: serverId } = asRecord(server)
     if (typeof serverId !== 'string' || typeof userKey !== 'string') return undefined
     const { id: cid, host, type, mqtt_id: mqttId } = asRecord(info)
-    const { user, pass, lang, version } = asRecord(said)
+    const { user, pass, lang, version } = asRecord(options)
     return {
       serverId,
       cid: typeof cid === 'number' ? cid : 0,
@@ -48,11 +48,13 @@ export function readAuthRequest(token: string): AuthRequest | undefined {
   }
 }
 
-/** A device may say anything here: what is kept of it is short and printable. */
+/** A device may send anything here: we store something short and printable. */
 function clientOf(lang: unknown, version: unknown): string | undefined {
-  const said = [lang, version].filter((part) => typeof part === 'string' && part !== '').join(' ')
-  const kept = said.replace(/[^\x20-\x7e]/g, '').slice(0, 60)
-  return kept === '' ? undefined : kept
+  const claimed = [lang, version]
+    .filter((part) => typeof part === 'string' && part !== '')
+    .join(' ')
+  const shown = claimed.replace(/[^\x20-\x7e]/g, '').slice(0, 60)
+  return shown === '' ? undefined : shown
 }
 
 const textOr = (value: unknown, otherwise: string): string =>

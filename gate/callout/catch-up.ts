@@ -1,6 +1,6 @@
 /**
  * Lets memory catch up with the server before a sensor is turned away: its credential may have
- * been made a moment ago. One look at a time for all who wait, so that guesses cost little.
+ * been made a moment ago. One look at a time for all that wait, so that guesses cost little.
  */
 export function sharedCatchUp(
   barriers: readonly (() => Promise<void>)[],
@@ -24,7 +24,7 @@ export function sharedCatchUp(
   }
   return () => {
     if (running === undefined) return start()
-    // one that began before the question may have missed what it asks for
+    // a look that began before this call may have missed what it needs
     next ??= running.then(() => {
       next = undefined
       return start()

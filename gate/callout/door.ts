@@ -18,41 +18,42 @@ export type DoorOptions = {
   /** Subjects that the sensor's firmware fixes. */
   readonly deviceSubjects: (sensor: RegisteredSensor) => readonly string[]
   readonly isPaused: (id: string) => boolean
-  readonly seen: Pick<SeenBook, 'heard' | 'refused'>
+  readonly seen: Pick<SeenBook, 'contacted' | 'refused'>
   readonly recent: Pick<RecentSignIns, 'add'>
   readonly count: (protocol: AuthRequest['protocol'], verdict: string) => void
-  readonly tellDenied: (denied: DeniedSignIn) => void
+  readonly logDenied: (denied: DeniedSignIn) => void
 }
 
 /**
- * Judges a sign-in. Reasons, besides those of a credential: `unknown` (also: no sensor's name),
- * `unregistered` (a credential without a sensor), `client_id` (MQTT: it must be the sensor's id or
- * the one that its entry names, as a second client of the same id closes the first one's connection), `paused` (it flooded).
+ * Judges a sign-in. Reasons, in addition to those of a credential: `unknown` (also: not a sensor's
+ * name), `unregistered` (a credential without a sensor), `client_id` (MQTT: it must be the sensor's
+ * id or the one that its entry names, because a second client of the same id closes the first one's
+ * connection), `paused` (it flooded).
  */
 export function createDoor(options: DoorOptions): (request: AuthRequest) => Promise<SignIn> {
-  const { rules, sensorOf, catchUp, seen, recent, count, tellDenied } = options
+  const { rules, sensorOf, catchUp, seen, recent, count, logDenied } = options
   return async (request) => {
     const { user, protocol, address, client } = request
     let signIn = judge(request, options)
-    // made a moment ago, perhaps
-    if ('denied' in signIn && mayBeNews.has(signIn.denied) && rules.parse(user) !== undefined) {
+    // it may have been made a moment ago
+    if ('denied' in signIn && mayBeOutdated.has(signIn.denied) && rules.parse(user) !== undefined) {
       await catchUp()
       signIn = judge(request, options)
     }
     if ('denied' in signIn) {
       count(protocol, signIn.denied)
-      tellDenied({ user, reason: signIn.denied, protocol, address })
+      logDenied({ user, reason: signIn.denied, protocol, address })
       if (sensorOf(user) !== undefined) seen.refused(user, signIn.denied)
     } else {
       recent.add(request)
       count(protocol, 'ok')
-      seen.heard(user, { protocol, address, client })
+      seen.contacted(user, { protocol, address, client })
     }
     return signIn
   }
 }
 
-const mayBeNews = new Set(['unknown', 'unregistered', 'wrong'])
+const mayBeOutdated = new Set(['unknown', 'unregistered', 'wrong'])
 
 function judge(
   { user, password, protocol, mqttId }: AuthRequest,
@@ -71,11 +72,11 @@ function judge(
     // firmware with topics of its own speaks MQTT
     allowed:
       protocol === 'mqtt'
-        ? allowedSubjects(id, deviceSubjects(sensor), hearsOf(sensor))
+        ? allowedSubjects(id, deviceSubjects(sensor), deviceSubscriptionsOf(sensor))
         : allowedSubjects(id),
     untilMs: book.untilMs(id, password),
   }
 }
 
-const hearsOf = ({ device }: RegisteredSensor): readonly string[] =>
+const deviceSubscriptionsOf = ({ device }: RegisteredSensor): readonly string[] =>
   device === undefined ? [] : subscriptionsOf(device)

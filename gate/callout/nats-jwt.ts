@@ -22,7 +22,7 @@ type Claims = {
   readonly nats: object
 }
 
-/** @param seed of an account key, `SA…` @throws MustAct where it is none */
+/** @param seed of an account key, `SA…` @throws MustAct where it is not one */
 export function openJwtSigner(seed: string): JwtSigner {
   const issuer = issuerOf(seed)
   const key = createPrivateKey({
@@ -42,7 +42,7 @@ export function openJwtSigner(seed: string): JwtSigner {
   }
 }
 
-/** The claims of a token that came from where only a NATS server can publish: not verified. */
+/** The claims of a token, not verified: it comes from where only a NATS server can publish. */
 export function claimsOf(token: string): unknown {
   const [, body = ''] = token.split('.')
   return JSON.parse(Buffer.from(body, 'base64url').toString('utf8'))
@@ -50,7 +50,7 @@ export function claimsOf(token: string): unknown {
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** What stands before the 32 bytes of an ed25519 key in PKCS #8. */
+/** What precedes the 32 bytes of an ed25519 key in PKCS #8. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 function issuerOf(seed: string): string {
@@ -64,11 +64,11 @@ function issuerOf(seed: string): string {
 }
 
 const notASeed =
-  'AIRPROOF_CALLOUT_SEED is no seed of a NATS account key (SA…): `airproof access` makes one'
+  'AIRPROOF_CALLOUT_SEED is not the seed of a NATS account key (SA…): `airproof access` makes one'
 
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** Of the decoded seed: two bytes say what it is, 32 are the key, two are the checksum. */
+/** Of the decoded seed: two bytes are its type, 32 are the key, two are the checksum. */
 function rawSeedOf(seed: string): Buffer {
   const bits = Array.from(seed)
     .map((letter) => base32.indexOf(letter).toString(2).padStart(5, '0'))

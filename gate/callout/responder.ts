@@ -1,7 +1,7 @@
 /**
- * Answers the servers' question who may come in: NATS's auth callout. Each answer is one token for
- * the server that holds another one for the user. Several gates share the questions (queue group);
- * with none, connections live on and new ones wait.
+ * Answers the servers' question which clients may come in: NATS's auth callout. Each answer is a
+ * token for the server that holds another token for the user. Several gates share the questions
+ * (queue group); without a gate, connections stay open and new ones wait.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { airAccount, sensorsAccount } from '../../runtime/engines/nats-users.ts'
@@ -15,7 +15,7 @@ export type SignIn =
       /** When the server shall end the connection, ms since the epoch; undefined: never. */
       readonly untilMs: number | undefined
     }
-  /** Why not: a word for metrics and for whoever looks the sensor up. */
+  /** Why not: a word for the metrics and the sensor's page. */
   | { readonly denied: string }
 
 type Options = {
@@ -44,7 +44,7 @@ export async function openResponder(options: Options): Promise<Responder> {
   })
   await nc.flush()
   return {
-    // what was asked already is answered
+    // requests that arrived already are answered
     [Symbol.asyncDispose]: async () => {
       if (!nc.isClosed()) await subscription.drain()
     },
@@ -60,15 +60,15 @@ async function answer(
   const { userKey, serverId } = request
   const signIn = await judgeOrDeny(request, { judge, onError })
   const now = nowMs()
-  const said =
+  const verdict =
     'denied' in signIn
       ? { error: `sign-in of a sensor: ${signIn.denied}` }
       : { jwt: signer.sign(userClaims(request, signIn), now) }
-  const nats = { ...said, type: 'authorization_response', version: 2 }
+  const nats = { ...verdict, type: 'authorization_response', version: 2 }
   message.respond(signer.sign({ sub: userKey, aud: serverId, nats }, now))
 }
 
-/** Also when our judging fails, the server gets an answer: without one the device would wait for it. */
+/** The server gets an answer also when judging fails: without one the device would wait. */
 async function judgeOrDeny(
   request: AuthRequest,
   { judge, onError }: Pick<Options, 'judge' | 'onError'>,

@@ -3,7 +3,7 @@ import type { OpenConnection } from '../../schemas/devices/open-connection.ts'
 import { connectionsSubject } from '../../schemas/subjects.ts'
 import type { Connection, Connections } from './connections.ts'
 
-/** Tells whoever asks which connections a sensor has open: only the gate sees the servers' lists. */
+/** Answers which connections a sensor has open: only the gate sees the servers' lists. */
 export function answerConnections(
   nc: NatsConnection,
   connections: Pick<Connections, 'of'>,
@@ -13,9 +13,9 @@ export function answerConnections(
     callback: (error, message) => {
       if (error) return
       const id = message.subject.slice(connectionsSubject('').length)
-      void Array.fromAsync(connections.of(id), told)
+      void Array.fromAsync(connections.of(id), openConnectionOf)
         .then((open) => message.respond(JSON.stringify(open)))
-        // the caller learns it from the silence
+        // no answer: the caller's request times out
         .catch(() => undefined)
     },
   })
@@ -26,7 +26,7 @@ export function answerConnections(
   }
 }
 
-const told = ({
+const openConnectionOf = ({
   protocol,
   address,
   client,

@@ -1,5 +1,5 @@
 /**
- * The servers' open connections, as their system account tells them: found by sensor or listed
+ * The servers' open connections, as their system account reports them: looked up by sensor, listed
  * page by page, and closed.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
@@ -18,7 +18,7 @@ export type Connection = {
   readonly messages: number
   /** Of their bodies. */
   readonly bytes: number
-  /** How long it is open. */
+  /** How long it has been open. */
   readonly ageMs: number
   /** ISO 8601. */
   readonly since: string
@@ -34,15 +34,15 @@ export type Ended = Pick<
 }
 
 export type Connections = {
-  /** Of a sensor, on every server, as the answers come. */
+  /** Of a sensor, on every server, as the answers arrive. */
   readonly of: (user: string) => AsyncIterable<Connection>
-  /** All there are: one list a server, at most `pageSize` of each, from `offset` on. */
+  /** All of them: one list per server, at most `pageSize` of each, from `offset` on. */
   readonly page: (offset: number) => Promise<readonly Connection[]>
   /** The client finds its connection closed by the server, and may come again. */
   readonly close: (connection: Connection) => Promise<void>
 }
 
-/** Where sensors are once they have signed in: who did not get in is told to no one here. */
+/** Where sensors are once they have signed in: refused sign-ins are not reported here. */
 const endedSubjects = [airAccount, sensorsAccount].map(
   (account) => `$SYS.ACCOUNT.${account}.DISCONNECT`,
 )
@@ -50,15 +50,15 @@ const endedSubjects = [airAccount, sensorsAccount].map(
 export const pageSize = 1_024
 const listSubject = '$SYS.REQ.SERVER.PING.CONNZ'
 const closeSubject = (serverId: string): string => `$SYS.REQ.SERVER.${serverId}.KICK`
-/** A server that has not answered by then is not waited for. */
+/** After this time no server is waited for. */
 const answersWithinMs = 1_500
-/** No server answers so long after another one. */
+/** No server answers this long after the one before it. */
 const stallMs = 250
 
 /** @param nc signed in to the system account */
 export function openConnections(nc: NatsConnection): Connections {
-  async function* ask(wish: object): AsyncGenerator<Connection> {
-    const answers = await nc.requestMany(listSubject, JSON.stringify(wish), {
+  async function* request(filter: object): AsyncGenerator<Connection> {
+    const answers = await nc.requestMany(listSubject, JSON.stringify(filter), {
       strategy: 'stall',
       maxWait: answersWithinMs,
       stall: stallMs,
@@ -66,8 +66,8 @@ export function openConnections(nc: NatsConnection): Connections {
     for await (const answer of answers) yield* readAnswer(answer.json())
   }
   return {
-    of: (user) => ask({ auth: true, user, limit: pageSize }),
-    page: (offset) => Array.fromAsync(ask({ auth: true, limit: pageSize, offset })),
+    of: (user) => request({ auth: true, user, limit: pageSize }),
+    page: (offset) => Array.fromAsync(request({ auth: true, limit: pageSize, offset })),
     close: async ({ serverId, cid }) =>
       void (await nc.request(closeSubject(serverId), JSON.stringify({ cid }))),
   }
@@ -92,28 +92,29 @@ type Answer = {
   }
 }
 
-/** Of the server's own making, so taken as it is. */
+/** Made by the server itself, so taken as it is. */
 function readAnswer({ server, data }: Answer): readonly Connection[] {
-  return (data?.connections ?? []).map((one) => ({
+  return (data?.connections ?? []).map((connection) => ({
     serverId: server?.id ?? '',
-    cid: one.cid,
-    user: one.authorized_user ?? '',
-    protocol: one.type === 'mqtt' || one.type === 'websocket' ? one.type : 'nats',
-    address: one.ip ?? '',
-    client: [one.lang, one.version].filter(Boolean).join(' ') || undefined,
-    messages: one.in_msgs ?? 0,
-    bytes: one.in_bytes ?? 0,
-    // both by the server's clock, whatever ours says
-    ageMs: Date.parse(data?.now ?? '') - Date.parse(one.start ?? ''),
-    since: one.start ?? '',
-    lastActivity: one.last_activity ?? '',
+    cid: connection.cid,
+    user: connection.authorized_user ?? '',
+    protocol:
+      connection.type === 'mqtt' || connection.type === 'websocket' ? connection.type : 'nats',
+    address: connection.ip ?? '',
+    client: [connection.lang, connection.version].filter(Boolean).join(' ') || undefined,
+    messages: connection.in_msgs ?? 0,
+    bytes: connection.in_bytes ?? 0,
+    // both by the server's clock, whatever our own shows
+    ageMs: Date.parse(data?.now ?? '') - Date.parse(connection.start ?? ''),
+    since: connection.start ?? '',
+    lastActivity: connection.last_activity ?? '',
   }))
 }
 
 /**
- * Tells the connections that end, of clients that had signed in.
+ * Reports the connections that end, of clients that had signed in.
  * @param system signed in to the system account
- * @param queue gates that share one each hear a part of them
+ * @param queue gates that share one each receive a part of them
  */
 export function followEnds(
   system: NatsConnection,
@@ -129,7 +130,7 @@ export function followEnds(
   )
   return {
     [Symbol.dispose]: () => {
-      if (!system.isClosed()) for (const one of subscriptions) one.unsubscribe()
+      if (!system.isClosed()) for (const subscription of subscriptions) subscription.unsubscribe()
     },
   }
 }

@@ -7,7 +7,7 @@ import {
 } from '../../core/access/flood.ts'
 
 type Options = {
-  /** Undefined: it is none of our sensors and may send what it likes. */
+  /** Undefined: it is not one of our sensors and may send what it likes. */
   readonly boundsOf: (user: string) => FloodBounds | 'default' | undefined
   readonly onFlood: (id: string) => void
   readonly nowMs: () => number
@@ -15,7 +15,7 @@ type Options = {
 
 export type FloodLedger = {
   readonly charge: (user: string, messages: number) => void
-  /** Forgets sensors that have their whole burst again: each is like one never seen. */
+  /** Forgets sensors that have their whole burst again: each is like a sensor never seen. */
   readonly forgetCalm: (isOpen: (user: string) => boolean) => void
 }
 

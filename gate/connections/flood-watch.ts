@@ -1,11 +1,12 @@
 /**
- * Finds sensors that flood NATS or MQTT, from the counts that the servers keep of each connection:
+ * Finds sensors that flood NATS or MQTT, from the servers' counts of each connection:
  * page by page through all connections, with pauses, so that looking stays a small share of a
  * server's work (5,000 connections are looked at in about 2 s, 100,000 in a minute or two). What a
- * connection sent after the last look is known when it ends, and to sign in counts as a message: who
- * comes and goes all the time is counted like who stays. The sensor's connections are closed and it is not let in for a pause; what was acknowledged stays
+ * connection sent after the last look is known when it ends, and a sign-in counts as a message: a
+ * sensor that reconnects all the time is counted like one that stays. The sensor's connections are
+ * closed and it is not let in for a pause; what was acknowledged stays
  * stored. A sensor that holds too many connections loses the oldest, and one whose secret has ended
- * since it signed in loses those: the servers ask at sign-in alone.
+ * since it signed in loses those: the servers ask the gate only at sign-in.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messagesIn } from '../../core/access/flood.ts'
@@ -18,7 +19,7 @@ type Options = {
   readonly ledger: FloodLedger
   /** Calls back with what ends, from now on. */
   readonly onEnd: (listener: (ended: Ended) => void) => Disposable
-  /** The secret that it came with is no longer good. */
+  /** The secret that it signed in with is no longer valid. */
   readonly hasOutlived: (connection: Connection) => boolean
   readonly onOutlived: (connection: Connection) => void
   readonly onTooMany: (connection: Connection) => void
@@ -28,7 +29,7 @@ type Options = {
   readonly everyMs?: number
 }
 
-/** A device whose line comes and goes leaves dead ones behind, until the server's pings find out. */
+/** A device whose line comes and goes leaves dead connections until the server's pings notice. */
 const mostConnections = 8
 const leastPauseMs = 250
 /** The pause after a page, as a multiple of the time that the page took. */
@@ -56,13 +57,13 @@ export async function watchFloods(options: Options): Promise<void> {
 type Counted = { readonly messages: number; readonly bytes: number; readonly sweep: number }
 
 type Sweep = {
-  /** One look at all connections; what it learns is kept for the next one. */
+  /** One look at all connections; the next one builds on its counts. */
   readonly sweep: (pause: (ms: number) => Promise<void>) => Promise<void>
-  /** Charges the sensor with what came in on a connection since it was counted last. */
+  /** Charges the sensor with what arrived on a connection since it was counted last. */
   readonly count: (seen: Omit<Ended, 'reason'>) => void
 }
 
-/** What to sign in counts for. */
+/** What a sign-in costs, in messages. */
 const signInCost = 1
 
 function floodSweep(options: Options): Sweep {
@@ -74,20 +75,23 @@ function floodSweep(options: Options): Sweep {
   const count: Sweep['count'] = ({ serverId, cid, user, messages, bytes, ageMs }) => {
     const key = `${serverId} ${cid}`
     const before = counted.get(key)
-    // one that has ended is kept for this look, which may have listed it before
+    // an ended connection stays here for this look, which may have listed it before
     counted.set(key, { messages, bytes, sweep })
     if (before !== undefined) {
       const more = messagesIn(messages - before.messages, bytes - before.bytes)
       return ledger.charge(user, Math.max(0, more))
     }
-    // what came in before we watched may be of days
+    // what arrived before we watched may be of days
     if (ageMs > performance.now() - startedMs) return
     ledger.charge(user, messagesIn(messages, bytes) + signInCost)
   }
-  const close = async (surplus: readonly Connection[], tell: (one: Connection) => void) => {
+  const close = async (
+    surplus: readonly Connection[],
+    report: (connection: Connection) => void,
+  ): Promise<void> => {
     for (const connection of surplus) {
       await connections.close(connection)
-      tell(connection)
+      report(connection)
     }
   }
   const look: Sweep['sweep'] = async (pause) => {

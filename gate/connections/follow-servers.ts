@@ -11,8 +11,8 @@ type Options = {
   readonly system: NatsConnection
   readonly nc: NatsConnection
   readonly rules: SensorIdRules
-  /** The sensor that a name of a server's log is of. */
-  readonly speakerOf: (name: string) => string | undefined
+  /** The sensor whose client a server's log names. */
+  readonly sensorOfClient: (name: string) => string | undefined
   readonly seen: Pick<SeenBook, 'left' | 'denied'>
   readonly metrics: Pick<GateMetrics, 'denied'>
   readonly guard: Pick<InputGuard, 'callback'>
@@ -20,7 +20,7 @@ type Options = {
 
 /** Notes when a sensor's connection ended, and what a server denied to it. */
 export function followServers(options: Options): Disposable {
-  const { system, nc, rules, speakerOf, seen, metrics, guard } = options
+  const { system, nc, rules, sensorOfClient, seen, metrics, guard } = options
   const isSensor = (user: unknown): user is string =>
     typeof user === 'string' && rules.parse(user) !== undefined
   // several gates share the work
@@ -37,7 +37,7 @@ export function followServers(options: Options): Disposable {
     nc,
     guard,
     (name, count) => {
-      const id = speakerOf(name)
+      const id = sensorOfClient(name)
       if (id === undefined) return
       metrics.denied.inc(count)
       seen.denied(id, count)
@@ -52,19 +52,19 @@ export function followServers(options: Options): Disposable {
   }
 }
 
-/** Calls back with how much was denied to whom, as the server's log names them, a second's worth at a time. */
+/** Calls back every second with what was denied to each client, as the server's log names it. */
 export function followDenied(
   nc: NatsConnection,
   guard: Pick<InputGuard, 'callback'>,
-  onDenied: (who: string, count: number) => void,
+  onDenied: (client: string, count: number) => void,
   { queue }: { readonly queue?: string } = {},
 ): Disposable {
   const subscription = nc.subscribe(deniedSubject('*'), {
     ...(queue === undefined ? {} : { queue }),
     callback: guard.callback('server', (error: Error | null, message: Msg) => {
       if (error) return
-      for (const [who, count] of Object.entries(jsonOf(message)))
-        if (typeof count === 'number') onDenied(who, count)
+      for (const [client, count] of Object.entries(jsonOf(message)))
+        if (typeof count === 'number') onDenied(client, count)
     }),
   })
   return {

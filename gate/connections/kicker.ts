@@ -1,5 +1,5 @@
 /**
- * Sends sensors away: a revoked credential, a changed device or a flood ends connections that are
+ * Disconnects sensors: a revoked credential, a changed device or a flood ends connections that are
  * open already. The servers ask the gate only at sign-in, so their connections are looked up and
  * closed; a sign-in that was under way meanwhile is caught by a second look.
  */
@@ -8,13 +8,13 @@ import { pause } from '../../runtime/pause.ts'
 import type { Connection, Connections } from './connections.ts'
 
 export type Kicker = AsyncDisposable & {
-  /** Closes what the sensor has signed in to until now; resolves after the first look. */
+  /** Closes the sensor's connections of until now; resolves after the first look. */
   readonly kick: (id: string, why: string) => Promise<void>
 }
 
 type Options = {
   readonly connections: Pick<Connections, 'of' | 'close'>
-  /** When we let it in, where we know. */
+  /** When this gate let it in, where it knows. */
   readonly signedInAtMs: (connection: Connection) => number | undefined
   readonly onKicked: (connection: Connection, why: string) => void
   readonly onFailure: (error: unknown) => void
@@ -43,7 +43,7 @@ export function openKicker({ connections, signedInAtMs, onKicked, onFailure }: O
     await turn()
     try {
       for await (const connection of connections.of(id)) {
-        // one that came since was judged by what holds now
+        // a later sign-in was judged by what holds now
         const sinceMs = signedInAtMs(connection) ?? performance.now() - connection.ageMs
         if (sinceMs >= untilMs) continue
         await connections.close(connection)

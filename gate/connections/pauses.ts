@@ -1,4 +1,4 @@
-/** Who is not let in for a while, as every gate knows it. */
+/** Which sensors are not let in for a while, as every gate knows it. */
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { remember } from '../../core/remember.ts'
@@ -7,7 +7,7 @@ import { pauseSubject } from '../../schemas/subjects.ts'
 export type Pauses = Disposable & {
   /** 0: it is let in. */
   readonly leftMs: (id: string) => number
-  /** Told to every gate that runs. */
+  /** Published to every running gate. */
   readonly pause: (id: string, untilMs: number) => void
 }
 
@@ -16,7 +16,7 @@ type Options = {
   readonly onPause: (id: string, untilMs: number) => void
 }
 
-/** More sensors than this do not pause at once; the oldest pause is let go. */
+/** At most this number of sensors pause at once; beyond it the oldest pause ends. */
 const mostPauses = 100_000
 
 /** @param nc as user `gate` */

@@ -23,6 +23,6 @@ export function mapAirgradient(body: unknown, serial: string): Mapped {
   draft.take('humidity', 'rhum', body['rhum'])
   draft.take('voc_index', 'tvocIndex', body['tvocIndex'])
   draft.take('nox_index', 'noxIndex', body['noxIndex'])
-  // just after it started it says nothing but who it is, which is no fault
+  // just after its start it sends only its identity, which is not a fault
   return draft.end()
 }

@@ -1,6 +1,6 @@
 /**
- * sensor.community's airRohr firmware (and Nettigo's, which sends the same shape) with "Send data to
- * custom API": every value a text, particles by the prefix of their sensor, no clock.
+ * sensor.community's airRohr firmware (and Nettigo's, which sends the same shape) with "Send data
+ * to custom API": every value a text, particles by the prefix of their sensor, no clock.
  */
 import { type Draft, hectopascalOf, isObject, type Mapped, numberOf, openDraft } from './mapped.ts'
 import { noValueList, readValueList } from './value-list.ts'
@@ -51,11 +51,11 @@ function takeParticles(draft: Draft, values: Values): void {
     if (other !== chosen) draft.ignore(`${other}_P*`, `the particles are those of the ${chosen}`)
 }
 
-/** What a second thermometer says is left out without a word: most boxes have one. */
+/** A second thermometer is left out without a note: most boxes have one. */
 function takeClimate(draft: Draft, values: Values): void {
   for (const name of ['temperature', 'humidity'] as const) {
     const keys = climateSensors.map((prefix) => prefix + name).filter((key) => values.has(key))
-    const key = keys.find((one) => numberOf(values.get(one)) !== undefined) ?? keys[0]
+    const key = keys.find((name) => numberOf(values.get(name)) !== undefined) ?? keys[0]
     if (key !== undefined) draft.take(name, key, values.get(key))
   }
 }
@@ -63,7 +63,7 @@ function takeClimate(draft: Draft, values: Values): void {
 /** In Pa. */
 function takePressure(draft: Draft, values: Values): void {
   const keys = ['BME280_pressure', 'BMP280_pressure', 'BMP_pressure']
-  const key = keys.find((one) => numberOf(values.get(one)) !== undefined)
+  const key = keys.find((name) => numberOf(values.get(name)) !== undefined)
   if (key !== undefined) draft.take('pressure', key, values.get(key), hectopascalOf)
 }
 

@@ -1,6 +1,6 @@
 /**
- * ESPHome over MQTT: one topic a quantity, `esphome/<name>/sensor/<object id>/state`, its payload a
- * bare decimal text. The object id is made of the name that the owner chose, so the entry of the
+ * ESPHome over MQTT: one topic per quantity, `esphome/<name>/sensor/<object id>/state`, its payload
+ * a bare decimal text. The object id is made of the name that the owner chose, so the entry of the
  * sensor may say which is which; the usual names are known.
  */
 import { type ByQuantity, type QuantityName, quantityNames } from '../../core/air/quantities.ts'
@@ -90,5 +90,5 @@ export function esphomeQuantity(
   return usual !== undefined && options[usual] !== undefined ? undefined : usual
 }
 
-/** @returns undefined for `nan`, `None`, and whatever else is no plain decimal */
+/** @returns undefined for `nan`, `None`, and whatever else is not a plain decimal */
 export const esphomeValue = (payload: string): number | undefined => numberOf(payload)

@@ -1,16 +1,16 @@
 /**
- * An SDS011 (and the drivers around it) that has died may repeat its last sample for ever, which
+ * An SDS011 (and its drivers) that has died may repeat its last sample for ever, which
  * looks alive. Real air is never the same to the hundredth for an hour.
  */
 import { stuckAfter } from '../../core/air/quality.ts'
 import type { MappedReading } from './mapped.ts'
 
-/** What is remembered of a sensor: its last pair of particle values, and how often it came. */
+/** What is remembered of a sensor: its last pair of particle values, and how often it arrived. */
 export type Frozen = { readonly pair: string; readonly times: number }
 
 /**
  * From the `stuckAfter`th equal pair on, the particles are left out.
- * @param before of the sensor's reading before, undefined at first
+ * @param before of the sensor's last reading, undefined at first
  */
 export function leaveOutFrozen(
   before: Frozen | undefined,

@@ -1,6 +1,7 @@
 /**
- * What a device's message says in our words. Each kind of device has one file here that turns the
- * parsed message into this; none of them knows how it came (HTTP, MQTT) or whose sensor it is.
+ * A device's message in our own names and units. Each kind of device has one file here that turns
+ * the parsed message into this; none of them knows how it arrived (HTTP, MQTT) or which sensor it
+ * is.
  */
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 
@@ -18,7 +19,7 @@ export type MappedReading = {
   readonly ignored: readonly Ignored[]
 }
 
-/** Nothing of the message can be used; in words for whoever set the device up, naming the field. */
+/** The message is unusable; in words for the person who set the device up, naming the field. */
 export type Refusal = { readonly refused: string }
 
 export type Mapped = MappedReading | Refusal
@@ -28,7 +29,7 @@ export const isRefusal = (mapped: Mapped): mapped is Refusal => 'refused' in map
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Collects one reading; what is no number, and what comes second for a field, is noted instead. */
+/** Collects one reading; what is not a number, and a second value for a field, is noted instead. */
 export type Draft = {
   /**
    * @param value a number, or its decimal text as firmware sends it; undefined and null: not there
@@ -41,7 +42,7 @@ export type Draft = {
     convert?: (value: number) => number,
   ) => void
   readonly ignore: (key: string, why: string) => void
-  /** @param otherwise the refusal where no value was taken; undefined: that is no fault */
+  /** @param otherwise the refusal where no value was taken; undefined: that is not a fault */
   readonly end: (otherwise?: string, timeMs?: number) => Mapped
 }
 
@@ -56,7 +57,7 @@ export function openDraft(): Draft {
       if (value === undefined || value === null) return
       // converted it may be beyond the largest number
       const number = numberOf(convert(numberOf(value) ?? Number.NaN))
-      if (number === undefined) ignore(key, `${shown(value)} is no number`)
+      if (number === undefined) ignore(key, `${shown(value)} is not a number`)
       else if (taken[name] !== undefined) ignore(key, `${name} is known from another key`)
       else taken[name] = number
     },

@@ -28,18 +28,18 @@ export function mapPurpleair(body: unknown): Mapped {
 }
 
 /**
- * Channels further apart than both are held to disagree: 5 µg/m³ and 70 % of their mean, as the
+ * Channels that differ by more than both of these disagree: 5 µg/m³ and 70 % of their mean, as the
  * US EPA does before it shows a PurpleAir on its map.
  */
 const apart = { ugM3: 5, ofMean: 0.7 }
 
 function takeChannels(draft: Draft, body: Body, name: 'pm25' | 'pm10' | 'pm1', key: string): void {
   const keys = [key, `${key}_b`]
-  const valid = keys.filter((one) => isBelievable(name, body[one]))
-  for (const one of keys)
-    if (body[one] !== undefined && body[one] !== null && !valid.includes(one))
-      draft.ignore(one, 'it is no believable value of a laser')
-  const [a, b] = valid.map((one) => numberOf(body[one]) ?? 0)
+  const valid = keys.filter((channel) => isBelievable(name, body[channel]))
+  for (const channel of keys)
+    if (body[channel] !== undefined && body[channel] !== null && !valid.includes(channel))
+      draft.ignore(channel, 'it is not a believable value of a laser')
+  const [a, b] = valid.map((channel) => numberOf(body[channel]) ?? 0)
   if (a === undefined) return
   if (b === undefined) return draft.take(name, valid[0] ?? key, a)
   const mean = (a + b) / 2
@@ -61,7 +61,7 @@ function takeFirst(
   keys: readonly string[],
   convert?: (value: number) => number,
 ): void {
-  const key = keys.find((one) => body[one] !== undefined && body[one] !== null)
+  const key = keys.find((name) => body[name] !== undefined && body[name] !== null)
   if (key !== undefined) draft.take(name, key, body[key], convert)
 }
 
@@ -70,7 +70,7 @@ function timeOf({ DateTime: text }: Body, draft: Draft): number | undefined {
   if (text === undefined) return undefined
   const time = parseIso(typeof text === 'string' ? text.replaceAll('/', '-') : '')
   if ('timeMs' in time) return time.timeMs
-  draft.ignore('DateTime', 'it is no UTC time: the arrival stands in')
+  draft.ignore('DateTime', 'it is not a UTC time, so the time of arrival is used')
   return undefined
 }
 

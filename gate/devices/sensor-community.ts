@@ -1,6 +1,6 @@
 /**
- * The format in which firmware pushes to sensor.community itself: one request a sensor of the box,
- * names without a prefix, and the header X-PIN to say which sensor it is.
+ * The format in which firmware pushes to sensor.community itself: one request per sensor of the
+ * box, names without a prefix, and the header X-PIN for which sensor it is.
  */
 import { parseIso } from '../../core/iso-time.ts'
 import { type Draft, hectopascalOf, isObject, type Mapped, openDraft } from './mapped.ts'
@@ -8,7 +8,7 @@ import { noValueList, readValueList } from './value-list.ts'
 
 const particlePin = '1'
 
-/** What the firmware fixes: which sensor hangs on which (virtual) pin. */
+/** Which sensor is on which (virtual) pin, as the firmware fixes it. */
 const pins: ReadonlyMap<string, string> = new Map([
   [particlePin, 'particles'],
   ['3', 'BMP180, BMP280'],
@@ -26,7 +26,7 @@ export function mapSensorCommunity(body: unknown, pin: string | undefined): Mapp
   const values = readValueList(body)
   if (values === undefined) return { refused: noValueList }
   if (pin === undefined)
-    return { refused: 'the header X-PIN is missing: it says which sensor the values are of' }
+    return { refused: 'the header X-PIN is missing: it names the sensor of the values' }
   const draft = openDraft()
   for (const [name, key] of [
     ['pm25', 'P2'],
@@ -55,6 +55,6 @@ function timeOf(body: unknown, draft: Draft): number | undefined {
   const time = parseIso(typeof text === 'string' ? text : '')
   if ('timeMs' in time) return time.timeMs
   if (time.asUtcMs !== undefined) return time.asUtcMs
-  draft.ignore('timestamp', 'it is no ISO date-time: the arrival stands in')
+  draft.ignore('timestamp', 'it is not an ISO date-time, so the time of arrival is used')
   return undefined
 }

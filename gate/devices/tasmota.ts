@@ -1,7 +1,7 @@
 /**
- * Tasmota's `tele/<Topic>/SENSOR`: an object a driver, each with its own quantities; temperatures in
- * the unit of `TempUnit`; `Time` is the device's local time, without a zone unless it was told to
- * say it (`SetOption52 1`).
+ * Tasmota's `tele/<Topic>/SENSOR`: an object per driver, each with its own quantities; temperatures
+ * in the unit of `TempUnit`; `Time` is the device's local time, without a zone unless `SetOption52
+ * 1` adds it.
  */
 import type { QuantityName } from '../../core/air/quantities.ts'
 import { parseIso } from '../../core/iso-time.ts'
@@ -38,7 +38,7 @@ export function mapTasmota(body: unknown): Mapped {
   const indices = drivers.filter(([driver]) => driver.startsWith('SEN5X'))
   takeFirst(draft, indices, 'voc_index', ['VOC'])
   takeFirst(draft, indices, 'nox_index', ['NOx'])
-  // a build without sensors says only the time, which is no fault
+  // a build without sensors sends only the time, which is not a fault
   return draft.end(undefined, timeOf(body['Time'], draft))
 }
 
@@ -50,14 +50,15 @@ function takeFirst(
   keys: readonly string[],
   convert?: (value: number) => number,
 ): void {
-  const found = drivers.flatMap(([driver, values]) =>
+  const numbers = drivers.flatMap(([driver, values]) =>
     keys.filter((key) => values[key] !== undefined).map((key) => ({ driver, key, values })),
   )
-  const chosen = found.find(({ key, values }) => numberOf(values[key]) !== undefined) ?? found[0]
+  const chosen =
+    numbers.find(({ key, values }) => numberOf(values[key]) !== undefined) ?? numbers[0]
   if (chosen) draft.take(name, `${chosen.driver}.${chosen.key}`, chosen.values[chosen.key], convert)
 }
 
-/** A second sensor of a kind has its address behind its name: `BME280-76`. */
+/** A second sensor of a kind has its address after its name: `BME280-76`. */
 const byRank = (drivers: readonly Driver[]): readonly Driver[] =>
   drivers
     .filter(([driver]) => !warmDrivers.includes(driver))
@@ -71,7 +72,7 @@ function rankOf(driver: string): number {
 function takeTemperature(draft: Draft, drivers: readonly Driver[], unit: unknown): void {
   const having = drivers.filter(([, values]) => values['Temperature'] !== undefined)
   const [driver, values] =
-    having.find(([, one]) => numberOf(one['Temperature']) !== undefined) ?? having[0] ?? []
+    having.find(([, known]) => numberOf(known['Temperature']) !== undefined) ?? having[0] ?? []
   if (values === undefined) return
   const key = `${driver}.Temperature`
   if (unit === 'C') draft.take('temperature', key, values['Temperature'])
@@ -79,7 +80,7 @@ function takeTemperature(draft: Draft, drivers: readonly Driver[], unit: unknown
   else draft.ignore(key, 'TempUnit is neither C nor F')
 }
 
-/** hPa unless the device was told to say mmHg (`SetOption24`). */
+/** hPa unless the device is set to mmHg (`SetOption24`). */
 function takePressure(draft: Draft, drivers: readonly Driver[], unit: unknown): void {
   const convert = unit === 'mmHg' ? (value: number) => value * hPaPerMmHg : undefined
   if (unit === 'hPa' || unit === 'mmHg')
@@ -93,6 +94,6 @@ function timeOf(time: unknown, draft: Draft): number | undefined {
   const parsed = parseIso(typeof time === 'string' ? time : '')
   if (!('timeMs' in parsed)) return undefined
   if (parsed.timeMs >= earliestClockMs) return parsed.timeMs
-  draft.ignore('Time', 'the clock was never set: the arrival stands in')
+  draft.ignore('Time', 'the clock was never set, so the time of arrival is used')
   return undefined
 }

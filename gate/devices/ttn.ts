@@ -8,7 +8,7 @@ export function mapTtn(body: unknown, table: FieldTable): UplinkVerdict {
   if (!isObject(body)) return { refused: 'the body must be an object: choose the format JSON' }
   const { end_device_ids: ids, uplink_message: uplink } = body
   if (!isObject(uplink)) return { noUplink: 'only uplink messages hold readings' }
-  if (body['simulated'] === true) return { noUplink: 'a simulated uplink is no measurement' }
+  if (body['simulated'] === true) return { noUplink: 'a simulated uplink is not a measurement' }
   const devEui = devEuiOf(isObject(ids) ? ids['dev_eui'] : undefined)
   if (devEui === undefined) return { refused: 'end_device_ids.dev_eui must be 16 hex digits' }
   // the same in every copy of an uplink, so that a copy is the same reading

@@ -1,10 +1,10 @@
-/** What LoRaWAN network servers post, as far as they agree. */
+/** What is common to the LoRaWAN network servers' posts. */
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { isObject, type Mapped, openDraft, type Refusal } from './mapped.ts'
 
 /**
  * Which key of a decoded payload holds what, in our units: `{pm25: 'pm2_5'}`. A dot goes into an
- * object, where there is no such key as it stands.
+ * object, unless a key has that very name.
  */
 export type FieldTable = { readonly [Name in QuantityName]?: string }
 
@@ -14,12 +14,12 @@ export type Uplink = {
   readonly mapped: Mapped
 }
 
-/** Something else than a measurement: joins, acknowledgements, status. It is no fault. */
+/** Something other than a measurement: joins, acknowledgements, status. Not a fault. */
 export type NoUplink = { readonly noUplink: string }
 
 export type UplinkVerdict = Uplink | NoUplink | Refusal
 
-/** @returns undefined where it is no device EUI */
+/** @returns undefined where it is not a device EUI */
 export function devEuiOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^[0-9a-f]{16}$/i.test(value)) return undefined
   return value.toUpperCase()
@@ -28,7 +28,7 @@ export function devEuiOf(value: unknown): string | undefined {
 /** @param decoded what the network server's payload formatter made */
 export function mapDecoded(decoded: unknown, table: FieldTable, timeMs: number): Mapped {
   const draft = openDraft()
-  if (!isObject(decoded)) return { refused: 'the decoded payload is no object' }
+  if (!isObject(decoded)) return { refused: 'the decoded payload is not an object' }
   for (const name of quantityNames) {
     const key = table[name]
     if (key !== undefined) draft.take(name, key, valueAt(decoded, key))

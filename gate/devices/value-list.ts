@@ -1,11 +1,11 @@
 import { isObject } from './mapped.ts'
 
-/** More entries than any firmware sends; what is beyond is not looked at. */
+/** More entries than any firmware sends; those beyond are ignored. */
 const mostEntries = 200
 
 /**
- * `sensordatavalues` as sensor.community's firmware writes it, `[{value_type, value}]`, by type; the
- * first of a type counts.
+ * `sensordatavalues` as sensor.community's firmware writes it, `[{value_type, value}]`, by type;
+ * the first of a type counts.
  * @returns undefined where the body holds no such list
  */
 export function readValueList(body: unknown): ReadonlyMap<string, unknown> | undefined {

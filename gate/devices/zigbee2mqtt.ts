@@ -1,7 +1,7 @@
 /**
- * Zigbee2MQTT's state of a device: all it knows of it, on each change and at every start of its own,
- * however long ago it heard it. Only `last_seen` says how old it is, so a state without one is no
- * reading (`last_seen: ISO_8601` in its configuration).
+ * Zigbee2MQTT's state of a device: all it knows of it, on each change and at every start of its
+ * own, however old that is. Only `last_seen` dates it, so a state without it is not a reading
+ * (`last_seen: ISO_8601` in its configuration).
  */
 
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'

@@ -1,7 +1,7 @@
 import { remember } from '../../core/remember.ts'
 
 /**
- * The time that stands in where a device has no clock. Two messages of a sensor may come within a
+ * The time of a reading whose device has no clock. Two messages of a sensor may arrive within a
  * millisecond, and a reading is named by its sensor and time, so each gets a time of its own.
  */
 export function arrivalClock(nowMs: () => number, most = 100_000): (sensor: string) => number {

@@ -1,10 +1,10 @@
 import type { Context } from 'koa'
 import { PushError } from './push-error.ts'
 
-/** Who a request says it is from. */
+/** The id and secret of a request, not checked yet. */
 export type Claim = { readonly id: string; readonly secret: string }
 
-/** What is left of the path behind the endpoint, `<id>/<secret>`, decoded; empty: nothing. */
+/** The rest of the path after the endpoint, `<id>/<secret>`, decoded; may be empty. */
 type PathRest = readonly string[]
 
 /**
@@ -18,8 +18,8 @@ export function readClaim(ctx: Context, rest: PathRest): Claim {
   const [id, secret] = rest
   if (id !== undefined && secret !== undefined) return { id, secret }
   const query = new URLSearchParams(ctx.querystring)
-  const [asked, key] = [query.get('id'), query.get('key')]
-  if (asked !== null && key !== null) return { id: asked, secret: key }
+  const [queryId, key] = [query.get('id'), query.get('key')]
+  if (queryId !== null && key !== null) return { id: queryId, secret: key }
   throw unauthorized('missing_credential', 'send the id as user and the secret as password (Basic)')
 }
 
@@ -34,7 +34,7 @@ function fromHeader(authorization: string): Claim {
   )
 }
 
-/** The word says which; the sentence never says whether the id is known. */
+/** The code names the reason; the message never reveals whether the id is known. */
 export const unauthorized = (code: string, message: string): PushError =>
   new PushError(401, code, message, {
     headers: { 'www-authenticate': 'Basic realm="airproof", charset="UTF-8"' },

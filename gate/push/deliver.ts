@@ -15,8 +15,8 @@ export type Delivered = 'stored' | 'spooled'
 const retryAfterSeconds = { away: 5, full: 30 }
 
 /**
- * Makes a raw message durable: in its stream, or, where whoever sent it keeps nothing, on our disk.
- * @throws PushError 503 it is nowhere; 413 it is longer than any stream takes
+ * Makes a raw message durable: in its stream, or, where its sender stores nothing, on our disk.
+ * @throws PushError 503 it is not stored; 413 it is longer than any stream takes
  */
 export function createDeliver({
   publish,

@@ -1,4 +1,6 @@
-/** The addresses that existing firmware posts to, one a format; each sensor with its credential. */
+/**
+ * The addresses that existing firmware posts to, one per format; each sensor with its credential.
+ */
 
 import { remember } from '../../core/remember.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -16,13 +18,13 @@ import { PushError } from './push-error.ts'
 type Format = {
   readonly name: string
   readonly map: (request: PushRequest) => Mapped
-  /** Kinds of the registry whose serial such a device says of itself. */
+  /** Kinds of the registry whose serial such a device sends. */
   readonly kinds: readonly Device['kind'][]
-  /** What the device calls itself, where it does. */
+  /** The serials in a request, if any. */
   readonly serials: (request: PushRequest) => readonly (string | undefined)[]
   /** The serial as it compares. */
   readonly normal: (serial: string) => string
-  /** Whether a dead particle sensor may go on repeating its last sample. */
+  /** Whether a dead particle sensor may continue to repeat its last sample. */
   readonly mayFreeze: boolean
 }
 
@@ -74,9 +76,9 @@ export function deviceEndpoints({
       checkSerial(sensor, request, format)
       let reading = acceptMapped(map(request))
       if (mayFreeze) {
-        const looked = leaveOutFrozen(frozen.get(sensor.id), reading)
-        reading = looked.reading
-        if (looked.frozen !== undefined) remember(frozen, sensor.id, looked.frozen, most)
+        const judged = leaveOutFrozen(frozen.get(sensor.id), reading)
+        reading = judged.reading
+        if (judged.frozen !== undefined) remember(frozen, sensor.id, judged.frozen, most)
       }
       return prepareMapped(reading, sensor, { ...judging, clock: 'device' })
     },
@@ -104,11 +106,11 @@ function checkSerial(
     (serial) => serial !== undefined && normal(serial) !== normal(device.serial),
   )
   if (other === undefined) return
-  const said = other.slice(0, 64)
+  const given = other.slice(0, 64)
   throw new PushError(
     400,
     'wrong_device',
-    `${id} is the device ${device.serial} in the registry, and this is ${said}`,
-    { details: { given: said, expected: device.serial } },
+    `${id} is the device ${device.serial} in the registry, and this is ${given}`,
+    { details: { given, expected: device.serial } },
   )
 }

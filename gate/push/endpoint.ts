@@ -21,7 +21,7 @@ export type Prepared = {
     readonly body: string
     readonly readings: number
   }
-  /** What the caller is told besides how many are stored. */
+  /** What the caller receives in addition to the number stored. */
   readonly answer: Readonly<Record<string, unknown>>
 }
 
@@ -29,13 +29,13 @@ export type Prepared = {
 export type Endpoint = {
   readonly name: string
   readonly caller: 'sensor' | 'application'
-  /** Its devices keep nothing themselves, so we do while NATS takes nothing. */
+  /** Its devices store nothing themselves, so we do while NATS takes nothing. */
   readonly keeps: boolean
   /** @throws PushError */
   readonly prepare: (request: PushRequest) => Prepared
 }
 
-/** What every endpoint judges by. */
+/** What every endpoint needs to judge a reading. */
 export type Judging = {
   readonly nowMs: () => number
   /** No reading is older than this, ms since the epoch. */

@@ -1,4 +1,4 @@
-/** What `GET /push` says. */
+/** What `GET /push` answers. */
 export const explanation = `\
 airproof takes readings here by HTTP, each as the sensor whose credential comes with it.
 

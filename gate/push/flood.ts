@@ -7,9 +7,9 @@ import { notNow } from './push-error.ts'
 type Options = {
   /** Of the sensor's registry entry. */
   readonly limitOf: (sensor: string) => RateLimit | undefined
-  /** Of a sensor that flooded on any way, until it is let in again; 0: it does not pause. */
+  /** How long a sensor that flooded, over any protocol, must still wait; 0: it need not. */
   readonly pausedForMs: (sensor: string) => number
-  /** Told what is let in, so that a sensor has one budget over HTTP, NATS and MQTT. */
+  /** Called with what is let in, so that a sensor has one budget over HTTP, NATS and MQTT. */
   readonly onSpent: (sensor: string, messages: number) => void
   /** A clock that never goes back, in ms. */
   readonly clockMs: () => number

@@ -12,7 +12,7 @@ import { type CredentialBook, verdictOf } from '../credential-book.ts'
 import { indexDevices } from '../device-index.ts'
 import type { InputGuard } from '../input-guard.ts'
 import type { SeenBook } from '../seen-book.ts'
-import { openSpentTeller } from '../spent.ts'
+import { openSpentReporter } from '../spent.ts'
 import { arrivalClock } from './arrival-clock.ts'
 import { createDeliver } from './deliver.ts'
 import { deviceEndpoints } from './device-endpoints.ts'
@@ -28,22 +28,25 @@ import { uplinkEndpoints } from './uplink-endpoints.ts'
 
 export type PushOptions = {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   /** Absent: plain HTTP. */
   readonly tls?: TlsFiles | undefined
   readonly nc: NatsConnection
   readonly book: Pick<CredentialBook, 'check'>
   readonly sensors: Pick<WatchedBucket<RegisteredSensor>, 'get' | 'entries' | 'onChange'>
-  /** What waits for NATS is kept in its folder `push-spool`, that of a second gate beside it. */
+  /**
+   * Readings that wait for NATS are in its folder `push-spool`; a second gate has its own beside
+   * it.
+   */
   readonly dataFolder: string
   readonly spoolMaxBytes: number
   /** No reading is older than this, ms since the epoch. */
   readonly earliestMs: number
   readonly registry: Registry
   /** Where a sensor's last contact is noted. */
-  readonly seen?: Pick<SeenBook, 'heard' | 'refused'>
-  /** How long a sensor that flooded, over HTTP or NATS or MQTT, is still not let in; 0: it is. */
+  readonly seen?: Pick<SeenBook, 'contacted' | 'refused'>
+  /** How long a sensor that flooded over HTTP, NATS or MQTT must still wait; 0: it need not. */
   readonly pausedForMs: (sensor: string) => number
   readonly guard: InputGuard
   readonly log: Logger
@@ -55,7 +58,7 @@ export type PushOptions = {
 export type Push = AsyncDisposable & { readonly url: string }
 
 /**
- * Takes readings over HTTP, and sends on what an earlier process still kept.
+ * Takes readings over HTTP, and sends what an earlier process left in its spool.
  * @throws MustAct the port is taken
  */
 export async function openPush({
@@ -80,7 +83,7 @@ export async function openPush({
   const { publish } = opened.use(openRawPublisher(nc, { log, guard }))
   for (const spool of spools.all) opened.use(drainSpool({ spool, publish, log }))
 
-  const spent = opened.use(openSpentTeller(nc))
+  const spent = opened.use(openSpentReporter(nc))
   const judging = { nowMs, earliestMs, arrival: arrivalClock(nowMs) }
   const app = createPushApp({
     endpoints: [
@@ -123,7 +126,7 @@ export async function openPush({
       setting: 'AIRPROOF_PUSH_PORT',
       listener: (request, response) => void handle(request, response),
       longestUrl,
-      // a carrier has thousands of devices behind one address
+      // one address of a mobile carrier has thousands of devices
       connections: { fromPublic: 5_000, fromInside: 5_000 },
       brokenBody: ({ code, message }, requestId) =>
         errorBody({ code, message, details: {} }, requestId),
@@ -134,15 +137,15 @@ export async function openPush({
   return { url: server.url, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** Of 100,000 LoRaWAN devices at a reading per five minutes; what it says of each is counted there, too. */
+/** For 100,000 LoRaWAN devices, a reading each per five minutes; each sensor is counted too. */
 const ofApplication = { perSecond: 500, burst: 5_000 }
 
-/** Whoever has no credential may come with any id, and must not fill the notes with them. */
+/** A client without a credential may send any id, and must not fill the notes with them. */
 const ofSensors = (
-  { heard, refused }: Pick<SeenBook, 'heard' | 'refused'>,
+  { contacted, refused }: Pick<SeenBook, 'contacted' | 'refused'>,
   sensors: PushOptions['sensors'],
-): Pick<SeenBook, 'heard' | 'refused'> => ({
-  heard,
+): Pick<SeenBook, 'contacted' | 'refused'> => ({
+  contacted,
   refused: (id, reason) => {
     if (sensors.get(id) !== undefined) refused(id, reason)
   },

@@ -12,8 +12,8 @@ export function acceptMapped(mapped: Mapped): MappedReading {
 }
 
 /**
- * @param clock `device`: a time from before there were such sensors only says that the clock was
- * never set, so the arrival stands in; `server`: it is as it is
+ * @param clock `device`: a time from before there were such sensors means that the clock was
+ * never set, so the time of arrival is used instead; `server`: the time is taken as it is
  * @throws PushError 400 where the reading could never be accepted
  */
 export function prepareMapped(
@@ -21,9 +21,9 @@ export function prepareMapped(
   sensor: RegisteredSensor,
   { nowMs, earliestMs, arrival, clock }: Judging & { readonly clock: 'device' | 'server' },
 ): Prepared {
-  if (Object.keys(fields).length === 0) return { answer: told(left) }
+  if (Object.keys(fields).length === 0) return { answer: ignoredOf(left) }
   const isUnset = clock === 'device' && measuredMs !== undefined && measuredMs < earliestMs
-  const why = `${isUnset ? formatIso(measuredMs) : ''}: the clock was never set, the arrival stands in`
+  const why = `${isUnset ? formatIso(measuredMs) : ''}: the clock was never set, so the time of arrival is used`
   const ignored = isUnset ? [...left, { key: 'time', why }] : left
   const knownMs = isUnset ? undefined : measuredMs
   const timeMs = knownMs ?? arrival(sensor.id)
@@ -33,11 +33,15 @@ export function prepareMapped(
   const { timestamp, time_assigned } = item
   return {
     message: { sensor: sensor.id, body: JSON.stringify(item), readings: 1 },
-    answer: { timestamp, ...(time_assigned === true ? { time_assigned } : {}), ...told(ignored) },
+    answer: {
+      timestamp,
+      ...(time_assigned === true ? { time_assigned } : {}),
+      ...ignoredOf(ignored),
+    },
   }
 }
 
-const told = (ignored: MappedReading['ignored']) => (ignored.length === 0 ? {} : { ignored })
+const ignoredOf = (ignored: MappedReading['ignored']) => (ignored.length === 0 ? {} : { ignored })
 
 const wrong = ({ code, field, why }: ItemFault): PushError =>
   new PushError(400, code, `${field}: ${why}`, { details: { faults: [{ field, code, why }] } })

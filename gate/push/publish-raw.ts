@@ -1,6 +1,6 @@
 /**
- * Publishes as a sensor and waits for the stream's acknowledgement; all that is under way shares
- * one inbox, so that a push costs no subscription and no timer of its own.
+ * Publishes as a sensor and waits for the stream's acknowledgement. All publishes under way share
+ * one inbox, so a push does not cost a subscription and a timer of its own.
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { partitionOf } from '../../core/air/sensor-id.ts'
@@ -11,8 +11,8 @@ import { rawStream, rawSubject } from '../../schemas/subjects.ts'
 import type { InputGuard } from '../input-guard.ts'
 
 /**
- * `full`: its stream takes no more for now; `away`: there is no answer, it may be stored or not;
- * `refused`: it will never be taken, as it is too long.
+ * `full`: its stream takes no more for now; `away`: no answer, it may be stored or not;
+ * `refused`: it will never be taken, because it is too long.
  */
 export type PublishVerdict = 'stored' | 'full' | 'away' | 'refused'
 
@@ -24,7 +24,7 @@ export type RawPublisher = AsyncDisposable & {
 type Options = {
   readonly log: Logger
   readonly guard: InputGuard
-  /** ChirpStack waits 5 s for us, so less. */
+  /** Less than the 5 s that ChirpStack waits for us. */
   readonly timeoutMs?: number
 }
 
@@ -34,8 +34,8 @@ type Pending = {
   readonly resolve: (verdict: PublishVerdict) => void
 }
 
-/** A stream that is full says so of each message; the log need not. */
-const toldEveryMs = 10 * secondMs
+/** A full stream refuses each message; the log need not repeat it each time. */
+const loggedEveryMs = 10 * secondMs
 
 export function openRawPublisher(
   nc: NatsConnection,
@@ -48,9 +48,9 @@ export function openRawPublisher(
   let quietUntilMs = 0
 
   const settle = (id: number, verdict: PublishVerdict): void => {
-    const found = pending.get(id)
+    const sent = pending.get(id)
     pending.delete(id)
-    found?.resolve(verdict)
+    sent?.resolve(verdict)
   }
   const answer = (message: Msg): void => {
     const id = Number(message.subject.slice(inbox.length + 1))
@@ -60,7 +60,7 @@ export function openRawPublisher(
     settle(id, verdict)
     const nowMs = performance.now()
     if (why === undefined || nowMs < quietUntilMs) return
-    quietUntilMs = nowMs + toldEveryMs
+    quietUntilMs = nowMs + loggedEveryMs
     log.warn({ sensor: sent.sensor, why }, 'a reading was not taken')
   }
   const subscription = nc.subscribe(`${inbox}.*`, {
@@ -69,7 +69,7 @@ export function openRawPublisher(
   const sweeping = setInterval(() => {
     const nowMs = performance.now()
     for (const [id, { sentAtMs }] of pending) {
-      // in the order they were sent: the first that is young enough ends it
+      // in the order they were sent: the first that is young enough ends the loop
       if (nowMs - sentAtMs < timeoutMs) break
       settle(id, 'away')
     }
@@ -85,7 +85,7 @@ export function openRawPublisher(
 
   return {
     publish(sensor, body) {
-      // the client would keep it in memory, without a bound, until the server is back
+      // the client would hold it in memory, without a bound, until the server is back
       if (!isConnected || nc.isClosed()) return Promise.resolve('away')
       const id = count++
       const { promise, resolve } = Promise.withResolvers<PublishVerdict>()
@@ -123,7 +123,7 @@ function readAck(
   message: Msg,
   stream: string,
 ): { readonly verdict: PublishVerdict; readonly why?: string } {
-  // "no responders" has no body: the server is there, its streams are not yet
+  // "no responders" has no body: the server is there, its streams are not there yet
   if (message.data.length === 0) return { verdict: 'away' }
   const ack = message.json<Ack>()
   if (ack.error === undefined) {

@@ -1,6 +1,6 @@
 /**
- * The way of a push: is there such an address → who sends → may it, so often → what is in it → made
- * durable → answered. Addresses may hold secrets, so none is ever logged.
+ * The steps of a push: is there such an endpoint → check the credential → check the rate → read the
+ * body → make it durable → answer. Addresses may hold secrets, so none is ever logged.
  */
 import { randomUUID } from 'node:crypto'
 import Koa, { type Context } from 'koa'
@@ -21,12 +21,12 @@ type Options = {
   /** Whether a claim of a sensor, or of an application, is true. */
   readonly check: (caller: Endpoint['caller'], claim: Claim) => CredentialVerdict
   readonly flood: FloodGuard
-  /** The same for applications, which send for many sensors, and much that is no reading. */
+  /** The same for applications, which send for many sensors, and much that is not a reading. */
   readonly applicationFlood: FloodGuard
   readonly deliver: ReturnType<typeof createDeliver>
   readonly observe: Observe
   /** Where a sensor's last contact, and a refused one, is noted. */
-  readonly seen?: Pick<SeenBook, 'heard' | 'refused'> | undefined
+  readonly seen?: Pick<SeenBook, 'contacted' | 'refused'> | undefined
   readonly failed: InputGuard['failed']
 }
 
@@ -52,24 +52,24 @@ export function createPushApp({
     const verdict = check(endpoint.caller, claim)
     if (verdict === 'ok') return
     if (endpoint.caller === 'sensor' && verdict !== 'unknown') seen?.refused(claim.id, verdict)
-    // wrong, expired and revoked ones hear the same sentence; the code tells them apart
+    // wrong, expired and revoked ones get the same sentence; the code tells them apart
     throw unauthorized(`${verdict}_credential`, 'the credential is wrong, or is no longer good')
   }
   const push = async (ctx: Context, endpoint: Endpoint, rest: readonly string[]) => {
     const claim = readClaim(ctx, rest)
     admit(endpoint, claim)
     const floods = endpoint.caller === 'sensor' ? flood : applicationFlood
-    // before it is counted: waiting cannot help what is too long
+    // before it is counted: waiting does not help a body that is too long
     refuseLong(ctx)
     floods(claim.id, announcedBytes(ctx))
     const { bytes, ...sent } = await readJson(ctx)
-    // it did not say how long it would be
+    // its length was not announced
     if (bytes > announcedBytes(ctx)) floods(claim.id, bytes)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
     const { message, answer } = endpoint.prepare(requestOf(ctx, claim, sent))
     const sensor = message?.sensor ?? (endpoint.caller === 'sensor' ? claim.id : undefined)
-    if (sensor !== undefined) seen?.heard(sensor, contactOf(ctx))
+    if (sensor !== undefined) seen?.contacted(sensor, contactOf(ctx))
     if (message === undefined) {
       send(ctx, 202, { stored: 0, ...answer })
       return { outcome: 'nothing', readings: 0 }
@@ -96,7 +96,7 @@ export function createPushApp({
   const fail = (ctx: Context, thrown: unknown): string => {
     const requestId = randomUUID()
     const error = toPushError(thrown)
-    // whoever hung up in mid-request is no failure of ours
+    // a client that hung up in mid-request is not a failure of ours
     if (error.code === 'internal' && !ctx.req.destroyed) failed('push', thrown, { requestId })
     const { status, headers } = error
     write(ctx, status, errorBody(error, requestId), { ...headers, 'x-request-id': requestId })
@@ -110,12 +110,12 @@ export function createPushApp({
       observe({ endpoint: 'none', outcome: fail(ctx, thrown), readings: 0 })
     }
   })
-  // failures of ours are logged above; what is left are sockets that clients gave up
+  // our own failures are logged above; the rest are sockets that clients gave up
   app.on('error', () => undefined)
   return app
 }
 
-/** 0 where it does not say: it is counted when it is there. */
+/** 0 where it is not announced: the body is then counted after it was read. */
 const announcedBytes = ({ req }: Context): number => Number(req.headers['content-length'] ?? 0) || 0
 
 function requestOf(
@@ -180,7 +180,7 @@ const toPushError = (thrown: unknown): PushError =>
 const send = (ctx: Context, status: number, value: unknown): void =>
   write(ctx, status, Buffer.from(JSON.stringify(value)), {})
 
-/** Straight to the socket: Koa's own way looks at the body again to find out what it is. */
+/** Straight to the socket: Koa would inspect the body again to find its type. */
 function write(
   ctx: Context,
   status: number,

@@ -1,11 +1,11 @@
 import { HttpError } from '../../runtime/http/http-error.ts'
 
-/** What whoever pushes hears instead of "stored". Its code stands in the metrics too. */
+/** What the client receives instead of "stored". Its code is in the metrics too. */
 export class PushError extends HttpError {
   override readonly name = 'PushError'
 }
 
-/** Right as it is, but not now. @param seconds after which it may be taken */
+/** Valid, but not possible now. @param seconds after which it may be taken */
 export const notNow = (status: 429 | 503, code: string, message: string, seconds: number) =>
   new PushError(status, code, message, { headers: { 'retry-after': String(seconds) } })
 

@@ -3,9 +3,9 @@ import { secondMs } from '../../core/time.ts'
 import { counterIn, gaugeIn } from '../../runtime/metrics.ts'
 import type { Spool } from './spool.ts'
 
-/** Told of every answered request. */
-export type Observe = (seen: {
-  /** `none`: an address that is not there. */
+/** Called for every answered request. */
+export type Observe = (answered: {
+  /** `none`: there is no such address. */
   readonly endpoint: string
   /** `stored`, `spooled`, `nothing`, or the code of an error. */
   readonly outcome: string
@@ -33,7 +33,7 @@ export function pushMetrics(
   gauge('airproof_push_spool_bytes', 'What waits on the disk for NATS', () =>
     spools.reduce((sum, spool) => sum + spool.bytes(), 0),
   )
-  gauge('airproof_push_spool_age_seconds', 'Since the oldest of it came; 0: nothing waits', () => {
+  gauge('airproof_push_spool_age_seconds', 'Age of the oldest of it; 0: nothing waits', () => {
     const sinceMs = Math.min(...spools.map((spool) => spool.sinceMs() ?? Number.POSITIVE_INFINITY))
     return Math.max(0, nowMs() - sinceMs) / secondMs
   })

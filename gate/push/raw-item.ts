@@ -1,6 +1,6 @@
 /**
- * From what a device means to the raw reading that is published as its sensor. What the pipeline
- * would refuse in any case is refused here, where the sender still hears it.
+ * Makes the raw reading of what a device sent, published as its sensor. What the pipeline
+ * would refuse in any case is refused here, where the sender still receives the reason.
  */
 
 import { fromHundredths, toHundredths } from '../../core/air/hundredths.ts'
@@ -52,7 +52,10 @@ export function timeFault(
   return undefined
 }
 
-/** Where not one value can be true; a single one that cannot is the pipeline's to drop and keep. */
+/**
+ * Only where no value is believable; where some are, the pipeline drops the others and stores the
+ * original.
+ */
 export function rangeFault(fields: MappedFields): ItemFault | undefined {
   const named = quantityNames.flatMap((name) => {
     const value = fields[name]
@@ -73,7 +76,7 @@ function isBelievable(name: QuantityName, value: number): boolean {
   return hundredths !== undefined && hundredths >= low && hundredths <= high
 }
 
-/** With two decimals, as every reading has. */
+/** With two decimals, like every reading. */
 export function rawItem(fields: MappedFields, timeMs: number, timeAssigned: boolean): RawReading {
   const item: { [Name in QuantityName]?: number } = {}
   for (const name of quantityNames) {

@@ -5,13 +5,13 @@ import { PushError } from './push-error.ts'
 
 const readText = bodyReader({ longestBytes: maxRawBytes, text: true })
 
-/** @throws PushError 413 it says itself that it is too long */
+/** @throws PushError 413 its announced length is too long */
 export function refuseLong({ req }: Context): void {
   if (Number(req.headers['content-length'] ?? 0) > maxRawBytes) throw tooLarge()
 }
 
 /**
- * The JSON that was sent, whatever its type claims: firmware and scripts call JSON many things.
+ * The JSON that was sent, whatever its content type: firmware and scripts use many for JSON.
  * @throws PushError 400, 413, 415
  */
 export async function readJson(
@@ -29,8 +29,8 @@ export async function readJson(
   try {
     return { body: JSON.parse(text), text, bytes: Buffer.byteLength(text) }
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message.slice(0, 200) : ''
-    throw new PushError(400, 'not_json', `the body is not JSON: ${said}`, { cause })
+    const reason = cause instanceof Error ? cause.message.slice(0, 200) : ''
+    throw new PushError(400, 'not_json', `the body is not JSON: ${reason}`, { cause })
   }
 }
 
@@ -53,6 +53,6 @@ function toPushError({ why, cause }: BodyFault): PushError {
 const tooLarge = (): PushError =>
   new PushError(413, 'body_too_large', `a body has at most ${maxRawBytes} bytes`, {
     details: { longest_bytes: maxRawBytes },
-    // what was not read yet would be in front of the next request of the connection
+    // the unread rest would be taken for the connection's next request
     headers: { connection: 'close' },
   })

@@ -1,4 +1,4 @@
-/** `/push/readings`: our own raw shape, one reading or an array, from anything that can do HTTPS. */
+/** `/push/readings`: our own raw shape, one reading or an array, from anything with HTTPS. */
 
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
@@ -23,7 +23,7 @@ type Fault = {
   readonly why: string
 }
 
-/** Whoever sends these can keep what was not stored, so nothing is spooled: it is told. */
+/** The client can keep what was not stored, so nothing is spooled: the client gets an error. */
 export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint => ({
   name: 'readings',
   caller: 'sensor',
@@ -77,7 +77,10 @@ function judgeItem(
     nowMs,
     earliestMs,
     arrival,
-  }: Judging & { /** Two without a time would be one. */ readonly mayLackTime: boolean },
+  }: Judging & {
+    /** Only where there is one: two without a time would get the same. */
+    readonly mayLackTime: boolean
+  },
 ): { readonly good: RawReading } | Omit<Fault, 'item'> {
   // what is signed is signed with its time
   const isTimed =
@@ -126,7 +129,7 @@ function fieldsOf(item: RawReading): { readonly [Name in QuantityName]?: number 
 
 function allWrong(faults: readonly Fault[]): PushError {
   const [first] = faults
-  const one = first === undefined ? '' : `${first.field}: ${first.why}`
+  const reason = first === undefined ? '' : `${first.field}: ${first.why}`
   const more = faults.length > 1 ? ` (and ${faults.length - 1} more; see details)` : ''
-  return new PushError(400, first?.code ?? 'schema', `${one}${more}`, { details: { faults } })
+  return new PushError(400, first?.code ?? 'schema', `${reason}${more}`, { details: { faults } })
 }

@@ -17,9 +17,9 @@ const isSettled: ReadonlySet<PublishVerdict> = new Set(['stored', 'refused'])
 const pauseMs = { shortest: 250, longest: 5 * secondMs }
 
 /**
- * Sends what waits, oldest first, as soon as NATS takes it, and again until it does. A line counts
- * as sent when its stream has acknowledged it; a segment goes when all of its lines are. One that
- * its stream will never take is passed over, so that it does not keep back those after it.
+ * Sends what waits, oldest first, and repeats until NATS takes it. A line counts
+ * as sent when its stream has acknowledged it; a segment is deleted when all of its lines are sent.
+ * A line that its stream will never take is skipped, so that it does not block those after it.
  */
 export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
   const stop = new AbortController()
@@ -34,9 +34,9 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
       const part = waiting.slice(from, from + window)
       const verdicts = await Promise.all(part.map(({ sensor, body }) => publish(sensor, body)))
       const refused = verdicts.filter((verdict) => verdict === 'refused').length
-      if (refused > 0) log.warn({ readings: refused }, 'passed over what NATS will never take')
+      if (refused > 0) log.warn({ readings: refused }, 'skipped what NATS will never take')
       left.push(...part.filter((_, place) => !isSettled.has(verdicts[place] ?? 'away')))
-      // nobody is there: the rest need not wait for it, each in its turn
+      // NATS does not answer: the rest need not wait for it one by one
       if (verdicts.includes('away')) return [...left, ...waiting.slice(from + window)]
     }
     return left
@@ -45,7 +45,7 @@ export function drainSpool({ spool, publish, log }: Options): AsyncDisposable {
     const segment = await spool.oldest()
     if (segment === undefined) return false
     if (segment.damaged > 0)
-      log.warn({ segment: segment.name, lines: segment.damaged }, 'passed over what a crash cut')
+      log.warn({ segment: segment.name, lines: segment.damaged }, 'skipped lines that a crash cut')
     let { waiting } = segment
     for (let ms = pauseMs.shortest; ; ms = Math.min(pauseMs.longest, ms * 2)) {
       const before = waiting.length

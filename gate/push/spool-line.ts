@@ -1,13 +1,16 @@
 import { crc32 } from '../../core/crc32.ts'
 import { assertKnown } from '../../schemas/formats.ts'
 
-/** What waits for NATS: one raw message of one sensor, its time already stamped. */
+/** A raw message of one sensor that waits for NATS, its time already set. */
 export type Waiting = { readonly sensor: string; readonly body: string }
 
 const utf8 = new TextEncoder()
 const checkOf = (text: string): string => crc32(utf8.encode(text)).toString(16).padStart(8, '0')
 
-/** One line with its newline: check, sensor, body. Neither holds a newline: ids are NATS tokens, bodies JSON. */
+/**
+ * One line with its newline: check, sensor, body. Neither holds a newline: ids are NATS tokens,
+ * bodies JSON.
+ */
 export function spoolLine({ sensor, body }: Waiting): string {
   const text = `${sensor} ${body}`
   return `${checkOf(text)} ${text}\n`

@@ -1,9 +1,9 @@
 /**
- * Readings of firmware that keeps nothing itself, on our own disk while NATS does not take them.
+ * Readings of firmware that stores nothing itself, on our own disk while NATS does not take them.
  *
  * A folder of segments, each named after the millisecond it was begun in; a segment is appended to,
  * then read from its start, then deleted. Killed
- * - in the middle of an append: the torn last line was never acknowledged, and is passed over;
+ * - in the middle of an append: the torn last line was never acknowledged, and is skipped;
  * - between NATS's acknowledgement and the deletion: the segment is sent again, and since each line
  *   holds its reading's time, what came before is a duplicate that changes nothing.
  */
@@ -16,12 +16,12 @@ import { parseSpoolLine, spoolLine, type Waiting } from './spool-line.ts'
 export type Spool = AsyncDisposable & {
   /** Durable when it resolves with true; false: there is no room. @throws what the disk says */
   readonly append: (waiting: Waiting) => Promise<boolean>
-  /** What waits longest, undefined: nothing. It takes no more lines from now on. */
+  /** The oldest segment, undefined: nothing waits. It takes no more lines from now on. */
   readonly oldest: () => Promise<Segment | undefined>
   /** All of it is stored elsewhere. */
   readonly remove: (segment: Segment) => Promise<void>
   readonly bytes: () => number
-  /** When what waits longest came, ms since the epoch; undefined: nothing waits. */
+  /** When the oldest segment was begun, ms since the epoch; undefined: nothing waits. */
   readonly sinceMs: () => number | undefined
   /** Called whenever something was appended. */
   readonly onAppend: (listener: () => void) => void
@@ -35,15 +35,15 @@ export type Segment = {
 }
 
 type Options = {
-  /** Made where it is not there; one process at a time has it. */
+  /** Created if absent; locked by one process at a time. */
   readonly folder: string
   readonly maxBytes: number
   readonly nowMs?: () => number
-  /** A segment that has grown so large is followed by another. */
+  /** A segment of this size is followed by another. */
   readonly segmentBytes?: number
 }
 
-type Wish = PromiseWithResolvers<boolean> & { readonly line: string }
+type Append = PromiseWithResolvers<boolean> & { readonly line: string }
 type Active = { readonly name: string; readonly file: FileHandle; bytes: number }
 
 /** @returns undefined where another process has the folder @throws NewerFormat */
@@ -64,8 +64,8 @@ export async function openSpool({
   )
   for (const name of sizes.keys()) assertKnownSegment(join(folder, name))
   const listeners: (() => void)[] = []
-  let wishes: Wish[] = []
-  let wishedBytes = 0
+  let appends: Append[] = []
+  let appendingBytes = 0
   let active: Active | undefined
   // writes and seals take turns, so that no line ends up in a segment that is being read
   let turn: Promise<unknown> = Promise.resolve()
@@ -92,8 +92,8 @@ export async function openSpool({
     await sealed?.file.close()
   }
   /**
-   * After a write that failed: what it wrote is cut off, and the segment takes no more. A segment
-   * that holds nothing else is not kept, or a full disk would be left with a file for each push.
+   * After a failed write: what it wrote is cut off, and the segment takes no more. A segment
+   * that holds nothing else is deleted, or a full disk would be left with a file for each push.
    */
   const leave = async ({ name, file, bytes: sound }: Active): Promise<void> => {
     try {
@@ -107,15 +107,15 @@ export async function openSpool({
     await unlink(join(folder, name))
     sizes.delete(name)
   }
-  /** All that wait to be written share one write and one sync. */
+  /** All lines that wait to be written share one write and one sync. */
   const write = async (): Promise<void> => {
-    const batch = wishes
-    if (batch.length === 0) return
-    wishes = []
-    wishedBytes = 0
+    const group = appends
+    if (group.length === 0) return
+    appends = []
+    appendingBytes = 0
     try {
       const segment = active ?? (await begin())
-      const lines = Buffer.from(batch.map(({ line }) => line).join(''))
+      const lines = Buffer.from(group.map(({ line }) => line).join(''))
       await segment.file.writeFile(lines)
       await segment.file.datasync()
       segment.bytes += lines.length
@@ -123,10 +123,10 @@ export async function openSpool({
       if (segment.bytes >= segmentBytes) await seal()
     } catch (error) {
       if (active !== undefined) await leave(active).catch(() => undefined)
-      for (const wish of batch) wish.reject(error)
+      for (const append of group) append.reject(error)
       return
     }
-    for (const wish of batch) wish.resolve(true)
+    for (const append of group) append.resolve(true)
     for (const listener of listeners) listener()
   }
 
@@ -140,12 +140,12 @@ export async function openSpool({
     append(waiting) {
       const line = spoolLine(waiting)
       const length = Buffer.byteLength(line)
-      if (bytes() + wishedBytes + length > maxBytes) return Promise.resolve(false)
-      const wish = { line, ...Promise.withResolvers<boolean>() }
-      wishes.push(wish)
-      wishedBytes += length
+      if (bytes() + appendingBytes + length > maxBytes) return Promise.resolve(false)
+      const append = { line, ...Promise.withResolvers<boolean>() }
+      appends.push(append)
+      appendingBytes += length
       void inTurn(write)
-      return wish.promise
+      return append.promise
     },
     oldest: () =>
       inTurn(async () => {
@@ -193,7 +193,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * The operating system's, by way of an SQLite file: whoever dies lets go of it.
+ * A lock of the operating system, through an SQLite file: a process that dies releases it.
  * @returns undefined where another process has it
  */
 function takeLock(folder: string): DatabaseSync | undefined {

@@ -1,6 +1,6 @@
 /**
- * Two gates may share a data folder: each keeps what waits for NATS in a folder of its own, and
- * sends on what one that is gone has left in others.
+ * Two gates may share a data folder: each keeps its waiting readings in a folder of its own, and
+ * also sends what a gate that is gone has left in others.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,16 +8,16 @@ import { MustAct } from '../../runtime/exit.ts'
 import { openSpool, type Spool } from './spool.ts'
 
 export type Spools = AsyncDisposable & {
-  /** Where this gate keeps its own. */
+  /** This gate's own. */
   readonly own: Spool
-  /** Its own first. */
+  /** This gate's own first. */
   readonly all: readonly Spool[]
 }
 
-/** More than the gates that anybody runs on one machine. */
+/** More gates than run on one machine. */
 const most = 16
 
-/** @throws MustAct where as many gates have them all */
+/** @throws MustAct where other gates have all of them */
 export async function openSpools(dataFolder: string, maxBytes: number): Promise<Spools> {
   await using opened = new AsyncDisposableStack()
   const all: Spool[] = []

@@ -1,6 +1,6 @@
 /**
- * The addresses that LoRaWAN network servers post to: one credential an application, and the sensor
- * is the one whose registry entry names the device's EUI.
+ * The addresses that LoRaWAN network servers post to: one credential per application, and the
+ * sensor is the one whose registry entry names the device's EUI.
  */
 
 import type { Application, ApplicationKind } from '../../schemas/devices/application.ts'
@@ -40,7 +40,11 @@ function prepareUplink(
 ): Prepared {
   const application = applicationOf(request.caller)
   if (application?.kind !== kind)
-    throw new PushError(403, 'wrong_kind', `${request.caller} is no application of kind ${kind}`)
+    throw new PushError(
+      403,
+      'wrong_kind',
+      `${request.caller} is not an application of kind ${kind}`,
+    )
   const uplink = reads[kind](request, application)
   if ('noUplink' in uplink)
     return { answer: { ignored: [{ key: 'message', why: uplink.noUplink }] } }
@@ -61,10 +65,10 @@ function sensorOf(
     new PushError(400, code, message, { details: { given: devEui } })
   if (starts !== undefined && !starts.some((start) => devEui.startsWith(start)))
     throw wrong('foreign_device', `${devEui} is not among the devices of ${id}`)
-  const found = [devEui, devEui.toLowerCase()].map((spelled) => devices.find(kind, spelled))
-  const sensors = found.filter((one) => typeof one !== 'string')
+  const matches = [devEui, devEui.toLowerCase()].map((spelled) => devices.find(kind, spelled))
+  const sensors = matches.filter((match) => typeof match !== 'string')
   const [sensor] = sensors
-  if (sensors.length > 1 || found.includes('ambiguous_device'))
+  if (sensors.length > 1 || matches.includes('ambiguous_device'))
     throw wrong('ambiguous_device', `more than one sensor has the device ${kind}:${devEui}`)
   if (sensor !== undefined) return sensor
   throw wrong(

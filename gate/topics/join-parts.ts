@@ -1,8 +1,8 @@
 /**
- * ESPHome says one number a topic. What a device says within a window becomes one reading, of the
- * time of the first number; a quantity that comes a second time begins the next. A window is over
- * when a later number of the device says so, or by our own clock. The numbers of an open window
- * are acknowledged with its reading, so after a crash they come again.
+ * ESPHome sends one number per topic. What a device sends within a window becomes one reading, at
+ * the time of the first number; a quantity that arrives a second time begins the next. A window
+ * ends with a later number of the device, or by our own clock. The numbers of an open window are
+ * acknowledged with its reading, so after a crash they are delivered again.
  */
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 
@@ -28,7 +28,7 @@ export type Joiner<Token> = {
   readonly take: (part: Part<Token>, nowMs: number) => readonly Joined<Token>[]
   /** Readings whose window is over by our clock. */
   readonly due: (nowMs: number) => readonly Joined<Token>[]
-  /** What is open and will not be completed here. */
+  /** The parts of open windows, which will not be completed here. */
   readonly abandon: () => readonly Token[]
 }
 
@@ -71,7 +71,7 @@ export function createJoiner<Token>({
       open.tokens.push(token)
       windows.set(sensor, open)
       if (windows.size > most) closed.push(...close(oldest()?.[0] ?? sensor))
-      // nothing more can come
+      // nothing is missing
       if (quantityNames.every((name) => open.fields[name] !== undefined))
         closed.push(...close(sensor))
       return closed

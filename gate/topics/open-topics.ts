@@ -1,10 +1,10 @@
 /**
- * Devices that fix their own topics: takes what they say from stream TOPICS, and publishes it as
- * readings of their sensors. One gate at a time does it (lease `task.topics`), because one number a
- * topic must be joined in one place; another takes over within 10 s.
+ * Devices that fix their own topics: takes their messages from stream TOPICS, and publishes them as
+ * readings of their sensors. One gate at a time does it (lease `task.topics`), because one number
+ * per topic must be joined in one place; another takes over within 10 s.
  *
- * A message is acknowledged when its reading is in RAW. Dying before, it comes again, to whoever is
- * next: the reading's time is the broker's of the message, so made twice it is an exact repeat.
+ * A message is acknowledged when its reading is in RAW. If the process dies before, the next gate
+ * receives it again: the reading's time is that of the broker, so a second one is an exact repeat.
  */
 import {
   AckPolicy,
@@ -46,18 +46,18 @@ const task = tasks.topics
 const consumerName = 'gate'
 /** Longer than a window of numbers that belong together, which is acknowledged at its end. */
 const ackWaitMs = 30 * secondMs
-/** Of open windows: ten thousand devices that say five numbers each. */
+/** Of open windows: ten thousand devices that send five numbers each. */
 const mostUnacknowledged = 50_000
 /**
  * More than a day's deliveries of one message (`againMs` of `topic-work.ts`): no outage uses it up.
- * One that ends the process each time, or is never answered, is not delivered any more after that;
- * it goes with the stream's `max_age`, and blocks no other meanwhile.
+ * A message that ends the process each time, or is never answered, is then not delivered any more;
+ * it expires with the stream's `max_age`, and does not block others meanwhile.
  */
 const mostDeliveries = 2_000
 const pulledAtOnce = 500
 const retryMs = secondMs
 
-/** Works until disposed. What was begun is then finished, or comes again to the next gate. */
+/** Works until disposed. What was begun is then finished, or delivered again to the next gate. */
 export async function openTopics(options: TopicsOptions): Promise<AsyncDisposable> {
   const { nc, sensors, holder, guard, log } = options
   await using opened = new AsyncDisposableStack()
@@ -73,7 +73,7 @@ export async function openTopics(options: TopicsOptions): Promise<AsyncDisposabl
   try {
     await manager.consumers.add(topicsStream, settings)
   } catch {
-    // it is there as an older version of us made it
+    // an older version created it
     await manager.consumers.update(topicsStream, consumerName, settings)
   }
   const publisher = opened.use(openRawPublisher(nc, { log, guard }))
@@ -157,10 +157,10 @@ async function consumeUntil(
       stop.addEventListener('abort', end, { once: true })
       if (stop.aborted) end()
       for await (const message of messages) {
-        // what was pulled and not begun comes to the next gate at once
+        // what was pulled and not begun goes to the next gate at once
         if (stop.aborted) message.nak()
         else await take(message)
-        // what was pulled with it and is lost comes again
+        // what was pulled with it and is lost is delivered again
         if (endsPull(message)) break
       }
     } catch (error) {

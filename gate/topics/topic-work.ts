@@ -16,11 +16,11 @@ import { type LeftReason, type Understood, understand } from './understand.ts'
 type TopicMessage = Pick<JsMsg, 'subject' | 'data' | 'timestampNanos' | 'redelivered'> & {
   readonly info: Pick<JsMsg['info'], 'deliveryCount'>
   readonly ack: () => void
-  /** @param ms until it comes again */
+  /** @param ms until it is delivered again */
   readonly nak: (ms?: number) => void
 }
 
-/** `not_stored` comes again; `refused`: its stream will never take it; `failed`: a fault of ours. */
+/** `not_stored`: delivered again; `refused`: its stream will never take it; `failed`: our fault. */
 export type TopicOutcome = LeftReason | 'stored' | 'not_stored' | 'refused' | 'frozen' | 'failed'
 
 type Options = {
@@ -36,22 +36,24 @@ type Options = {
 }
 
 export type TopicWork = {
-  /** Resolves when there is room for the next. Never throws: what fails is counted and done with. */
+  /**
+   * Resolves when there is room for the next. Never throws: a failure is counted and acknowledged.
+   */
   readonly take: (message: TopicMessage) => Promise<void>
   /** To be called every second or so. */
   readonly tick: () => void
-  /** What is under way is finished; what is open comes again. */
+  /** What is under way is finished; what is open is delivered again. */
   readonly end: () => Promise<void>
 }
 
 const mostUnderWay = 256
-/** Characters of a topic, or of what it says, in a line of the log. */
+/** Characters of a topic, or of its message, in a line of the log. */
 const longestShown = 200
-/** Until what could not be stored comes again: twice as long each time, a minute at most. */
+/** Until an unstored message is delivered again: twice as long each time, a minute at most. */
 const againMs = (deliveries: number): number =>
   Math.min(minuteMs, 2 * secondMs * 2 ** Math.min(deliveries - 1, 10))
 /** What is wrong with a device is logged this often. */
-const toldEveryMs = hourMs
+const loggedEveryMs = hourMs
 
 type Out = {
   readonly sensor: string
@@ -65,9 +67,9 @@ export function createTopicWork(options: Options): TopicWork {
   const underWay = new Set<Promise<void>>()
   const joiner = createJoiner<TopicMessage>()
   const frozen = new Map<string, Frozen | undefined>()
-  /** The newest state sent on of a device that repeats itself. */
+  /** The newest state that was sent of a device that repeats itself. */
   const newestMs = new Map<string, number>()
-  const toldMs = new Map<string, number>()
+  const loggedMs = new Map<string, number>()
 
   const settle = (verdict: PublishVerdict, tokens: readonly TopicMessage[]): void => {
     const isDone = verdict === 'stored' || verdict === 'refused'
@@ -83,7 +85,7 @@ export function createTopicWork(options: Options): TopicWork {
     const body = JSON.stringify(rawItem(fields, timeMs, timeAssigned))
     const sending = publish(sensor, body)
       .then((verdict) => settle(verdict, tokens))
-      // only a closed connection: they come again to the next gate
+      // only a closed connection: they are delivered again to the next gate
       .catch((error: unknown) => failed('topics', error, { sensor }))
       .finally(() => underWay.delete(sending))
     underWay.add(sending)
@@ -96,10 +98,10 @@ export function createTopicWork(options: Options): TopicWork {
     count(reason, 1)
     message.ack()
     if (noFault.has(reason)) return
-    const key = `${sensor?.id ?? speakerOf(message.subject)} ${reason}`
-    const told = toldMs.get(key)
-    if (told !== undefined && nowMs() - told < toldEveryMs) return
-    remember(toldMs, key, nowMs(), most)
+    const key = `${sensor?.id ?? deviceNameOf(message.subject)} ${reason}`
+    const lastMs = loggedMs.get(key)
+    if (lastMs !== undefined && nowMs() - lastMs < loggedEveryMs) return
+    remember(loggedMs, key, nowMs(), most)
     log.warn(
       { sensor: sensor?.id, subject: shortened(message.subject), reason, why: shortened(why) },
       'a device’s message was left out',
@@ -120,7 +122,7 @@ export function createTopicWork(options: Options): TopicWork {
   ): void => {
     const { fields, timeMs } = thawed(sensor.id, reading, mayFreeze)
     const known = newestMs.get(sensor.id) ?? Number.NEGATIVE_INFINITY
-    // one that comes again because it was not stored may be older than what was stored meanwhile
+    // a redelivered message, not stored before, may be older than what was stored meanwhile
     if (mayRepeat && timeMs !== undefined && timeMs <= known && !message.redelivered)
       return leave(message, { kind: 'left', reason: 'repeated', sensor })
     if (Object.keys(fields).length === 0)
@@ -131,7 +133,7 @@ export function createTopicWork(options: Options): TopicWork {
       timeMs: timeMs ?? storedAtMs(message),
       timeAssigned: timeMs === undefined,
     }
-    // one from the future is refused by the pipeline, and must not make the true ones old news
+    // the pipeline refuses a reading from the future: it must not make the true ones look repeated
     const isNews = out.timeMs > known && out.timeMs - storedAtMs(message) <= futureToleranceMs
     if (mayRepeat && isNews) remember(newestMs, sensor.id, out.timeMs, most)
     send(out, [message])
@@ -177,11 +179,11 @@ export function createTopicWork(options: Options): TopicWork {
 
 const noFault: ReadonlySet<LeftReason> = new Set(['nothing', 'other_quantity', 'repeated'])
 
-/** When the broker stored the message, ms since the epoch: it is the same when it comes again. */
+/** When the broker stored the message, ms since the epoch: the same when it is delivered again. */
 const storedAtMs = ({ timestampNanos }: TopicMessage): number => Number(timestampNanos / 1_000_000n)
 
 /** One bridge may name devices without end: they share one line of the log per hour. */
-function speakerOf(subject: string): string {
+function deviceNameOf(subject: string): string {
   const { kind, serial } = parseTopic(subject) ?? { kind: '', serial: '' }
   return `${kind} ${serial.split(':', 1)[0] ?? ''}`
 }

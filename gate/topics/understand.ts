@@ -1,4 +1,4 @@
-/** What a message on a device's own topic says, and of which sensor. Never throws. */
+/** What a message on a device's own topic means, and of which sensor it is. Never throws. */
 
 import type { QuantityName } from '../../core/air/quantities.ts'
 import { longestTopicMessage, parseTopic, type SpokenTopic } from '../../core/device-topics.ts'
@@ -10,7 +10,7 @@ import { isObject, isRefusal, type Mapped, type MappedReading } from '../devices
 import { mapTasmota } from '../devices/tasmota.ts'
 import { mapZigbee2mqtt } from '../devices/zigbee2mqtt.ts'
 
-/** Why nothing becomes of a message; `nothing` and `other_quantity` are no fault. */
+/** Why a message is left out; `nothing` and `other_quantity` are not faults. */
 export type LeftReason =
   | 'unknown_device'
   | 'ambiguous_device'
@@ -26,9 +26,9 @@ export type Understood =
       readonly kind: 'reading'
       readonly sensor: RegisteredSensor
       readonly reading: MappedReading
-      /** Its particle sensor may be dead and go on repeating its last sample. */
+      /** Its particle sensor may be dead and continue to repeat its last sample. */
       readonly mayFreeze: boolean
-      /** The device tells the same state again: one of a time known already is no news. */
+      /** The device sends the same state again: one of a time that is already known is left out. */
       readonly mayRepeat: boolean
     }
   | {
@@ -41,7 +41,7 @@ export type Understood =
       readonly kind: 'left'
       readonly reason: LeftReason
       readonly sensor?: RegisteredSensor
-      /** In words, for whoever set the device up. */
+      /** In words, for the person who set the device up. */
       readonly why?: string
     }
 
@@ -97,7 +97,7 @@ function mapBody({ kind, serial }: SpokenTopic, body: unknown): Mapped {
   }
 }
 
-/** @returns undefined where it is no JSON; JSON has no undefined */
+/** @returns undefined where it is not JSON; JSON has no undefined */
 function parse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)

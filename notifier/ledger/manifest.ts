@@ -6,8 +6,8 @@ import { ledgerStream, manifestSubject } from '../../schemas/subjects.ts'
 import { type Manifest, parseManifest } from '../../schemas/webhooks/ledger-snapshot.ts'
 
 /**
- * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it are
- * passed over. @throws NewerFormat
+ * The manifest of a shard's newest snapshot; undefined: there is none. Foreign messages after it
+ * are ignored. @throws NewerFormat
  */
 export async function lastManifest(
   nc: NatsConnection,
@@ -19,11 +19,12 @@ export async function lastManifest(
   if (last === undefined) return undefined
   const newest = read(stream, last)
   if (newest !== undefined) return newest
-  // which is rare: all that are kept are looked at
-  let found: Manifest | undefined
+  // rare: read all stored manifests
+  let readable: Manifest | undefined
   const span = { subjects: [subject], fromSeq: 1, endSeq: last.seq }
-  for await (const message of readUpTo(nc, stream, span)) found = read(stream, message) ?? found
-  return found
+  for await (const message of readUpTo(nc, stream, span))
+    readable = read(stream, message) ?? readable
+  return readable
 }
 
 function read(

@@ -1,4 +1,4 @@
-/** Where a shard's owner begins: the snapshot and the log after it. It is the only way to begin. */
+/** How a shard's owner starts, always: the snapshot, then the log after it. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Cursors } from '../../core/delivery/delivery.ts'
 import { createLedger, type Ledger, rebuildFreeSlots } from '../../core/delivery/ledger.ts'
@@ -16,7 +16,7 @@ export type Recovered = {
   readonly ledger: Ledger
   /** The log's last message; 0 before the first. */
   readonly lastSeq: number
-  /** The broker's time of it. */
+  /** When the broker stored it. */
   readonly lastTimeMs: number
   readonly cursors: Cursors
 }
@@ -25,10 +25,10 @@ const tries = 5
 /** Half a megabyte each. */
 const chunksAtOnce = 4
 
-/** @throws MustAct where the log lacks messages that were in it once, or a newer version wrote it */
+/** @throws MustAct if the log lacks messages it once had, or a newer version wrote it */
 export async function recoverLedger(nc: NatsConnection, shard: number): Promise<Recovered> {
   const stream = ledgerStream(shard)
-  // the owner before us may be putting in a newer snapshot: the one we read is then gone
+  // the previous owner may be writing a newer snapshot, which deletes the one we are reading
   for (let i = 0; i < tries; i++) {
     const last = await lastMessage(nc, stream, walSubject(shard))
     const manifest = await lastManifest(nc, shard)
@@ -36,7 +36,7 @@ export async function recoverLedger(nc: NatsConnection, shard: number): Promise<
     const fromSeq = manifest?.walSeq ?? 0
     if (fromSeq > endSeq)
       throw new MustAct(
-        `the ledger of shard ${shard} ends at ${endSeq}, but a snapshot knows message ${fromSeq}: ${stream} was purged or replaced; restore a backup`,
+        `the ledger of shard ${shard} ends at ${endSeq}, but a snapshot is of message ${fromSeq}: ${stream} was purged or replaced; restore a backup`,
       )
     const ledger = createLedger()
     if (manifest !== undefined && !(await readChunks(nc, shard, manifest, ledger))) continue
@@ -59,12 +59,12 @@ async function readChunks(
   ledger: Ledger,
 ): Promise<boolean> {
   const read = (chunk: number) =>
-    // the first: what came to the subject of a chunk after it is foreign
+    // the first message: any later one on a chunk's subject is foreign
     nextMessage(nc, ledgerStream(shard), ledgerSnapSubject(shard, manifest.walSeq, chunk), 1)
   for (let i = 0; i < manifest.chunks; i += chunksAtOnce) {
     const count = Math.min(chunksAtOnce, manifest.chunks - i)
-    const found = await Promise.all(Array.from({ length: count }, (_, k) => read(i + k)))
-    for (const chunk of found) {
+    const chunks = await Promise.all(Array.from({ length: count }, (_, k) => read(i + k)))
+    for (const chunk of chunks) {
       if (chunk === undefined || !areRecords(chunk.data)) return false
       foldRecords(ledger, chunk.data)
     }
@@ -74,7 +74,7 @@ async function readChunks(
 
 type Span = { readonly fromSeq: number; readonly endSeq: number }
 
-/** Folds what is after the snapshot. @returns the last message that is not foreign */
+/** Folds the log after the snapshot. @returns the last message that is not foreign */
 async function foldLog(
   nc: NatsConnection,
   shard: number,
@@ -85,10 +85,10 @@ async function foldLog(
   const span = { subjects: [walSubject(shard)], fromSeq, endSeq }
   let last: WalMessage | undefined
   for await (const message of readUpTo(nc, stream, span)) {
-    const found = readWal(stream, message)
-    if (found === undefined) continue
-    last = found
-    if (found.seq > fromSeq) foldRecords(ledger, found.data)
+    const decoded = readWal(stream, message)
+    if (decoded === undefined) continue
+    last = decoded
+    if (decoded.seq > fromSeq) foldRecords(ledger, decoded.data)
   }
   return last
 }

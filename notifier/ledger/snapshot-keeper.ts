@@ -7,9 +7,9 @@ import type { Wal } from './wal.ts'
 export type SnapshotKeeper = {
   /** Call when records are folded. */
   readonly folded: (records: number) => void
-  /** Takes a snapshot where one is due and something has changed; one is written at a time. */
+  /** Takes a snapshot if one is due and something has changed; only one is written at a time. */
   readonly keep: (monotonicMs: number, isLast?: boolean) => void
-  /** Resolves when what was begun is written, or has failed. */
+  /** Resolves when the snapshot under way is written, or has failed. */
   readonly settled: () => Promise<void>
 }
 

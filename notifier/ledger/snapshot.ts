@@ -1,6 +1,7 @@
 /**
- * Snapshots of a ledger: the chunks under the sequence they stand for, then the manifest, then what
- * neither needs any more goes. Whoever dies half-way leaves chunks that no manifest names.
+ * Snapshots of a ledger: first the chunks, under the sequence of the log they represent, then the
+ * manifest, then everything older is deleted. A process that dies half-way leaves chunks that no
+ * manifest names.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { Cursors } from '../../core/delivery/delivery.ts'
@@ -35,8 +36,8 @@ export function ledgerSnapshotWriter(
   /** A stale owner must not put an old snapshot over a newer one. */
   const putManifest = async (manifest: Manifest): Promise<boolean> => {
     const last = await lastMessage(nc, stream, manifestSubject(shard))
-    const found = await lastManifest(nc, shard)
-    if (found !== undefined && found.walSeq > manifest.walSeq) return false
+    const newest = await lastManifest(nc, shard)
+    if (newest !== undefined && newest.walSeq > manifest.walSeq) return false
     const write = js.publish(manifestSubject(shard), encodeManifest(manifest), {
       expect: { lastSubjectSequence: last?.seq ?? 0 },
     })
@@ -45,7 +46,7 @@ export function ledgerSnapshotWriter(
 
   const purge = async (walSeq: number): Promise<void> => {
     const { streams } = await jetstreamManager(nc, { checkAPI: false })
-    // up to, not with, the message of the snapshot: the fence needs a last message
+    // up to the message of the snapshot, but not including it: the fence needs a last message
     await streams.purge(stream, { filter: walSubject(shard), seq: walSeq })
     const { state } = await streams.info(stream, { subjects_filter: `dw.${shard}.snap.>` })
     const old = new Set(

@@ -1,10 +1,11 @@
 /**
- * The ledger's log. One message holds all records gathered while the last one was being written;
- * its PubAck is the commit. It is accepted only if the log's last message is the one we built on:
- * a process that does not own the shard any more learns it here, before anything of it is written.
+ * The ledger's log. One message holds all records gathered while the previous message was being
+ * written; its PubAck is the commit. The server accepts it only if the log's last message is the
+ * one that this writer expects: a process that lost the shard learns it here, before it writes
+ * anything.
  *
- * Where the process may die: before the PubAck, nothing of the message happened, and nothing was
- * done for it (a POST waits for its record); after it, the next owner finds it.
+ * Where the process may die: before the PubAck nothing was committed, and no action was taken (a
+ * POST waits for its record); after it, the next owner finds the message.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
@@ -32,14 +33,14 @@ export type WalContext = {
 
 export type Wal = {
   /**
-   * Records that are to be written in one message. They count when `onCommitted` is called. Without
-   * records nothing is written: the cursor goes along with the next message.
-   * @param cursor every event up to it has its records in what was added so far
+   * Adds records that must be written in one message. They count when `onCommitted` is called.
+   * Without records nothing is written: the cursor is part of the next message.
+   * @param cursor the records of every event up to it have been added
    */
   readonly add: (records: readonly LedgerRecord[], cursor?: Partial<Cursors>) => void
-  /** Resolves when all that was added so far is durable and folded, or never will be. */
+  /** Resolves when everything added so far is durable and folded, or never will be. */
   readonly settled: () => Promise<void>
-  /** Records added and not yet durable. */
+  /** Records added but not yet durable. */
   readonly waiting: () => number
   /** The last message written, and the cursors in it. */
   readonly position: () => { readonly seq: number; readonly cursors: Cursors }
@@ -77,7 +78,7 @@ export function openWal(options: Options): Wal {
   let areCursorsStale = false
   let hasFailed = false
 
-  /** What goes into the next message: whole additions, or a part of one that is too large. */
+  /** The content of the next message: whole additions, or part of one that is too large. */
   const gather = (): { readonly records: LedgerRecord[]; readonly cursors: Cursors } => {
     const records: LedgerRecord[] = []
     let next = cursors
@@ -98,7 +99,7 @@ export function openWal(options: Options): Wal {
   }
 
   const writeAll = async (): Promise<void> => {
-    // others who add within this turn of the event loop come along
+    // additions within this turn of the event loop go into the same message
     await new Promise((resolve) => setImmediate(resolve))
     while (count > 0 || areCursorsStale) {
       const message = gather()
@@ -125,7 +126,7 @@ export function openWal(options: Options): Wal {
       })
       .finally(() => {
         writing = undefined
-        // what was added between the last look and now
+        // records added between the last check and now
         if (count > 0 || areCursorsStale) start()
       })
   }
@@ -154,14 +155,15 @@ export function openWal(options: Options): Wal {
             continue
           }
         } else options.onRetry(error)
-        // a time-out says nothing: the message may be stored, and the next try will tell
-        if (options.stop.aborted) throw new TryAgain('stopped before NATS took the ledger')
+        // a timeout proves nothing: the message may be stored, and the next attempt will show it
+        if (options.stop.aborted)
+          throw new TryAgain('stopped before NATS accepted the message of the ledger')
         await options.pause(retryMs)
       }
     }
   }
 
-  /** @returns the sequence of our own message, or that to publish against now  @throws Fenced */
+  /** @returns the sequence of our own message, or the one to publish after  @throws Fenced */
   async function settle(
     number: number,
     expected: number,
@@ -177,10 +179,10 @@ export function openWal(options: Options): Wal {
     })
     if (after === undefined) return { expected }
     if (after.kind === 'foreign') return { expected: after.end }
-    const found = after.kind === 'found' ? after.value : undefined
-    if (found?.worker === worker && found.write === number) return { own: found.seq }
+    const stored = after.kind === 'found' ? after.value : undefined
+    if (stored?.worker === worker && stored.write === number) return { own: stored.seq }
     throw new Fenced(
-      `shard ${shard} has another owner now (${found?.worker ?? 'its log is gone'}): giving it up`,
+      `shard ${shard} has another owner now (${stored?.worker ?? 'its log is gone'}): giving it up`,
     )
   }
 

@@ -1,7 +1,7 @@
 /**
- * Reads again the events that a webhook is behind with, a part at a time: the records of a part and
- * the sequence after it go into the ledger in one message, so a crash repeats none and loses none.
- * Deliveries that wait already are left alone; dead ones begin anew.
+ * Reads events again for a webhook that is behind, in parts: the records of a part and the sequence
+ * after it go into the ledger in one message, so a crash neither repeats nor loses any. Deliveries
+ * that already wait are left alone; dead ones start again.
  */
 import {
   type DeliveryKey,
@@ -20,9 +20,9 @@ import { type BookEntry, indexOfOne, subscriptionOf } from '../webhook-book.ts'
 import type { Matcher } from './matcher.ts'
 
 export type CatchUp = {
-  /** Begins where the webhook is behind, has room and is open; nothing otherwise. */
+  /** Starts if the webhook is behind, has room and is open; otherwise does nothing. */
   readonly look: (webhook: WebhookNumber) => void
-  /** What it finds next counts as recovered at its owner's wish. */
+  /** The deliveries it creates next count as recovered at the owner's request. */
   readonly markRecovering: (webhook: WebhookNumber) => void
   readonly settled: () => Promise<void>
 }
@@ -83,7 +83,7 @@ export function createCatchUp(options: Options): CatchUp {
     const known = knownKeys(ledger, webhook)
     let part: LedgerRecord[] = []
     for (let next = from; ; ) {
-      // more was asked for meanwhile, or the webhook is gone
+      // another recovery was requested meanwhile, or the webhook is deleted
       if (stop.aborted || matcher.behindOf(webhook, source) !== from) return
       const end = matcher.cursor(source) ?? 0
       if (next > end) return finish(webhook, source, part)
@@ -100,7 +100,7 @@ export function createCatchUp(options: Options): CatchUp {
     }
   }
 
-  /** All is read up to where the live items are: from now on those are enough. */
+  /** Everything up to the live items is read: from now on live matching is enough. */
   function finish(webhook: WebhookNumber, source: SourceName, part: readonly LedgerRecord[]): void {
     wal.add([...part, matcher.setBehind(webhook, source, 0)])
     recovering.delete(webhook)
@@ -116,10 +116,10 @@ export function createCatchUp(options: Options): CatchUp {
     const records: LedgerRecord[] = []
     item.match(index, (number, kind, detail) => {
       const key: DeliveryKey = { webhook: number, kind, sequence: item.sequence, detail }
-      const found = known.get(keyText(key))
-      if (found === undefined) records.push(matcher.create(key, trigger))
-      else if (found.type === 'dead')
-        records.push({ ...found, type: 'wait', trigger, attempts: 0, dueMs: nowMs() })
+      const delivery = known.get(keyText(key))
+      if (delivery === undefined) records.push(matcher.create(key, trigger))
+      else if (delivery.type === 'dead')
+        records.push({ ...delivery, type: 'wait', trigger, attempts: 0, dueMs: nowMs() })
     })
     return records
   }

@@ -1,4 +1,4 @@
-/** Keeps matching what the sources bring: some always, the others while a webhook wants them. */
+/** Keeps matching the items of the sources: some always, the others while a webhook wants them. */
 import { type SourceName, sourceNames } from '../../core/delivery/delivery.ts'
 import { sourceRows } from '../../core/delivery/event-kinds.ts'
 import { secondMs } from '../../core/time.ts'
@@ -8,7 +8,7 @@ import type { Source, SourceItem, Sources } from '../sources/source.ts'
 import type { Matcher } from './matcher.ts'
 
 export type Follower = {
-  /** Begins or ends the reading of sources, as the webhooks now ask. */
+  /** Starts or stops following sources, as the webhooks now require. */
   readonly look: () => void
   readonly settled: () => Promise<void>
   /** The age of the last item matched while more wait after it, ms; 0: all are matched. */
@@ -22,13 +22,13 @@ type Options = {
   /** Since when a webhook may want the source, ms since the epoch. */
   readonly wantedSinceMs: (source: SourceName) => number
   readonly wallMs: () => number
-  /** A source is followed from a cursor that it did not have before. */
+  /** A source starts to be followed from a cursor that it did not have before. */
   readonly onBegun: () => void
-  /** All that is matched at the beginning was stored before; ms of the broker. */
+  /** Everything that is matched at the start was stored before this time; ms of the broker. */
   readonly matchedByMs: number
   /** The source has come back older. */
   readonly onOlder: (source: SourceName, cursor: number, resumedAfter: number) => void
-  /** Resolves when the ledger can take more. */
+  /** Resolves when the ledger can take more records. */
   readonly room: () => Promise<void>
   readonly stop: AbortSignal
   readonly onFailure: (error: unknown) => void
@@ -37,12 +37,12 @@ type Options = {
 }
 
 const retryMs = 250
-/** How often a source is looked at that may bring nothing because it has come back older. */
+/** How often to check a source that may send nothing because its stream has come back older. */
 const lookEveryMs = 10 * secondMs
 
 export function followSources(options: Options): Follower {
   const { matcher, sources, wants, stop } = options
-  /** Those that are followed now. */
+  /** The sources that are followed now. */
   const followed = new Map<SourceName, AbortController>()
   const following = new Set<Promise<void>>()
   const places = new Map<SourceName, Place>()
@@ -91,19 +91,19 @@ export function followSources(options: Options): Follower {
 /** How far one source is followed. */
 type Place = {
   readonly source: Source
-  /** What is matched was stored then or before. */
+  /** Everything matched was stored at this time or before. */
   matchedMs: number
   last: SourceItem | undefined
 }
 
-/** Goes on until it is stopped; where a server is away, it tries again from the cursor on. */
+/** Runs until it is stopped; if a server is away, it tries again from the cursor on. */
 async function keepFollowing(options: Options, place: Place, until: AbortSignal): Promise<void> {
   while (!until.aborted) {
     try {
       const cursor = await cursorOf(options, place, until)
       if (!until.aborted) await followAfter(options, place, cursor, until)
     } catch (error) {
-      // of a later version: to go on without it would lose its deliveries
+      // of a later version: continuing without it would lose its deliveries
       if (error instanceof NewerFormat) return options.onFatal(error)
       options.onFailure(error)
     }
@@ -111,7 +111,7 @@ async function keepFollowing(options: Options, place: Place, until: AbortSignal)
   }
 }
 
-/** After what to go on; a source that is wanted again begins where its webhooks want it. */
+/** Where to continue; a source that is wanted again starts where its webhooks need it. */
 async function cursorOf(
   { matcher, wantedSinceMs, wallMs, onBegun, onOlder }: Options,
   place: Place,
@@ -123,7 +123,7 @@ async function cursorOf(
   if (cursor === undefined) {
     const begun = await source.cursorSince(wantedSinceMs(name))
     if (until.aborted) return begun
-    // at once, and not with the first item: what is to be matched is needed from now on
+    // at once, not with the first item: readings still to be matched are needed from now on
     matcher.setCursor(name, begun)
     place.matchedMs = Math.max(place.matchedMs, wallMs())
     onBegun()
@@ -155,7 +155,7 @@ async function followAfter(
   try {
     for await (const item of source.follow(after + 1, AbortSignal.any([until, older.signal]))) {
       if (until.aborted) return
-      // it is followed from after the cursor on: the stream gives its sequences out again
+      // it is followed from the cursor on: the stream assigns those sequences again
       if (item.sequence <= (matcher.cursor(source.name) ?? 0)) return
       matcher.take(item)
       place.last = item

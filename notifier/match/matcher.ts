@@ -1,8 +1,8 @@
 /**
- * Events into deliveries: each item of the streams is matched once, in order, and its records and
- * the position after it go into the ledger together. An endpoint for which too many wait (20,000)
- * gets no more records: it is behind from that sequence on, and `catch-up.ts` reads its events again
- * when it has drained.
+ * Turns events into deliveries: each item of the streams is matched once, in order, and its records
+ * and the position after it go into the ledger together. An endpoint with too many waiting
+ * deliveries (20,000) gets no more records: it is behind from that sequence on, and `catch-up.ts`
+ * reads its events again when enough have been sent.
  */
 import {
   type Cursors,
@@ -30,7 +30,7 @@ import type { NotifierMetrics } from '../metrics.ts'
 import type { SourceItem } from '../sources/source.ts'
 import type { BookEntry } from '../webhook-book.ts'
 
-/** The broker's clock and the API's are not the same. */
+/** The clocks of the broker and the API may differ. */
 const clockSlackMs = minuteMs
 
 export type Matcher = {
@@ -42,11 +42,13 @@ export type Matcher = {
   readonly folded: (webhook: WebhookNumber) => void
   /** How many more deliveries may wait for an endpoint. */
   readonly roomOf: (webhook: WebhookNumber) => number
-  /** At least half of its places are free again. */
+  /** Whether at least half of its places are free again. */
   readonly hasDrained: (webhook: WebhookNumber) => boolean
-  /** Sequence from which on the source is to be read again for it; 0: nothing is. */
+  /** The sequence from which the source must be read again for the webhook; 0: it is not behind. */
   readonly behindOf: (webhook: WebhookNumber, source: SourceName) => number
-  /** The record by which an endpoint is behind from a sequence on, or not any more (0). */
+  /**
+   * The record that sets from which sequence an endpoint is behind; 0: it is not behind any more.
+   */
   readonly setBehind: (webhook: WebhookNumber, source: SourceName, from: number) => LedgerRecord
   readonly forget: (webhook: WebhookNumber) => void
   /** How far the live items have been matched; undefined: no webhook wants any. */
@@ -69,9 +71,9 @@ type Options = {
 export function createMatcher(options: Options): Matcher {
   const { ledger, wal, index, entryOf, metrics, nowMs, mostWaiting } = options
   const cursors: Record<SourceName, number | undefined> = { ...options.cursors }
-  /** Records made and not yet folded. */
+  /** Records created but not yet folded. */
   const ahead = new Map<WebhookNumber, number>()
-  /** Ahead of the ledger's, where set. */
+  /** Overrides the ledger where set: these records are not folded yet. */
   const behind = new Map<WebhookNumber, Map<SourceName, number>>()
   const torn = tornKeys(ledger, options.cursors)
 
@@ -146,7 +148,7 @@ const textOf = ({ webhook, kind, sequence, detail }: DeliveryKey): string =>
 
 /**
  * An event for very many webhooks takes more than one message; a process that died between two of
- * them has written some records of an event that is after the cursor.
+ * them has written only some records of an event that is after the cursor.
  */
 function tornKeys(ledger: Ledger, cursors: Cursors): Set<string> {
   const torn = new Set<string>()

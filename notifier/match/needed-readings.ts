@@ -9,17 +9,18 @@ import {
 } from '../../core/delivery/ledger.ts'
 
 /**
- * The oldest message of READINGS that a delivery, made or to be made, needs; undefined: none does.
- * What is given up is listed for as long as it is kept, and needs nothing. The trimming keeps what
- * is needed for seven days (`anchor/trim.ts`): a delivery that waits longer finds nothing, and dies.
- * @param cursors how far each source has become records; 0: nothing has, and all is needed
+ * The oldest message of READINGS that a delivery, existing or still to be matched, needs;
+ * undefined: none. A dead delivery is listed while it is stored, and needs nothing. Trimming keeps
+ * needed messages for seven days (`anchor/trim.ts`): a delivery that waits longer has no reading,
+ * and dies.
+ * @param cursors up to where each source has been matched; 0: nothing is, so everything is needed
  */
 export function neededReadings(ledger: Ledger, cursors: Cursors): number | undefined {
   let oldest = Number.POSITIVE_INFINITY
   for (const source of sourceNames) {
     const cursor = cursors[source]
     if (!sourceRows[source].holdsReadings) continue
-    // what is not matched yet is needed too, also while no process matches
+    // messages that are not matched yet are needed too, also while no process matches
     if (cursor !== undefined) oldest = Math.min(oldest, cursor + 1)
     for (const { behind } of ledger.hooks.values())
       oldest = Math.min(oldest, behind.get(source) ?? oldest)

@@ -1,4 +1,6 @@
-/** Ends a webhook in its bucket, where everybody sees it; its owner enables it again by the API. */
+/**
+ * Disables a webhook in its bucket, where every process sees it; its owner resumes it in the API.
+ */
 
 import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
@@ -14,23 +16,23 @@ type Disabling = {
   readonly detail: string
   readonly atMs: number
   /**
-   * Called with the webhook that is about to be disabled. Killed after it, whoever comes next finds
-   * the webhook active, and tells the same thing again, with the same id.
+   * Called with the webhook that is about to be disabled. If the process is killed after this call,
+   * its successor finds the webhook active and notifies again, with the same id.
    */
-  readonly tell: (webhook: Webhook) => Promise<void>
+  readonly notify: (webhook: Webhook) => Promise<void>
 }
 
-/** @returns whether it was we who disabled it */
+/** @returns whether this call disabled it */
 export async function disableWebhook(
   kv: KV,
   id: string,
-  { reason, detail, atMs, tell }: Disabling,
+  { reason, detail, atMs, notify }: Disabling,
 ): Promise<boolean> {
   for (let i = 0; i < tries; i++) {
     const entry = await kv.get(id)
     const webhook = parseWebhook(jsonOf(entry))
     if (entry === null || webhook === undefined || !webhook.active) return false
-    await tell(webhook)
+    await notify(webhook)
     const at = formatIso(atMs)
     const disabled = { reason, at, detail: detail.slice(0, 300) }
     const next: Webhook = { ...webhook, active: false, disabled, updated_at: at }
@@ -38,7 +40,7 @@ export async function disableWebhook(
       await kv.update(id, JSON.stringify(next), entry.revision)
       return true
     } catch {
-      // somebody changed it meanwhile: look again
+      // another process changed it meanwhile: read it again
     }
   }
   return false

@@ -1,7 +1,7 @@
 /**
- * What the owner of a webhook is told by mail: that its endpoint keeps failing, and that it was
- * disabled. The dashboard's sender writes the words; here are the facts, each with an id that is the
- * same whoever finds it out, so that it is mailed once.
+ * Mails to the owner of a webhook: its endpoint keeps failing, or it was disabled. The dashboard's
+ * sender writes the text; these are the facts, each with an id that does not depend on the process
+ * that finds it out, so that it is mailed once.
  */
 import { warningsMs } from '../../core/delivery/endpoint-health.ts'
 import type { Health } from '../../core/delivery/ledger-record.ts'
@@ -12,7 +12,7 @@ import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
 export type TellableMail = { readonly id: string; readonly mail: Mail }
 
-/** A warning by mail is due: it has failed for as long as one of the marks says. */
+/** A warning is due when the endpoint has failed for as long as one of these marks. */
 export function failingMail(webhook: Webhook, health: Health): TellableMail {
   const { failures, firstFailureMs, lastFailureMs } = health
   const spanMs = lastFailureMs - firstFailureMs
@@ -37,11 +37,11 @@ export type Disabling = {
   readonly reason: 'gone' | 'failing'
   readonly detail: string
   readonly atMs: number
-  /** Of an endpoint that failed. */
+  /** The health of an endpoint that failed. */
   readonly health: Health
 }
 
-/** @param webhook as it was before, so that each disabling after a change is told anew */
+/** @param webhook as it was before, so that each disabling after a change is mailed again */
 export function disabledMail(
   webhook: Webhook,
   { reason, detail, atMs, health }: Disabling,
@@ -71,7 +71,7 @@ const namesOf = ({ id, url, description = '' }: Webhook): Mail['data'] => ({
 
 const longestPart = 12
 
-/** Origin and beginning of the path: the rest may hold a token that lets others in. */
+/** Origin and first part of the path: the rest may hold a token that grants access. */
 export function shownUrl(url: string): string {
   const { origin, pathname, search } = new URL(url)
   const [first = '', ...rest] = pathname.slice(1).split('/')

@@ -1,4 +1,4 @@
-/** What follows from how endpoints behave: webhooks are disabled, owners get mails, we count. */
+/** Acts on how endpoints behave: disables webhooks, mails owners, counts. */
 import type { KV } from '@nats-io/kv'
 import { keyText } from '../../core/delivery/delivery.ts'
 import { webhookIdOf } from '../../core/delivery/webhook-id.ts'
@@ -25,9 +25,9 @@ export const reportEndpoints = ({
 }: Options): Pick<DelivererContext, 'onDisable' | 'onBroken' | 'onWarning'> => ({
   onDisable: ({ webhook }, { reason, detail, health }) => {
     const atMs = Date.now()
-    const tell = (found: Webhook): Promise<void> =>
-      sendMail(disabledMail(found, { reason, detail, atMs, health }))
-    void disableWebhook(webhooks, webhook.id, { reason, detail, atMs, tell }).then(
+    const notify = (current: Webhook): Promise<void> =>
+      sendMail(disabledMail(current, { reason, detail, atMs, health }))
+    void disableWebhook(webhooks, webhook.id, { reason, detail, atMs, notify }).then(
       (isOurs) => {
         if (!isOurs) return
         metrics.disabled.inc({ reason })

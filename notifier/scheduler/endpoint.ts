@@ -1,4 +1,4 @@
-/** A receiver as the scheduler knows it: what is due for it, and how it has behaved. */
+/** A receiver as the scheduler sees it: what is due for it, and how it has behaved. */
 import { type Breaker, closedBreaker } from '../../core/delivery/breaker.ts'
 import { createSlotQueue, type SlotQueue } from '../../core/delivery/slot-queue.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
@@ -8,22 +8,22 @@ export type Endpoint = {
   /** Due now: `aqi.critical` and presence, and the rest. */
   readonly urgent: SlotQueue
   readonly ordinary: SlotQueue
-  /** Slots with an attempt under way, or one whose result is not durable yet. */
+  /** Slots with an attempt under way, or with a result that is not durable yet. */
   readonly inFlight: Map<number, Flight>
   /** Attempts under way. */
   busy: number
   breaker: Breaker
-  /** It has answered with a 2xx lately: it may have more attempts at once. */
+  /** It has recently answered with a 2xx: it may have more attempts at once. */
   isProven: boolean
   /** State of the rate limit. */
   rate: number
-  /** When a timer will look at it again; 0: none. */
+  /** When a timer will check it again; 0: none is set. */
   wakeMs: number
 }
 
 export type Flight = {
   readonly abort: AbortController
-  /** The attempt has ended; its record is on its way. */
+  /** The attempt has ended; its record is being written. */
   isDone: boolean
 }
 

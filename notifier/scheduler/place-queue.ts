@@ -1,10 +1,12 @@
-/** Endpoints that wait for a place: one of their account's, or one of those that are unproven. */
+/**
+ * Endpoints that wait for a place: one of their account's, or one of those for unproven endpoints.
+ */
 import type { Endpoint } from './endpoint.ts'
 
 export type PlaceQueue = {
   readonly forAccount: (account: string, endpoint: Endpoint) => void
   readonly forUnproven: (endpoint: Endpoint) => void
-  /** Takes out those that a place may be for. @param account whose place is free; undefined: any */
+  /** Removes and returns the endpoints that may use a free place. @param account undefined: any */
   readonly take: (account: string | undefined) => readonly Endpoint[]
   readonly unproven: () => Iterable<Endpoint>
   readonly forget: (endpoint: Endpoint) => void

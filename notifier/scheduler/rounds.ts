@@ -3,10 +3,10 @@ import { isEmpty } from '../../core/delivery/slot-queue.ts'
 import type { Endpoint } from './endpoint.ts'
 
 export type Rounds = {
-  /** At the end of its round. @returns whether anything is due for it */
+  /** To the end of its round. @returns whether anything is due for it */
   readonly enter: (endpoint: Endpoint) => boolean
   readonly leave: (endpoint: Endpoint) => void
-  /** Takes out the endpoint whose turn it is. */
+  /** Removes and returns the endpoint whose turn it is. */
   readonly next: () => Endpoint | undefined
   readonly isEmpty: () => boolean
   readonly endpoints: () => Iterable<Endpoint>

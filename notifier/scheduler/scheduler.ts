@@ -1,13 +1,13 @@
 /**
- * Which attempt is next? Deliveries come from the wheel when they are due and wait in their
- * endpoint's queue. Endpoints take turns, those with something urgent first; each turn is one
- * attempt. An endpoint that may not have one just now leaves the round for a named reason, and comes
- * back when the reason is gone:
+ * Which attempt is next? Deliveries leave the wheel when they are due and wait in their endpoint's
+ * queue. Endpoints take turns, those with something urgent first; each turn is one attempt. An
+ * endpoint that may not have one now leaves the round for a named reason, and returns when the
+ * reason no longer applies:
  *
  *     paused, disabled, held ─ it changes         rate, breaker ─ its time has come
  *     busy ─ an attempt of its own ends           account, unproven ─ a place becomes free
  *
- * `total` and `uncommitted` concern all of them, so the round itself waits.
+ * `total` and `uncommitted` concern every endpoint, so the round itself waits.
  */
 
 import { type RateLimit, rateVerdict } from '../../core/access/rate-limit.ts'
@@ -40,21 +40,21 @@ export type Receiver = {
 }
 
 export type Scheduler = Disposable & {
-  /** A slot whose due time is durable: into its queue if it is due, else into the wheel. */
+  /** A slot with a durable due time: goes into its queue if it is due, otherwise into the wheel. */
   readonly schedule: (slot: number) => void
-  /** Takes a slot out of the wheel, before its due time changes or it comes free. */
+  /** Removes a slot from the wheel, before its due time changes or it is freed. */
   readonly unschedule: (slot: number) => void
-  /** Looks at what has become due; call every 200 ms. */
+  /** Checks what has become due; call every 200 ms. */
   readonly turn: () => void
   /** The webhook was changed, or an attempt of it has ended. */
   readonly look: (webhook: WebhookNumber) => void
   readonly endpointOf: (webhook: WebhookNumber) => Endpoint
   readonly endpoints: () => IterableIterator<Endpoint>
-  /** Forgets an endpoint; what stood in its queues is the caller's to free. */
+  /** Forgets an endpoint; the caller frees the slots that were in its queues. */
   readonly forget: (webhook: WebhookNumber) => void
   /**
-   * How long the oldest delivery has been due that waits for us and not for its own endpoint
-   * (paused, failing, busy or at its rate), ms; 0: none does.
+   * For how long the oldest delivery has been due that waits for us and not for its own endpoint
+   * (paused, failing, busy or at its rate), ms; 0: none waits.
    */
   readonly oldestDueMs: () => number
   readonly inBreaker: () => number
@@ -65,7 +65,7 @@ type Options = {
   readonly limits: Limits
   /** undefined: deleted. */
   readonly receiverOf: (webhook: WebhookNumber) => Receiver | undefined
-  /** Begins an attempt; the scheduler has counted it and marked the slot. */
+  /** Starts an attempt; the scheduler has counted it and marked the slot. */
   readonly begin: (endpoint: Endpoint, slot: number) => void
   /** A clock that never goes back, in ms since the epoch. */
   readonly nowMs: () => number
@@ -75,7 +75,7 @@ type Options = {
 
 export const endpointInFlight = 4
 
-/** What the round of turns knows. */
+/** The state that the functions below share. */
 type State = Options & {
   readonly rounds: Rounds
   readonly places: PlaceQueue
@@ -130,11 +130,11 @@ export function createScheduler(options: Options): Scheduler {
 }
 
 function endpointOf({ endpoints }: State, webhook: WebhookNumber): Endpoint {
-  const found = endpoints.get(webhook)
-  if (found !== undefined) return found
-  const made = createEndpoint(webhook)
-  endpoints.set(webhook, made)
-  return made
+  const known = endpoints.get(webhook)
+  if (known !== undefined) return known
+  const created = createEndpoint(webhook)
+  endpoints.set(webhook, created)
+  return created
 }
 
 function becomeReady(state: State, slot: number): void {
@@ -152,7 +152,7 @@ function join(state: State, endpoint: Endpoint): void {
   if (state.rounds.enter(endpoint)) pump(state)
 }
 
-/** Goes round soon, once for all that joined meanwhile. */
+/** Runs the round soon, once for all endpoints that joined meanwhile. */
 function pump(state: State): void {
   if (state.isPumping || state.isClosed) return
   state.isPumping = true
@@ -165,7 +165,7 @@ function pump(state: State): void {
   })
 }
 
-/** One turn of an endpoint. @returns false where the whole round has to wait */
+/** One turn of an endpoint. @returns false if the whole round must wait */
 function takeTurn(state: State, endpoint: Endpoint): boolean {
   const { inFlightEach = endpointInFlight, rate, limits, places, rounds, wakes } = state
   const receiver = state.receiverOf(endpoint.number)

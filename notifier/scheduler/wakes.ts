@@ -1,8 +1,10 @@
-/** Endpoints that are looked at again at a time: their rate allows one, or their breaker closes. */
+/**
+ * Endpoints to check again at a given time: their rate allows an attempt, or their breaker closes.
+ */
 import type { Endpoint } from './endpoint.ts'
 
 export type Wakes = Disposable & {
-  /** Nothing where it is looked at before that time anyway. */
+  /** Does nothing if the endpoint is checked before that time anyway. */
   readonly at: (endpoint: Endpoint, atMs: number) => void
 }
 

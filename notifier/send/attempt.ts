@@ -1,4 +1,7 @@
-/** One attempt at a delivery: the body made, signed, sent, the answer judged and written down. */
+/**
+ * One attempt at a delivery: builds, signs and sends the body, judges the answer and describes
+ * both.
+ */
 import { type AttemptVerdict, judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
 import { parseRetryAfter } from '../../core/delivery/backoff.ts'
 import { keyText } from '../../core/delivery/delivery.ts'
@@ -10,7 +13,7 @@ import { secondMs } from '../../core/time.ts'
 import { inWords } from '../../runtime/exit.ts'
 import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
-import { bodyOf, type Happening, idFor } from '../sources/payload.ts'
+import { bodyOf, idFor, type Occurrence } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
 import type { Answer, Sender, Sent } from './send.ts'
 
@@ -20,7 +23,7 @@ export type AttemptContext = {
   readonly signatureHeader: string
   readonly userAgent: string
   readonly allowInsecure: boolean
-  /** The wall clock: what a receiver compares with its own. */
+  /** The wall clock: a receiver compares it with its own. */
   readonly wallMs: () => number
   readonly random: () => number
 }
@@ -35,17 +38,17 @@ type Delivery = Pick<
   'webhook' | 'kind' | 'sequence' | 'detail' | 'trigger' | 'attempts'
 >
 
-/** Never rejects for what a receiver does. @param delivery with the attempts made before */
+/** Never rejects because of what a receiver does. @param delivery with the attempts made before */
 export async function attemptDelivery(
   context: AttemptContext,
   delivery: Delivery,
   entry: BookEntry,
-  happening: Happening,
+  occurrence: Occurrence,
   signal: AbortSignal,
 ): Promise<Attempted> {
   const atMs = context.wallMs()
-  const body = bodyOf(happening)
-  const id = idFor(happening, delivery.kind, entry.webhook.id)
+  const body = bodyOf(occurrence)
+  const id = idFor(occurrence, delivery.kind, entry.webhook.id)
   const attempts = delivery.attempts + 1
   const prepared = prepare(context, entry, { id, body, atMs })
   const sent =
@@ -95,7 +98,7 @@ type Prepared =
   | { readonly url: string; readonly headers: Record<string, string> }
   | { readonly error: AttemptError; readonly detail: string }
 
-/** Rules may have become stricter since the webhook was made, so its URL is judged again. */
+/** The rules may have become stricter since the webhook was created, so its URL is judged again. */
 function prepare(
   { book, signatureHeader, userAgent, allowInsecure }: AttemptContext,
   entry: BookEntry,
@@ -137,7 +140,7 @@ function verdictOf(
   const retryAfter = answer?.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1]
   return judgeAttempt(
     {
-      // an answer that broke off half-way is none
+      // an answer that broke off half-way does not count as one
       status: error === undefined ? answer?.status : undefined,
       isTimeout: error?.kind === 'timeout' || error?.kind === 'connect_timeout',
       retryAfterMs: parseRetryAfter(retryAfter, wallMs(), Date.parse),

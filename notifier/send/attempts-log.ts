@@ -1,6 +1,6 @@
 /**
- * Attempts go to ATT for people to read; nothing is recovered from them. So nobody waits for an
- * acknowledgement, and a server that is away costs at most what was under way.
+ * Attempts go to ATT for people to read; no state is recovered from them. So no process waits for
+ * an acknowledgement, and a server that is away costs at most the attempts under way.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { attemptSubject } from '../../schemas/subjects.ts'

@@ -1,6 +1,6 @@
 /**
- * How much one receiver may send in answer to one attempt, counted on the socket: whatever the bytes
- * are (headers, interim answers, chunk extensions, tickets of TLS), they cost the same traffic.
+ * Limits how much a receiver may send in answer to one attempt, counted on the socket: whatever the
+ * bytes are (headers, interim answers, chunk extensions, TLS tickets), they cost the same traffic.
  */
 import type { Socket } from 'node:net'
 
@@ -10,9 +10,9 @@ export class AnswerTooLarge extends Error {
 }
 
 /**
- * Destroys `socket` at so many bytes of one exchange; a read brings 64 KiB at most on top. An exchange
- * begins where we have written again: undici asks one thing at a time of a connection.
- * @param wire what counts the bytes: below TLS, its own socket
+ * Destroys `socket` when one exchange has received `mostBytes`; a read may add at most 64 KiB. An
+ * exchange starts when we have written again: undici sends one request at a time per connection.
+ * @param wire the socket whose bytes are counted: with TLS, the one below it
  */
 export function boundAnswers(socket: Socket, wire: Socket, mostBytes: number): void {
   let written = socket.bytesWritten
@@ -29,6 +29,6 @@ export function boundAnswers(socket: Socket, wire: Socket, mostBytes: number): v
     socket.destroy(new AnswerTooLarge(`the receiver sent ${most} KiB or more in one answer`))
   }
   socket.on('readable', check)
-  // of TLS alone: a ticket, which makes nothing readable
+  // only TLS: a ticket, which makes nothing readable
   socket.on('session', check)
 }

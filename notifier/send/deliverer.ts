@@ -1,8 +1,8 @@
 /**
- * What happens to a slot whose turn it is: an attempt, and the record of how it ended.
+ * Handles a slot whose turn it is: an attempt, and the record of how it ended.
  *
- * Where the process may die: before the answer came or after it, until the record is durable, the
- * next owner finds the delivery due and makes the attempt again, with the same id and bytes.
+ * Where the process may die: until the record is durable, whether the answer has arrived or not,
+ * the next owner finds the delivery due and makes the attempt again, with the same id and bytes.
  */
 import { judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
 import { afterFailure, closedBreaker } from '../../core/delivery/breaker.ts'
@@ -16,7 +16,7 @@ import { minuteMs } from '../../core/time.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import type { NotifierMetrics } from '../metrics.ts'
 import type { Endpoint, Flight } from '../scheduler/endpoint.ts'
-import type { Happening } from '../sources/payload.ts'
+import type { Occurrence } from '../sources/payload.ts'
 import type { Sources } from '../sources/source.ts'
 import type { BookEntry } from '../webhook-book.ts'
 import { type AttemptContext, type Attempted, attemptDelivery } from './attempt.ts'
@@ -32,9 +32,9 @@ export type DelivererContext = AttemptContext & {
     entry: BookEntry,
     why: { readonly reason: 'gone' | 'failing'; readonly detail: string; readonly health: Health },
   ) => void
-  /** What failed is ours, and of this delivery alone. */
+  /** The failure is ours, and concerns only this delivery. */
   readonly onBroken: (delivery: DeliveryRecord, error: unknown) => void
-  /** The owner should hear of it. */
+  /** The webhook's owner should get a warning. */
   readonly onWarning: (entry: BookEntry, health: Health) => void
 }
 
@@ -44,13 +44,13 @@ type Options = {
   readonly entryOf: (webhook: WebhookNumber) => BookEntry | undefined
 }
 
-/** The end of an attempt: what is to be written, nothing where it does not count. */
+/** The end of an attempt: the records to write, none if it does not count. */
 export type Delivered = { readonly records: readonly LedgerRecord[] }
 
 export type Deliverer = (endpoint: Endpoint, slot: number, flight: Flight) => Promise<Delivered>
 
 const sourceRetryMs = 500
-/** How often the failures of an endpoint are written down. */
+/** How often the failures of an endpoint are written. */
 const healthEveryMs = minuteMs
 
 export function createDeliverer(
@@ -58,15 +58,15 @@ export function createDeliverer(
   { ledger, nowMs, entryOf }: Options,
 ): Deliverer {
   const { metrics } = context
-  /** Ahead of the ledger's, which holds what was written down. */
+  /** Newer than the ledger's, which holds what was written. */
   const healths = new Map<WebhookNumber, { health: Health; writtenMs: number }>()
 
   const healthOf = (webhook: WebhookNumber) => {
-    const found = healths.get(webhook)
-    if (found !== undefined) return found
-    const made = { health: ledger.hooks.get(webhook)?.health ?? healthy, writtenMs: 0 }
-    healths.set(webhook, made)
-    return made
+    const known = healths.get(webhook)
+    if (known !== undefined) return known
+    const created = { health: ledger.hooks.get(webhook)?.health ?? healthy, writtenMs: 0 }
+    healths.set(webhook, created)
+    return created
   }
 
   const succeeded = (endpoint: Endpoint): LedgerRecord[] => {
@@ -83,35 +83,35 @@ export function createDeliverer(
     const now = nowMs()
     endpoint.breaker = afterFailure(endpoint.breaker, now, context.random())
     endpoint.isProven = false
-    const kept = healthOf(endpoint.number)
-    const before = kept.health
-    kept.health = failedAt(before, now)
-    switch (judgeHealth(before, kept.health)) {
+    const tracked = healthOf(endpoint.number)
+    const before = tracked.health
+    tracked.health = failedAt(before, now)
+    switch (judgeHealth(before, tracked.health)) {
       case 'disable':
         context.onDisable(entry, {
           reason: 'failing',
-          detail: `${kept.health.failures} failures in a row`,
-          health: kept.health,
+          detail: `${tracked.health.failures} failures in a row`,
+          health: tracked.health,
         })
         break
       case 'warn':
-        context.onWarning(entry, kept.health)
+        context.onWarning(entry, tracked.health)
         break
       case 'fine':
     }
-    if (before.failures > 0 && now - kept.writtenMs < healthEveryMs) return []
-    kept.writtenMs = now
-    return [{ type: 'hook', webhook: endpoint.number, change: { op: 'health', ...kept.health } }]
+    if (before.failures > 0 && now - tracked.writtenMs < healthEveryMs) return []
+    tracked.writtenMs = now
+    return [{ type: 'hook', webhook: endpoint.number, change: { op: 'health', ...tracked.health } }]
   }
 
-  /** Waits for a server that is away; undefined: the event is gone. */
-  const happeningOf = async (
+  /** Waits while the server is away; undefined: the event is not stored any more. */
+  const occurrenceOf = async (
     delivery: DeliveryRecord,
     signal: AbortSignal,
-  ): Promise<Happening | 'cancelled' | undefined> => {
+  ): Promise<Occurrence | 'cancelled' | undefined> => {
     while (!signal.aborted) {
       try {
-        return await context.sources[sourceOf(delivery.kind)].happening(delivery)
+        return await context.sources[sourceOf(delivery.kind)].occurrence(delivery)
       } catch (error) {
         if (!isServerAway(error)) throw error
         await context.pause(sourceRetryMs)
@@ -153,24 +153,24 @@ export function createDeliverer(
     }
   }
 
-  const tried = async (
+  const attemptOnce = async (
     endpoint: Endpoint,
     delivery: DeliveryRecord,
     entry: BookEntry,
     signal: AbortSignal,
   ): Promise<readonly LedgerRecord[]> => {
-    const happening = await happeningOf(delivery, signal)
-    if (happening === 'cancelled') return []
-    if (happening === undefined) {
+    const occurrence = await occurrenceOf(delivery, signal)
+    if (occurrence === 'cancelled') return []
+    if (occurrence === undefined) {
       metrics.gone.inc()
       return [{ ...delivery, type: 'dead', dueMs: nowMs() }]
     }
-    const attempted = await attemptDelivery(context, delivery, entry, happening, signal)
+    const attempted = await attemptDelivery(context, delivery, entry, occurrence, signal)
     context.attempts(attempted.attempt)
     return conclude(endpoint, delivery, entry, attempted)
   }
 
-  /** As after an attempt without an answer; the endpoint has nothing to do with it. */
+  /** As after an attempt without an answer, but the endpoint's health does not change. */
   const later = (delivery: DeliveryRecord): LedgerRecord => {
     const attempts = delivery.attempts + 1
     const end = { status: undefined, isTimeout: false, retryAfterMs: undefined }
@@ -185,9 +185,9 @@ export function createDeliverer(
     const entry = entryOf(delivery.webhook)
     if (entry === undefined) return { records: [] }
     try {
-      return { records: await tried(endpoint, delivery, entry, abort.signal) }
+      return { records: await attemptOnce(endpoint, delivery, entry, abort.signal) }
     } catch (error) {
-      // it would fail again after a restart, and with it everyone's deliveries
+      // it would fail again after a restart, and stop all other deliveries with it
       context.onBroken(delivery, error)
       return { records: [later(delivery)] }
     }

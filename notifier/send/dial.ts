@@ -1,7 +1,7 @@
 /**
- * How a delivery reaches its receiver: the name is resolved, every address judged, the judged one
- * dialled, and the socket's own word for its peer judged again, before a byte is sent. All within
- * one deadline, at every connection.
+ * How a delivery reaches its receiver: the name is resolved, every address judged, a judged address
+ * dialled, and the socket's actual peer judged again before a byte is sent. Each connection has one
+ * deadline for all of it.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -10,7 +10,7 @@ import type { PublicResolver } from '../../runtime/http/public-resolver.ts'
 import type { AttemptError } from '../../schemas/webhooks/attempt.ts'
 import { boundAnswers } from './bound-answers.ts'
 
-/** Why no connection came about. */
+/** Why no connection was made. */
 export class DialError extends Error {
   override readonly name = 'DialError'
   readonly kind: AttemptError
@@ -32,9 +32,9 @@ type DialOptions = {
   readonly resolver: PublicResolver
   readonly onDialled: (dialled: Dialled) => void
   readonly timeoutMs?: number
-  /** Of one exchange, whatever they are; the connection ends there. */
+  /** Most bytes of one exchange, of any kind; then the connection is closed. */
   readonly answerBytes: number
-  /** Certificates to trust beside the system's: for a test's own authority. */
+  /** Certificates to trust in addition to the system's: for a test's own authority. */
   readonly ca?: string | undefined
 }
 
@@ -106,7 +106,7 @@ async function secure(
   const host = servername.replace(/\.$/, '')
   const tls = connectTls({
     socket,
-    // an address has no place in SNI; the certificate must name it all the same
+    // SNI cannot carry an address; the certificate must name it all the same
     host,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ALPNProtocols: ['http/1.1'],
@@ -116,7 +116,9 @@ async function secure(
   return tls
 }
 
-/** Waits for the event; whatever goes wrong before it, the socket is gone and the reason is named. */
+/**
+ * Waits for the event. On any failure before it, destroys the socket and rejects with the reason.
+ */
 function opened(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -132,7 +134,7 @@ function opened(
     }
     const fail = (error: DialError): void => {
       settle()
-      // late errors of a socket that is given up concern nobody
+      // late errors of a socket that was given up are ignored
       socket.on('error', () => undefined)
       socket.destroy()
       reject(error)

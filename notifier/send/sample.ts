@@ -1,10 +1,10 @@
-/** What a test delivery says: an example of its kind, of a sensor that does not exist. */
+/** The content of a test delivery: an example of its kind, of a sensor that does not exist. */
 import { criticalAqi, defaultAqiThreshold } from '../../core/air/thresholds.ts'
 import type { EventKind } from '../../core/delivery/delivery.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { minuteMs } from '../../core/time.ts'
 import type { PayloadOf } from '../../schemas/webhooks/webhook-payload.ts'
-import type { Happening } from '../sources/payload.ts'
+import type { Occurrence } from '../sources/payload.ts'
 
 const sensor = { sensor_id: 'NGR-LOS-TST-000', location: 'Test delivery, no real sensor' }
 const hash = `0x${'0'.repeat(64)}`
@@ -61,8 +61,8 @@ const samples: Samples = {
   }),
 }
 
-/** @param id new for each test, so that a receiver does not take it for a repeat */
-export const sampleOf = (kind: EventKind, atMs: number, id: string): Happening => ({
+/** @param id new for each test, so that a receiver does not take it for a duplicate */
+export const sampleOf = (kind: EventKind, atMs: number, id: string): Occurrence => ({
   id,
   payload: samples[kind](formatIsoMs(atMs), atMs),
 })

@@ -1,7 +1,7 @@
 /**
- * One POST: no redirect is followed, nothing is unpacked, at most 64 KiB of the answer's body are read
- * and 8 KiB kept, the connection ends at 256 KiB of whatever comes, and all of it has 15 seconds. Each webhook has connections of its own, so nobody
- * waits behind somebody else's receiver.
+ * One POST: redirects are not followed, nothing is decompressed, at most 64 KiB of the answer's
+ * body are read and 8 KiB stored, the connection ends at 256 KiB received, and the whole exchange
+ * has 15 seconds. Each webhook has its own connections, so none waits for another's receiver.
  */
 import { type Dispatcher, Pool } from 'undici'
 import { codeOf } from '../../runtime/exit.ts'
@@ -19,13 +19,13 @@ export type Answer = {
 }
 
 export type Sent = {
-  /** The whole answer came, or as much of it as we read. */
+  /** The whole answer arrived, or as much of it as we read. */
   readonly answer: Answer | undefined
-  /** undefined where there is an answer; an answer that broke off may have both. */
+  /** undefined if there is an answer; an answer that broke off may have both. */
   readonly error: { readonly kind: AttemptError; readonly detail: string } | undefined
   readonly address: string | undefined
   readonly timings: {
-    /** undefined where a connection was there already, or it did not come to that. */
+    /** undefined if a connection was reused, or none was made. */
     readonly resolveMs: number | undefined
     readonly connectMs: number | undefined
     readonly firstByteMs: number | undefined
@@ -34,7 +34,7 @@ export type Sent = {
 }
 
 export type Post = {
-  /** Whose connections are used. */
+  /** The webhook whose connections are used. */
   readonly webhook: number
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -42,15 +42,15 @@ export type Post = {
   readonly signal: AbortSignal
 }
 
-/** Never rejects: what went wrong is in the answer. */
+/** Never rejects: the result holds what went wrong. */
 export type Sender = AsyncDisposable & { readonly send: (post: Post) => Promise<Sent> }
 
 export type SendLimits = {
   readonly totalMs: number
   readonly connectMs: number
-  /** Of the body. */
+  /** Most bytes of the body that are read. */
   readonly readBytes: number
-  /** On the socket, whatever they are. */
+  /** Most bytes received on the socket, of any kind. */
   readonly answerBytes: number
   readonly keptBytes: number
 }
@@ -91,10 +91,10 @@ export function openSender(options: Options): Sender {
   }
 
   const lineOf = (webhook: number, origin: string): Line => {
-    const found = lines.get(webhook)
-    if (found?.origin === origin) return found
-    // whatever is under way to the former address ends by itself
-    if (found) void found.pool.close().catch(() => undefined)
+    const known = lines.get(webhook)
+    if (known?.origin === origin) return known
+    // exchanges under way to the former address end by themselves
+    if (known) void known.pool.close().catch(() => undefined)
     const line: Line = {
       origin,
       dialled: undefined,
@@ -152,13 +152,13 @@ export function openSender(options: Options): Sender {
   }
 }
 
-/** One for all: making an error with its stack costs more than the rest of an exchange. */
+/** Shared by all: creating an error with its stack costs more than the rest of an exchange. */
 const exchangeOver = new Error('the exchange is over')
 
 function startExchange(line: Line, limits: SendLimits) {
   const startMs = performance.now()
   const { promise: sent, resolve } = Promise.withResolvers<Sent>()
-  const kept: Uint8Array[] = []
+  const bodyParts: Uint8Array[] = []
   let keptBytes = 0
   let readBytes = 0
   let status: number | undefined
@@ -166,7 +166,7 @@ function startExchange(line: Line, limits: SendLimits) {
   let firstByteMs: number | undefined
   let controller: Dispatcher.DispatchController | undefined
   let isOver = false
-  /** undici has nothing more to say: there is nothing to abort. */
+  /** undici calls back no more: there is nothing to abort. */
   let isAnswered = false
   let onOver = (): void => undefined
 
@@ -179,7 +179,7 @@ function startExchange(line: Line, limits: SendLimits) {
       answer:
         status === undefined
           ? undefined
-          : { status, headers, body: Buffer.concat(kept, keptBytes), isTruncated },
+          : { status, headers, body: Buffer.concat(bodyParts, keptBytes), isTruncated },
       error,
       address: dialled?.address,
       timings: {
@@ -203,14 +203,14 @@ function startExchange(line: Line, limits: SendLimits) {
       firstByteMs = performance.now() - startMs
       status = code
       headers = Object.entries(fields).flatMap(([name, value]) =>
-        (Array.isArray(value) ? value : [value ?? '']).map((one) => [name, one] as const),
+        (Array.isArray(value) ? value : [value ?? '']).map((item) => [name, item] as const),
       )
     },
     onResponseData: (_, chunk) => {
       readBytes += chunk.length
       if (keptBytes < limits.keptBytes) {
         const part = chunk.subarray(0, limits.keptBytes - keptBytes)
-        kept.push(Uint8Array.prototype.slice.call(part))
+        bodyParts.push(Uint8Array.prototype.slice.call(part))
         keptBytes += part.length
       }
       if (readBytes > limits.readBytes) end(undefined, true)
@@ -221,7 +221,7 @@ function startExchange(line: Line, limits: SendLimits) {
     },
     onResponseError: (_, error) => {
       isAnswered = true
-      // these have no body: whatever was wrong behind the headers is no part of the answer
+      // these have no body: an error after the headers is not part of the answer
       const isWhole = status === 204 || status === 205 || status === 304
       end(isWhole ? undefined : faultOf(error), readBytes > keptBytes)
     },
@@ -249,7 +249,9 @@ function startExchange(line: Line, limits: SendLimits) {
   }
 }
 
-/** What undici calls an answer that is not HTTP; its parser's errors are `HPE_…`, or have no code. */
+/**
+ * undici's codes for an answer that is not HTTP; its parser's errors are `HPE_…`, or have no code.
+ */
 const protocolCodes = new Set([
   'ANSWER_TOO_LARGE',
   'UND_ERR_HEADERS_OVERFLOW',
@@ -267,5 +269,5 @@ function faultOf(error: Error): NonNullable<Sent['error']> {
   return { kind: isProtocol ? 'protocol' : 'closed', detail }
 }
 
-/** undici ends the connection on `100 Continue`, since we never ask for it. */
+/** undici closes the connection on `100 Continue`, since we never request it. */
 const isInterim = (message: string): boolean => message === 'bad response'

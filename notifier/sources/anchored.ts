@@ -1,18 +1,18 @@
 /**
  * Source `anchored`: the log once more, each message when its batch is final on the chain. Its
- * sequences are those of READINGS; when a batch is final, EVENTS tells, and the batch's range is
- * read.
+ * sequences are those of READINGS; when an event in EVENTS reports a batch as final, the batch's
+ * range is read.
  *
- * The anchor cuts READINGS off up to what is final, so what is not matched yet is kept by
- * `needed.notifier.*`, which is told from the moment on at which a webhook wants this source. The
- * anchor leaves a minute between telling of a batch and cutting it off (`anchor/anchoring.ts`).
+ * The anchor trims READINGS up to what is final, so messages that are not matched yet are kept by
+ * `needed.notifier.*`, which is reported as soon as a webhook wants this source. The anchor waits a
+ * minute between reporting a batch and trimming it (`anchor/anchoring.ts`).
  */
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readUpTo } from '../../runtime/nats/read-up-to.ts'
 import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
 import { type FinalBatch, finalBatches } from './final-batches.ts'
 import { type LogReadings, matchReadings } from './log-readings.ts'
-import { happeningOfAnchored } from './payload.ts'
+import { occurrenceOfAnchored } from './payload.ts'
 import type { Source, SourceContext, SourceItem } from './source.ts'
 
 export function anchoredSource(
@@ -21,7 +21,7 @@ export function anchoredSource(
 ): Source {
   const batches = finalBatches(nc, stop)
 
-  /** What READINGS holds of a batch, from a sequence on. */
+  /** The messages that READINGS holds of a batch, from a sequence on. */
   async function* itemsOf(
     { event, storedMs }: FinalBatch,
     fromSeq: number,
@@ -35,14 +35,14 @@ export function anchoredSource(
     }
     const read = logReader(nc)
     for await (const message of readUpTo(nc, readingsStream, span)) {
-      const found = (await read(message))?.readings ?? []
-      readings.put(message.seq, found)
+      const accepted = (await read(message))?.readings ?? []
+      readings.put(message.seq, accepted)
       yield {
         source: 'anchored',
         sequence: message.seq,
         storedMs,
         pending: event.last - message.seq,
-        match: (index, on) => matchReadings('reading.anchored', found, index, on),
+        match: (index, on) => matchReadings('reading.anchored', accepted, index, on),
       }
     }
   }
@@ -65,16 +65,16 @@ export function anchoredSource(
         next = batch.event.last + 1
       }
     },
-    happening: async ({ kind, sequence, detail }) => {
+    occurrence: async ({ kind, sequence, detail }) => {
       if (kind !== 'reading.anchored') return undefined
       const reading = (await readings.get(sequence))?.[detail]
       const batch = await batches.endingFrom(sequence)
       if (reading === undefined || batch === undefined || sequence < batch.event.first)
         return undefined
       const sensor = sensorOf(reading.sensor)
-      return happeningOfAnchored(reading, sensor, { keccak, publicUrl, event: batch.event })
+      return occurrenceOfAnchored(reading, sensor, { keccak, publicUrl, event: batch.event })
     },
-    // a sequence that is in a final batch is never another reading, whatever READINGS gives out again
+    // a sequence in a final batch is never another reading, even if READINGS assigns it again
     resumeAfter: ({ cursor }) => Promise.resolve(cursor),
     cursorSince: (sinceMs) => batches.endBefore(sinceMs),
   }

@@ -1,12 +1,12 @@
-/** Source `events`: what the pipeline decided about sensors, as EVENTS keeps it for 30 days. */
+/** Source `events`: the pipeline's decisions about sensors, which EVENTS keeps for 30 days. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { criticalAqi } from '../../core/air/thresholds.ts'
 import type { Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
-import { happeningOfEvent } from './payload.ts'
-import { recent } from './recent.ts'
+import { occurrenceOfEvent } from './payload.ts'
+import { recentCache } from './recent-cache.ts'
 import type { Source, SourceContext } from './source.ts'
 import { commonOf, streamItems } from './stream-items.ts'
 
@@ -17,9 +17,9 @@ export async function eventsSource({
   thresholdOf,
 }: Pick<SourceContext, 'nc' | 'thresholdOf'>): Promise<Source> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
-  const events = recent<AirEvent>(eventsKept, async (seq) => {
-    const found = await direct.getMessage(eventsStream, { seq })
-    return found === null ? undefined : readEvent(found)
+  const events = recentCache<AirEvent>(eventsKept, async (seq) => {
+    const message = await direct.getMessage(eventsStream, { seq })
+    return message === null ? undefined : readEvent(message)
   })
   return {
     name: 'events',
@@ -32,15 +32,15 @@ export async function eventsSource({
         const event = readEvent(message)
         if (event !== undefined) events.put(message.seq, event)
         const match = (index: WebhookIndex, on: Matched): void => {
-          // what is there and is not an event was reported, and is passed over
+          // a message that is not an event was reported, and is ignored
           if (event !== undefined) matchEvent(event, index, on)
         }
         return { source: 'events', ...commonOf(message), match }
       },
     }),
-    happening: async ({ webhook, kind, sequence, detail }) => {
+    occurrence: async ({ webhook, kind, sequence, detail }) => {
       const event = await events.get(sequence)
-      return event && happeningOfEvent(event, kind, detail, thresholdOf(webhook))
+      return event && occurrenceOfEvent(event, kind, detail, thresholdOf(webhook))
     },
   }
 }
@@ -62,7 +62,7 @@ export function matchEvent(event: AirEvent, index: WebhookIndex, on: Matched): v
 
 type StoredEvent = { readonly seq: number; readonly subject: string; readonly data: Uint8Array }
 
-/** undefined: what is there is not an event, which is reported. */
+/** undefined: the message is not an event, which is reported. */
 function readEvent({ seq, subject, data }: StoredEvent): AirEvent | undefined {
   const event = parseEvent(data)
   if (typeof event !== 'string') return event

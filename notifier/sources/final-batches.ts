@@ -1,6 +1,7 @@
 /**
- * The batches that the chain holds for good, as EVENTS tells of them for 30 days. One reader a
- * process, begun when it is first asked: a batch is some hundred bytes, and there are some 4,000.
+ * The batches that are final on the chain, as EVENTS reports them for 30 days. One reader per
+ * process, started by the first request: a batch takes a few hundred bytes, and there are about
+ * 4,000.
  */
 import type { MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { dayMs } from '../../core/time.ts'
@@ -12,12 +13,14 @@ import { anchoredSubject, anchoredSubjects, eventsStream } from '../../schemas/s
 
 export type FinalBatch = {
   readonly event: AnchoredEvent
-  /** When it was told, by the broker's clock. */
+  /** When the broker stored the report. */
   readonly storedMs: number
 }
 
 export type FinalBatches = {
-  /** The first batch that ends at the sequence of READINGS or after it; undefined: none yet. */
+  /**
+   * The first batch that ends at the given sequence of READINGS or after it; undefined: none yet.
+   */
   readonly endingFrom: (seq: number) => Promise<FinalBatch | undefined>
   /** The same, but waits for it; undefined: it was stopped. */
   readonly waitFor: (seq: number, stop: AbortSignal) => Promise<FinalBatch | undefined>
@@ -34,14 +37,14 @@ export function finalBatches(nc: NatsConnection, stop: AbortSignal): FinalBatche
   let loading: Promise<void> | undefined
 
   const take = (batch: FinalBatch): void => {
-    // batches are told in their order; one that comes again, or leaves that order, is not ours
+    // batches are reported in order; a repeated one, or one out of order, is not ours
     if (batch.event.index <= (list.at(-1)?.event.index ?? 0)) return
     list.push(batch)
     while ((list[0]?.storedMs ?? batch.storedMs) < batch.storedMs - keptMs) list.shift()
     for (const wake of waiting.splice(0)) wake()
   }
 
-  /** Resolves when all that was told up to now is in the list. */
+  /** Resolves when every batch reported so far is in the list. */
   const load = async (): Promise<void> => {
     const last = await lastMessage(nc, eventsStream, anchoredSubjects)
     const loaded = Promise.withResolvers<void>()
@@ -92,8 +95,8 @@ export function finalBatches(nc: NatsConnection, stop: AbortSignal): FinalBatche
     waitFor: async (seq, until) => {
       await ready()
       while (!until.aborted) {
-        const found = find(seq)
-        if (found !== undefined) return found
+        const batch = find(seq)
+        if (batch !== undefined) return batch
         await change(until)
       }
       return undefined
@@ -123,14 +126,14 @@ type StoredEvent = {
   readonly data: Uint8Array
 }
 
-/** undefined: what is there is not what the anchor tells of a batch, which is reported. */
+/** undefined: the message is not the anchor's report of a batch, which is logged. */
 function readAnchored({ seq, subject, headers, data }: StoredEvent): AnchoredEvent | undefined {
   const event = parseAnchoredEvent(data)
   const why =
     event === undefined
-      ? 'it does not tell of an anchored batch'
+      ? 'it does not report an anchored batch'
       : subject !== anchoredSubject(event.index)
-        ? `it tells of batch ${event.index} under the subject of another`
+        ? `it reports batch ${event.index} under the subject of another`
         : fenceOf(headers) === undefined
           ? 'it was published without the fence'
           : undefined

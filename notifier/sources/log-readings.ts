@@ -1,4 +1,4 @@
-/** The readings of single messages of READINGS, for every source that tells about readings. */
+/** The readings of single messages of READINGS, for every source of events about readings. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { CodedKind, Matched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
@@ -6,26 +6,28 @@ import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { isFresh } from '../../core/state/presence.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readingsStream } from '../../schemas/subjects.ts'
-import { type Recent, recent } from './recent.ts'
+import { type RecentCache, recentCache } from './recent-cache.ts'
 
 /** By sequence; a message has up to 512 KB. */
-export type LogReadings = Recent<readonly ArrivedReading[]>
+export type LogReadings = RecentCache<readonly ArrivedReading[]>
 
 const messagesKept = 8
 
 export async function openLogReadings(nc: NatsConnection): Promise<LogReadings> {
   const { direct } = await jetstreamManager(nc, { checkAPI: false })
   const readLog = logReader(nc)
-  return recent(messagesKept, async (seq) => {
-    const found = await direct.getMessage(readingsStream, { seq })
-    if (found === null) return undefined
-    // named one by one: they are getters, which a spread leaves out
-    const { subject, header, data } = found
+  return recentCache(messagesKept, async (seq) => {
+    const message = await direct.getMessage(readingsStream, { seq })
+    if (message === null) return undefined
+    // copied one by one: they are getters, which a spread leaves out
+    const { subject, header, data } = message
     return (await readLog({ seq, subject, headers: header, data }))?.readings
   })
 }
 
-/** Back-fill is history when it arrives, and fires nothing. The detail is the reading's place. */
+/**
+ * Back-fill is history when it arrives, and triggers nothing. The detail is the reading's index.
+ */
 export function matchReadings(
   kind: CodedKind,
   readings: readonly ArrivedReading[],

@@ -1,4 +1,4 @@
-/** The sources there are: a row of `core/delivery/event-kinds.ts` and a module each. */
+/** All sources: each has a row in `core/delivery/event-kinds.ts` and a module. */
 import { anchoredSource } from './anchored.ts'
 import { eventsSource } from './events.ts'
 import { openLogReadings } from './log-readings.ts'

@@ -1,6 +1,6 @@
 /**
- * The body of a delivery, from what the streams hold: made again for each attempt, the same bytes
- * each time, whatever was changed in the registry or the webhook meanwhile.
+ * The body of a delivery, from the messages of the streams: built again for each attempt, with the
+ * same bytes each time, even if the registry or the webhook was changed meanwhile.
  */
 import { usCategoryOf } from '../../core/air/index/us-bands.ts'
 import { criticalAqi } from '../../core/air/thresholds.ts'
@@ -16,31 +16,31 @@ import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-
 import type { AirEvent } from '../../schemas/log/event.ts'
 import type { RiseData, WebhookPayload } from '../../schemas/webhooks/webhook-payload.ts'
 
-/** What happened, by which a body and an id are made. */
-export type Happening = {
-  /** Of EVENTS, or the seq of a reading. */
+/** What happened, as an id and the payload of a body. */
+export type Occurrence = {
+  /** The id in EVENTS, or the seq of a reading. */
   readonly id: string
   readonly payload: WebhookPayload
 }
 
-export const idFor = (happening: Happening, kind: EventKind, webhook: string): string =>
-  deliveryId(happening.id, kind, webhook)
+export const idFor = (occurrence: Occurrence, kind: EventKind, webhook: string): string =>
+  deliveryId(occurrence.id, kind, webhook)
 
 /**
- * @param ownThreshold of the webhook, as it is now; not told if it is another by now
- * @returns undefined where the event is not of the kind, so no delivery of it can be
+ * @param ownThreshold of the webhook as it is now; ignored if it has changed since the match
+ * @returns undefined if the event is not of the kind, so that no delivery of it is possible
  */
-export function happeningOfEvent(
+export function occurrenceOfEvent(
   event: AirEvent,
   kind: EventKind,
   detail: number,
   ownThreshold?: number,
-): Happening | undefined {
+): Occurrence | undefined {
   const { id, timestamp } = event
   switch (event.kind) {
     case 'rise': {
       if (kind !== 'aqi.high' && kind !== 'aqi.critical') return undefined
-      const threshold = kind === 'aqi.high' ? asAsked(detail, ownThreshold) : criticalAqi
+      const threshold = kind === 'aqi.high' ? reportedThreshold(detail, ownThreshold) : criticalAqi
       return { id, payload: { event: kind, timestamp, data: riseData(event, threshold) } }
     }
     case 'offline': {
@@ -67,13 +67,13 @@ export function happeningOfEvent(
   }
 }
 
-/** An index is whole, so 100.5 is matched as 100; it is told as its owner wrote it. */
-const asAsked = (matched: number, own = matched): number =>
+/** An index is an integer, so 100.5 is matched as 100; it is reported as the owner wrote it. */
+const reportedThreshold = (matched: number, own = matched): number =>
   Math.floor(own) === matched ? own : matched
 
 function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number): RiseData {
   const { reading } = event
-  // a rise has an index: it is what rose
+  // a rise always has an index
   const aqi = reading.aqi ?? event.to
   return {
     sensor_id: event.sensor_id,
@@ -87,11 +87,11 @@ function riseData(event: Extract<AirEvent, { kind: 'rise' }>, threshold: number)
   }
 }
 
-export function happeningOfReading(
+export function occurrenceOfReading(
   reading: ArrivedReading,
   sensor: RegisteredSensor | undefined,
   keccak: Keccak,
-): Happening {
+): Occurrence {
   const data = {
     sensor_id: reading.sensor,
     location: locationOf(reading, sensor),
@@ -106,17 +106,17 @@ export function happeningOfReading(
 
 type Anchor = {
   readonly keccak: Keccak
-  /** Of the batch that holds the reading. */
+  /** The event of the batch that holds the reading. */
   readonly event: AnchoredEvent
   readonly publicUrl: string
 }
 
-/** What happened is that the block became final; its time is what the block says. */
-export function happeningOfAnchored(
+/** The event is that the block became final; its time is the block's. */
+export function occurrenceOfAnchored(
   reading: ArrivedReading,
   sensor: RegisteredSensor | undefined,
   { keccak, event, publicUrl }: Anchor,
-): Happening {
+): Occurrence {
   const hash = hashOf(reading, keccak)
   const data = {
     sensor_id: reading.sensor,
@@ -131,7 +131,7 @@ export function happeningOfAnchored(
     block_hash: event.block_hash,
     chain_id: event.chain_id,
     contract: event.contract,
-    proof_url: `${proofUrl(publicUrl, reading)}?hash=${hash}`,
+    proof_url: proofUrl(publicUrl, reading, hash),
   }
   const payload = { event: 'reading.anchored', timestamp: event.timestamp, data } as const
   return { id: String(reading.seq), payload }
@@ -143,4 +143,4 @@ const locationOf = ({ timeMs }: ArrivedReading, sensor: RegisteredSensor | undef
 const hashOf = (reading: ArrivedReading, keccak: Keccak): string =>
   `0x${Buffer.from(leafOf(reading, keccak)).toString('hex')}`
 
-export const bodyOf = ({ payload }: Happening): Uint8Array => Buffer.from(JSON.stringify(payload))
+export const bodyOf = ({ payload }: Occurrence): Uint8Array => Buffer.from(JSON.stringify(payload))

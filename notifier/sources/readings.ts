@@ -1,8 +1,8 @@
-/** Source `readings`: the log itself, as far as it is kept. */
+/** Source `readings`: the log itself, as far back as it is stored. */
 import { logReader } from '../../runtime/nats/log-messages.ts'
 import { readingsStream, readingsSubjects } from '../../schemas/subjects.ts'
 import { type LogReadings, matchReadings } from './log-readings.ts'
-import { happeningOfReading } from './payload.ts'
+import { occurrenceOfReading } from './payload.ts'
 import type { Source, SourceContext } from './source.ts'
 import { commonOf, streamItems } from './stream-items.ts'
 
@@ -19,20 +19,20 @@ export function readingsSource(
       itemReader: () => {
         const read = logReader(nc)
         return async (message) => {
-          const found = (await read(message))?.readings ?? []
-          readings.put(message.seq, found)
+          const accepted = (await read(message))?.readings ?? []
+          readings.put(message.seq, accepted)
           return {
             source: 'readings',
             ...commonOf(message),
-            match: (index, on) => matchReadings('reading.new', found, index, on),
+            match: (index, on) => matchReadings('reading.new', accepted, index, on),
           }
         }
       },
     }),
-    happening: async ({ kind, sequence, detail }) => {
+    occurrence: async ({ kind, sequence, detail }) => {
       if (kind !== 'reading.new') return undefined
       const reading = (await readings.get(sequence))?.[detail]
-      return reading && happeningOfReading(reading, sensorOf(reading.sensor), keccak)
+      return reading && occurrenceOfReading(reading, sensorOf(reading.sensor), keccak)
     },
   }
 }

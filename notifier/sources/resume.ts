@@ -1,7 +1,8 @@
 /**
- * Where a source goes on. A stream that has come back older (a restored volume, a tail that was lost
- * with the power) gives the sequences after its end out again: what is new in it would be taken for
- * what was matched long ago. So it is looked at whenever it is followed, and is resumed by time then.
+ * Where a source continues. A stream that has come back older (a restored volume, a tail lost in a
+ * power failure) assigns the sequences after its end again: new messages would be taken for ones
+ * that were matched long ago. So the stream is checked whenever it is followed, and if it has come
+ * back older, matching resumes by time.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -14,11 +15,11 @@ const clockSlackMs = minuteMs
 export type Matched = {
   /** The last sequence that was matched. */
   readonly cursor: number
-  /** That message was stored then, or before; ms of the broker. */
+  /** That message was stored at this time or before; ms of the broker. */
   readonly storedMs: number
 }
 
-/** @returns the sequence to go on after: `cursor`, where the stream is what it was */
+/** @returns the sequence to continue after: `cursor`, if the stream is the same as before */
 export async function resumeAfter(
   nc: NatsConnection,
   stream: string,

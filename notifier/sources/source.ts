@@ -1,7 +1,7 @@
 /**
- * Where events come from. What follows, matches, catches up, recovers and delivers takes a list of
- * sources and names none of them; which there are say `core/delivery/event-kinds.ts` (their rows)
- * and `open-sources.ts` (their modules).
+ * Where events come from. The code that follows, matches, catches up, recovers and delivers takes a
+ * list of sources and names none of them; the list is in `core/delivery/event-kinds.ts` (their
+ * rows) and `open-sources.ts` (their modules).
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeliveryKey, SourceName } from '../../core/delivery/delivery.ts'
@@ -9,7 +9,7 @@ import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
 import type { Matched as OnMatched, WebhookIndex } from '../../core/delivery/webhook-match.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import type { Happening } from './payload.ts'
+import type { Occurrence } from './payload.ts'
 import type { Matched } from './resume.ts'
 
 /** One message of a source, which holds any number of events. */
@@ -17,7 +17,7 @@ export type SourceItem = {
   readonly source: SourceName
   /** In the stream that the source counts by; higher than that of the item before. */
   readonly sequence: number
-  /** When what it tells happened, by the broker's clock. */
+  /** When it happened, by the broker's clock. */
   readonly storedMs: number
   /** Messages that the server holds after this one. */
   readonly pending: number
@@ -27,15 +27,17 @@ export type SourceItem = {
 
 export type Source = {
   readonly name: SourceName
-  /** Live, in order and without a gap, until it is stopped. Rejects where the server is away. */
+  /** Live, in order and without a gap, until it is stopped. Rejects when the server is away. */
   readonly follow: (fromSeq: number, stop: AbortSignal) => AsyncIterable<SourceItem>
-  /** What is kept from a sequence up to another. Rejects where the server is away. */
+  /** The stored items from a sequence up to another. Rejects when the server is away. */
   readonly read: (fromSeq: number, endSeq: number) => AsyncIterable<SourceItem>
-  /** What a delivery is about; undefined: it is not kept any more. */
-  readonly happening: (key: DeliveryKey) => Promise<Happening | undefined>
-  /** Where to go on after what was matched: the cursor, unless the stream has come back older. */
+  /** What a delivery is about; undefined: it is not stored any more. */
+  readonly occurrence: (key: DeliveryKey) => Promise<Occurrence | undefined>
+  /**
+   * Where to continue after what was matched: the cursor, unless the stream has come back older.
+   */
   readonly resumeAfter: (matched: Matched) => Promise<number>
-  /** The cursor of one who wants what happened at that time or later, ms since the epoch. */
+  /** The cursor before everything that happened at that time or later, ms since the epoch. */
   readonly cursorSince: (sinceMs: number) => Promise<number>
 }
 
@@ -46,9 +48,9 @@ export type SourceContext = {
   readonly nc: NatsConnection
   readonly keccak: Keccak
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
-  /** `aqi_threshold` of a webhook, where it has one. */
+  /** `aqi_threshold` of a webhook, if it has one. */
   readonly thresholdOf: (webhook: WebhookNumber) => number | undefined
-  /** The API's own address, for links to proofs. */
+  /** The API's public address, for links to proofs. */
   readonly publicUrl: string
   readonly stop: AbortSignal
 }

@@ -10,9 +10,9 @@ import type { Source, SourceItem } from './source.ts'
 type StreamOptions = {
   readonly stream: string
   readonly subjects: readonly string[]
-  /** Read ahead: an event is a kilobyte, a message of READINGS up to 512. */
+  /** How many to read ahead: an event is a kilobyte, a message of READINGS up to 512. */
   readonly maxMessages: number
-  /** One for each time that the stream is read: it gets the messages in order. */
+  /** Called once each time the stream is read: the reader gets the messages in order. */
   readonly itemReader: () => (message: JsMsg) => SourceItem | Promise<SourceItem>
 }
 
@@ -42,14 +42,14 @@ export function streamItems(
     resumeAfter: (matched) => resumeAfter(nc, stream, matched),
     cursorSince: async (sinceMs) => {
       const { streams } = await jetstreamManager(nc, { checkAPI: false })
-      // asked first: what is stored meanwhile is after it
+      // requested first: messages stored meanwhile are after it
       const { state } = await streams.info(stream)
       return ((await firstSince(nc, stream, sinceMs)) ?? state.last_seq + 1) - 1
     },
   }
 }
 
-/** What every item of a message has. */
+/** The fields that every item of a message has. */
 export const commonOf = ({ seq, info }: JsMsg) => ({
   sequence: seq,
   storedMs: info.timestampNanos / 1_000_000,

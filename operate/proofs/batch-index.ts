@@ -67,8 +67,8 @@ export type BatchIndex = {
   readonly checked: () => Checked | undefined
   /** The contract that a batch is anchored in. */
   readonly deploymentOf: (index: number) => AnyDeployment | undefined
-  /** The newest contract. */
-  readonly deployment: () => AnyDeployment | undefined
+  /** Every contract, in the order that they were made. */
+  readonly deployments: () => readonly AnyDeployment[]
   /** Of the newest batch; 0: none is sealed. */
   readonly last: () => number
   readonly standingOf: (seq: number, nowMs: number) => Standing
@@ -196,7 +196,7 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
     anchored: (index) => anchors.get(index),
     checked: () => checked,
     deploymentOf: (index) => deploymentOfBatch(deployments, index),
-    deployment: () => deployments.at(-1),
+    deployments: () => deployments,
     last: () => entries.at(-1)?.index ?? 0,
     standingOf: (seq, nowMs) => {
       const entry = holding(seq)

@@ -1,7 +1,7 @@
 /**
- * The attempts that were made for a webhook, newest first. The stream can only be read forwards, and
- * a webhook's messages lie anywhere in it; but a read says how many more there are behind it, so the
- * place where the last N begin is found by halving.
+ * The attempts that were made for a webhook, newest first. The stream can only be read forwards,
+ * and a webhook's messages are anywhere in it; but a read returns how many more follow, so the
+ * place where the last N start is found by halving.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { lastMessage } from '../../runtime/nats/stored-message.ts'
@@ -13,20 +13,20 @@ import { AttemptsAway } from './delivery-errors.ts'
 export type LoggedAttempt = { readonly seq: number; readonly attempt: Attempt }
 
 export type AttemptLog = {
-  /** Newest first; reads on only as far as it is asked for more. @throws AttemptsAway */
-  readonly read: (webhook: string, asked?: ReadAsked) => AsyncGenerator<LoggedAttempt>
+  /** Newest first; reads only as far as the caller iterates. @throws AttemptsAway */
+  readonly read: (webhook: string, options?: ReadOptions) => AsyncGenerator<LoggedAttempt>
 }
 
-export type ReadAsked = {
-  /** A sequence: only what lies before it. */
+export type ReadOptions = {
+  /** A sequence: only attempts before it. */
   readonly before?: number | undefined
-  /** Only attempts that say this anywhere: the others are not even parsed. */
+  /** Only attempts with this text in them: the others are not even parsed. */
   readonly containing?: string
-  /** Nobody needs more of it. */
+  /** Aborted when no caller needs more. */
   readonly gone?: AbortSignal | undefined
 }
 
-/** Read at a time; up to twice as many where that saves looking for the place. */
+/** Read at a time; up to twice as many if that saves searching for the place. */
 const window = 100
 const answerWithinMs = 5_000
 
@@ -37,12 +37,12 @@ export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
     let end = Math.min(before, (last?.seq ?? 0) + 1)
     while (end > 1) {
       gone?.throwIfAborted()
-      const behind = await countFrom(nc, subject, end)
+      const after = await countFrom(nc, subject, end)
       const countIn = async (seq: number): Promise<number> =>
-        (await countFrom(nc, subject, seq)) - behind
+        (await countFrom(nc, subject, seq)) - after
       const { start, count } = await findWindow(end, countIn)
       if (count === 0) return
-      const messages = await readFrom(nc, subject, { seq: start, batch: count })
+      const messages = await readFrom(nc, subject, { seq: start, most: count })
       for (const { seq, text } of messages.toReversed()) {
         const attempt = seq < end && text.includes(containing) ? parse(text) : undefined
         if (attempt !== undefined) yield { seq, attempt }
@@ -54,28 +54,28 @@ export const createAttemptLog = (nc: NatsConnection): AttemptLog => ({
 
 type Message = { readonly seq: number; readonly pending: number; readonly text: string }
 
-/** Oldest first: the first `batch` messages at a sequence and behind it. */
+/** Oldest first: at most `most` messages at a sequence and after it. */
 async function readFrom(
   nc: NatsConnection,
   subject: string,
-  { seq, batch }: { readonly seq: number; readonly batch: number },
+  { seq, most }: { readonly seq: number; readonly most: number },
 ): Promise<readonly Message[]> {
-  // nats-server ADR-31; the client's own way to ask leaves a subscription behind each time
-  const question = JSON.stringify({ seq, next_by_subj: subject, batch })
-  const found: Message[] = []
+  // nats-server ADR-31; the client's own request would leak a subscription each time
+  const request = JSON.stringify({ seq, next_by_subj: subject, batch: most })
+  const messages: Message[] = []
   try {
-    const answers = await nc.requestMany(`$JS.API.DIRECT.GET.${attemptsStream}`, question, {
+    const answers = await nc.requestMany(`$JS.API.DIRECT.GET.${attemptsStream}`, request, {
       strategy: 'sentinel',
       maxWait: answerWithinMs,
     })
     for await (const { headers, data } of answers) {
       const number = (name: string): number => Number(headers?.get(name) || 0)
       const status = headers?.code ?? 0
-      // the end of the batch, or nothing there at all
-      if (status === 204 || status === 404) return found
+      // the end of the answers, or no message at all
+      if (status === 204 || status === 404) return messages
       if (status !== 0) throw new Error(`${attemptsStream} answers ${status}`)
       const text = new TextDecoder().decode(data)
-      found.push({ seq: number('Nats-Sequence'), pending: number('Nats-Num-Pending'), text })
+      messages.push({ seq: number('Nats-Sequence'), pending: number('Nats-Num-Pending'), text })
     }
   } catch (cause) {
     throw new AttemptsAway(cause)
@@ -84,11 +84,11 @@ async function readFrom(
 }
 
 async function countFrom(nc: NatsConnection, subject: string, seq: number): Promise<number> {
-  const [first] = await readFrom(nc, subject, { seq, batch: 1 })
+  const [first] = await readFrom(nc, subject, { seq, most: 1 })
   return first === undefined ? 0 : first.pending + 1
 }
 
-/** Where the last `window` messages before `end` begin: some more perhaps, fewer where that is all. */
+/** Where about `window` messages before `end` start: perhaps some more, fewer if that is all. */
 async function findWindow(
   end: number,
   countIn: (seq: number) => Promise<number>,
@@ -103,7 +103,7 @@ async function findWindow(
     start = Math.max(1, end - width)
     count = await countIn(start)
   }
-  // from `start` on there are enough, and perhaps far too many; from `tooLate` on too few
+  // from `start` on there are enough, perhaps far too many; from `tooLate` on too few
   while (tooLate - start > 1 && count > 2 * window) {
     const middle = Math.floor((start + tooLate) / 2)
     const counted = await countIn(middle)

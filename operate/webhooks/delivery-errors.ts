@@ -1,10 +1,13 @@
-/** Why something is not done with a webhook's deliveries. Each class is handled by its name; the API gives each its own words. */
+/**
+ * Why an operation on a webhook's deliveries failed. Callers handle each by its class; the API
+ * gives each its own text.
+ */
 import { MustAct, TryAgain } from '../../runtime/exit.ts'
 
 /** The process that delivers for the webhook does not answer, or not now. */
 export class OwnerAway extends TryAgain {
   constructor(cause?: unknown) {
-    super('the process that delivers cannot be asked right now: is a notifier running?', { cause })
+    super('the process that delivers does not answer right now: is a notifier running?', { cause })
   }
 }
 
@@ -15,9 +18,9 @@ export class AttemptsAway extends TryAgain {
   }
 }
 
-/** The webhook has no such delivery, or what it was about is not kept any more. */
+/** The webhook has no such delivery, or its event is not stored any more. */
 export class NoDelivery extends MustAct {
-  /** As it was asked for. */
+  /** As the caller gave it. */
   readonly delivery: string
   readonly why: 'unknown' | 'not_kept'
 
@@ -25,7 +28,7 @@ export class NoDelivery extends MustAct {
     super(
       why === 'unknown'
         ? 'the webhook has no delivery of that id, or not any more'
-        : 'it cannot be sent again: what it was about is not kept, or not any more',
+        : 'the delivery cannot be sent again: its event is not stored any more',
     )
     this.delivery = delivery
     this.why = why

@@ -1,4 +1,4 @@
-/** Asks the process that delivers for a webhook, which alone knows what waits. */
+/** Requests to the process that delivers for a webhook: only that process knows what waits. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { EventKind } from '../../core/delivery/delivery.ts'
 import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
@@ -14,18 +14,20 @@ import {
 import { NoDelivery, OwnerAway, WebhookDisabled } from './delivery-errors.ts'
 
 export type Waiting = {
-  /** All there are, of which `deliveries` are the first. */
+  /** How many there are; `deliveries` are the first of them. */
   readonly total: number
   readonly deliveries: readonly WaitingDelivery[]
   readonly is_behind: boolean
 }
 
-/** What changes anything is answered when it is durable. All throw
- * OwnerAway, `replay` NoDelivery and WebhookDisabled too. */
+/**
+ * Changes are durable when they resolve. All reject with OwnerAway, `replay` also with NoDelivery
+ * and WebhookDisabled.
+ */
 export type DeliveryOwner = {
   readonly list: (
     webhook: string,
-    asked: { readonly state: 'pending' | 'dead'; readonly limit: number },
+    options: { readonly state: 'pending' | 'dead'; readonly limit: number },
   ) => Promise<Waiting>
   /** @param key natural key @returns the delivery's id */
   readonly replay: (webhook: string, key: string) => Promise<string>
@@ -35,35 +37,35 @@ export type DeliveryOwner = {
 }
 
 export function deliveryOwner(nc: NatsConnection): DeliveryOwner {
-  const ask = async (request: WebhookRequest): Promise<WebhookReply & { ok: true }> => {
+  const call = async (request: WebhookRequest): Promise<WebhookReply & { ok: true }> => {
     const reply = await send(nc, request)
     if (reply.ok) return reply
     throw refused(reply.code, reply.message, request.op === 'replay' ? request.key : '')
   }
   return {
     list: async (webhook, { state, limit }) => {
-      const reply = await ask({ op: 'list', webhook, state, limit })
+      const reply = await call({ op: 'list', webhook, state, limit })
       return reply.op === 'list' ? reply : misunderstood(reply)
     },
     replay: async (webhook, key) => {
-      const reply = await ask({ op: 'replay', webhook, key })
+      const reply = await call({ op: 'replay', webhook, key })
       return reply.op === 'replay' ? reply.delivery : misunderstood(reply)
     },
     recover: async (webhook, since) => {
-      const reply = await ask({ op: 'recover', webhook, since })
+      const reply = await call({ op: 'recover', webhook, since })
       if (reply.op !== 'recover') misunderstood(reply)
     },
     test: async (webhook, event) => {
-      const reply = await ask({ op: 'test', webhook, event })
+      const reply = await call({ op: 'test', webhook, event })
       return reply.op === 'test' ? reply.attempt : misunderstood(reply)
     },
   }
 }
 
-function refused(code: AskRefusal, message: string, asked: string): Error {
+function refused(code: AskRefusal, message: string, delivery: string): Error {
   switch (code) {
     case 'unknown_delivery':
-      return new NoDelivery(asked, 'not_kept')
+      return new NoDelivery(delivery, 'not_kept')
     case 'disabled':
       return new WebhookDisabled()
     case 'unknown_webhook':
@@ -71,13 +73,13 @@ function refused(code: AskRefusal, message: string, asked: string): Error {
       return new OwnerAway(new Error(message))
     case 'bad_request':
       return new Error(
-        `the owner of the webhook's deliveries takes the question for wrong: ${message}`,
+        `the owner of the webhook's deliveries refuses the request as malformed: ${message}`,
       )
   }
 }
 
 function misunderstood(reply: WebhookReply & { ok: true }): never {
-  throw new OwnerAway(new Error(`the owner answered something else: ${reply.op}`))
+  throw new OwnerAway(new Error(`the owner sent an unexpected answer: ${reply.op}`))
 }
 
 async function send(nc: NatsConnection, request: WebhookRequest): Promise<WebhookReply> {

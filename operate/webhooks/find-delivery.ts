@@ -7,7 +7,7 @@ import type { DeliveryOwner } from './delivery-owner.ts'
 export type DeliverySources = {
   readonly log: AttemptLog
   readonly owner: DeliveryOwner
-  /** Nobody needs the answer any more. */
+  /** Aborted when no caller needs the answer any more. */
   readonly gone?: AbortSignal
 }
 
@@ -42,8 +42,8 @@ export async function waitingOf(
 }
 
 /**
- * The natural key by which the owner knows a delivery. Only of one that there was: a made-up key
- * would send, signed, what never happened.
+ * The natural key of a delivery, as its owner stores it. Only of a delivery that exists: a made-up
+ * key would send a signed event that never happened.
  * @throws NoDelivery, AttemptsAway, OwnerAway
  */
 export async function keyOfDelivery(

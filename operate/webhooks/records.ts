@@ -1,4 +1,4 @@
-/** Webhooks as the operator sees them: everybody's, and never a secret. */
+/** Webhooks as the operator sees them: of all accounts, and never a secret. */
 
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -23,8 +23,8 @@ export function stateOf({ active, paused }: Pick<Webhook, 'active' | 'paused'>):
 
 /** Oldest first. @param account only its webhooks */
 export async function listWebhooks(nc: NatsConnection, account?: string): Promise<Webhook[]> {
-  await using found = await watchBucket(nc, buckets.webhooks, parseWebhook)
-  return [...found.entries()]
+  await using webhooks = await watchBucket(nc, buckets.webhooks, parseWebhook)
+  return [...webhooks.entries()]
     .map(([, webhook]) => webhook)
     .filter((webhook) => account === undefined || webhook.account === account)
     .toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
@@ -57,7 +57,7 @@ async function change(
 
 type Disabling = { readonly detail: string | undefined; readonly nowMs: number }
 
-/** Nobody but the operator can enable it again. @throws MustAct */
+/** Afterwards only the operator can enable it. @throws MustAct */
 export const disableWebhook = (
   nc: NatsConnection,
   id: string,
@@ -69,7 +69,7 @@ export const disableWebhook = (
   return change(nc, id, (webhook) => ({ ...webhook, active: false, disabled, updated_at: at }))
 }
 
-/** Whoever disabled it. @throws MustAct */
+/** Whether its owner, a receiver or the operator disabled it. @throws MustAct */
 export const enableWebhook = (nc: NatsConnection, id: string, nowMs: number): Promise<Webhook> =>
   change(nc, id, (webhook) => {
     const { disabled: _, ...rest } = webhook

@@ -1,7 +1,7 @@
 import { toIsoMs } from '../../core/iso-time.ts'
 import type { Webhook } from '../../schemas/webhooks/webhook.ts'
 
-/** A webhook as its owner sees it: never with a secret, but where one has just been made. */
+/** A webhook as its owner sees it: without a secret, unless one has just been created. */
 export type WebhookView = {
   readonly id: string
   readonly url: string
@@ -10,10 +10,10 @@ export type WebhookView = {
   readonly filters: Webhook['filters']
   readonly active: boolean
   readonly paused: boolean
-  /** Its account is not premium: events are kept for it, nothing is sent. */
+  /** Its account is not premium: events are queued for it, but not sent. */
   readonly suspended: boolean
   readonly disabled: NonNullable<Webhook['disabled']> | null
-  /** During a rotation: until when the secret before signs too. */
+  /** During a rotation: until when the previous secret also signs. */
   readonly previous_secret_until: string | null
   readonly created_at: string
   readonly updated_at: string

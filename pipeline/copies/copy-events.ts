@@ -41,7 +41,7 @@ export function isAtLeast(id: string, other: string): boolean {
 
 type Place = { readonly seq: number; readonly place: number }
 
-/** The event as EVENTS carries it. @param at where in the log it stands */
+/** The event as EVENTS holds it. @param at its place in the log */
 export function describeEvent(
   event: LogEvent,
   message: LogMessage,
@@ -119,7 +119,7 @@ export type EventCopier = (message: LogMessage, seq: number) => Promise<void>
 
 /** Resolves when every event of the message is in EVENTS; waits through outages. */
 export function eventCopier(log: Log, context: EventContext): EventCopier {
-  /** Where each subject ends: what stands there already must not be told again. */
+  /** The last message of each subject: an event that is there is not written again. */
   const ends = new Map<string, SubjectEnd>()
   const encoder = new TextEncoder()
 

@@ -1,5 +1,5 @@
 /**
- * Keeps what was refused, with its bytes, one message a subject: made twice, the same copy
+ * Keeps what was refused, with its bytes, one message per subject: the same copy written twice
  * overwrites itself. The bytes come from memory as long as the batch is at hand, after a restart
  * and for late verdicts from RAW.
  */
@@ -21,7 +21,7 @@ type Bytes = { readonly data: Uint8Array; readonly arrivedMs: number }
 export type RejectedCopier = (
   message: LogMessage,
   raws: RawsAtHand,
-  /** What stands in where RAW has lost the message meanwhile: the reading as it was understood. */
+  /** Written instead if RAW has lost the message: the reading as it was understood. */
   understood?: (refused: Refused) => unknown,
 ) => Promise<void>
 

@@ -1,9 +1,9 @@
 /**
- * Receipts: a sensor whose registry entry says `receipts` is told after each commit that settles
- * something of it how far the log holds its readings. An MQTT acknowledgement proves no storage;
- * this does. It is a plain publish behind the commit, kept nowhere: one that got lost, or was never
- * sent because the process died, comes again with the next commit, which a repeat of the reading
- * brings about. Told twice it says the same.
+ * Receipts: after each commit that settles readings of a sensor whose registry entry has `receipts`,
+ * the sensor receives the time up to which the log holds its readings. An MQTT acknowledgement does
+ * not prove storage; a receipt does. It is a plain publish after the commit and is not stored: if one
+ * is lost, or the process dies before it is sent, the next commit sends another, and a repeat of the
+ * reading causes such a commit. Receipts are idempotent.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { SensorId } from '../../core/air/sensor-id.ts'
@@ -30,7 +30,7 @@ export function watchReceipts(sensors: WatchedBucket<RegisteredSensor>): Readonl
 /** Readings of one sensor that one commit settled; what is deferred is settled by a later one. */
 export type Settled = { stored: number; refused: number }
 
-/** @returns by sensor; nobody who did not ask */
+/** @returns by sensor, only those that asked for receipts */
 export function settledBy(
   { readings, duplicates, refused }: Pick<LogMessage, 'readings' | 'duplicates' | 'refused'>,
   wanting: ReadonlySet<string>,
@@ -56,7 +56,7 @@ type TellerOptions = {
 }
 
 /** @returns to be called when a message is committed and folded into the state. Never waits. */
-export function receiptTeller({
+export function receiptSender({
   nc,
   state,
   wanting,

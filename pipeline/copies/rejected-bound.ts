@@ -12,9 +12,9 @@ import { rejectedOf, rejectedStream } from '../../schemas/subjects.ts'
 
 /** Of each sensor; with 64 KiB of each, a sixteenth of the stream. */
 export const mostKeptOfOne = 1_000
-/** So many may be kept beyond it, which spares the server a purge for each. */
+/** How many may be kept beyond it, which saves the server a purge for each. */
 export const slack = 250
-/** What of a sensor is written: so many at once are some seconds of a partition. */
+/** How many are written of one sensor: this many at once take a partition some seconds. */
 const mostWritten = { perSecond: 10, burst: 4 * mostKeptOfOne }
 /** Sensors that are counted; who was not refused for longest is forgotten. */
 const mostCounted = 20_000

@@ -1,6 +1,6 @@
 /**
  * What a partition's worker decides, as messages ready to be committed. The state is changed on
- * the way, so a message decided must be committed or the process must end: nobody else reads the
+ * the way, so a decided message must be committed, or the process must end: nothing else reads the
  * state, and the next start rebuilds it from the log.
  */
 
@@ -8,7 +8,7 @@ import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { droppedMask, maskOf, stuckAfter } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues, sameValues, valueOf } from '../../core/air/values.ts'
+import { fewestValues, humidityOf, sameValues } from '../../core/air/values.ts'
 import {
   applyLate,
   applyNewer,
@@ -49,7 +49,7 @@ export type JudgedMessage = {
 export type Decider = {
   readonly state: PartitionState
   readonly worker: string
-  /** Sorted: a rise is told only where one of them was crossed. */
+  /** Sorted: a rise becomes an event only if one of them was crossed. */
   readonly thresholds: () => readonly number[]
   /** Lets the silence of a sensor be watched. */
   readonly watch: (slot: number) => void
@@ -198,7 +198,7 @@ const heard = createOutcome()
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
   const slot = slotOf(state, believed.sensor)
-  const isStuck = humidityRun(state, slot, valueOf(believed.values, 'humidity')) >= stuckAfter
+  const isStuck = humidityRun(state, slot, humidityOf(believed.values)) >= stuckAfter
   const seq = seqOf(state.partition, n)
   const flags = isStuck ? believed.flags | stuckMask : believed.flags
   const reading = numbered(believed, seq, flags, draft.leafVersion)

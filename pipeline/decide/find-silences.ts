@@ -7,7 +7,7 @@ import type { StormWatch } from './storm-watch.ts'
 
 export type Silences = {
   readonly events: readonly LogEvent[]
-  /** Found silent in a storm: told when it is over, if they are silent still. */
+  /** Found silent in a storm: reported after it, if they are still silent. */
   readonly held: readonly SensorId[]
 }
 
@@ -21,7 +21,7 @@ type Options = {
 /** More silences wait for the next tick, so that a message has a bound. */
 const eventsPerTick = 1_000
 
-/** Which sensors fell silent by now, and which of those held back are to be told. */
+/** Which sensors have fallen silent, and which of those held back are due. */
 export function findSilences(
   { state, wheel, storm, graceMs }: Options,
   { nowMs, listenedMs }: { readonly nowMs: number; readonly listenedMs: number },

@@ -10,7 +10,7 @@ export type StormWatch = {
   readonly judge: (partition: number, newlySilent: number, nowMs: number) => 'report' | 'hold'
 }
 
-/** @param onBegin told how many sensors fell silent, in all partitions and within the window */
+/** @param onBegin receives how many sensors fell silent, in all partitions and within the window */
 export function createStormWatch(onBegin: (silent: number) => void): StormWatch {
   const counts = new Map<number, Readonly<Record<Status, number>>>()
   let storm: Storm | undefined

@@ -2,7 +2,7 @@ import type { RawMessage } from './raw-message.ts'
 
 export type RawBatch = readonly RawMessage[]
 
-/** A batch is full with so many messages, or so many bytes. */
+/** A batch is full at this many messages, or this many bytes. */
 export const batchMessages = 2_000
 const batchBytes = 1024 * 1024
 

@@ -16,7 +16,7 @@ export type RawMessage = {
 /** Finds what came in by its sequence; undefined where it is not at hand. */
 export type RawsAtHand = (seq: number) => RawMessage | undefined
 
-/** Over messages in the order of their sequences: few are ever asked for, so there is no map. */
+/** Over messages in the order of their sequences: few are ever looked up, so there is no map. */
 export const rawsAtHand =
   (raws: readonly RawMessage[]): RawsAtHand =>
   (seq) => {
@@ -35,7 +35,7 @@ export type Delivered = {
   readonly raw: RawMessage
   /** Counts the consumer's deliveries from 1: a jump means that some were lost on the way. */
   readonly delivery: number
-  /** How many messages the stream holds behind this one. */
+  /** How many messages the stream holds after this one. */
   readonly pending: number
 }
 

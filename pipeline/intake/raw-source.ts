@@ -103,7 +103,7 @@ class PulledSource implements RawSource {
   readonly lastAtEndMs = (): number => {
     const { held, pull } = this.#parts
     const heardMs = pull.heardMs()
-    // no later than the server was heard: what it holds since then nobody can know
+    // no later than the server's last answer: what it has stored since is unknown
     if (heardMs !== undefined && held.count === 0 && pull.pending === 0)
       this.#atEndMs = Math.max(this.#atEndMs, heardMs)
     return this.#atEndMs

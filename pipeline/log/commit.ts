@@ -1,7 +1,7 @@
 /**
- * The commit: one publish to the log, accepted only if the partition's last message is the one we
- * built on. A process that is not the partition's worker any more learns it here, before anything
- * else of it was written.
+ * The commit: one publish to the log, accepted only if the partition's last message is the one it
+ * builds on. A process that is no longer the partition's worker is stopped here, before it writes
+ * anything else.
  */
 import type { JetStreamClient } from '@nats-io/jetstream'
 import { headers, type NatsConnection } from '@nats-io/transport-node'
@@ -14,7 +14,7 @@ import { isWrongLastSequence } from '../../runtime/nats/stored-message.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
 import { logHeaders, readingsStream, readingsSubject } from '../../schemas/subjects.ts'
 
-/** Another worker has written to our partition: stop, and let the leases decide. */
+/** Another worker has written to the partition: this one stops, and the leases decide. */
 export class Fenced extends TryAgain {}
 
 export type Log = {
@@ -25,7 +25,7 @@ export type Log = {
   /** Resolves after `ms`, or at once when the process stops. */
   readonly pause: (ms: number) => Promise<void>
   readonly stop: AbortSignal
-  /** Called at each failed try, with what the server said. */
+  /** Called at each failed try, with the server's error. */
   readonly onRetry: (error: unknown) => void
 }
 
@@ -59,7 +59,7 @@ export async function commit(log: Log, message: LogMessage, lastSeq: number): Pr
           continue
         }
       } else log.onRetry(error)
-      // A time-out says nothing: the message may be stored, and the next try will tell.
+      // After a time-out the message may be stored or not: the next try shows it.
       if (log.stop.aborted) throw new TryAgain('stopped before NATS took the commit')
       await log.pause(retryMs)
     }

@@ -1,6 +1,6 @@
 /**
- * Where a partition's worker begins: the snapshot, the log behind it, and the place in RAW after
- * the last message judged. It is the only way to begin; a crash takes no other.
+ * Where a partition's worker begins: the snapshot, the log after it, and the place in RAW after the
+ * last judged message. There is no other way to begin, after a crash either.
  */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'

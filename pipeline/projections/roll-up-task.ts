@@ -3,7 +3,7 @@ import { type RollUpOptions, runRollUps } from './roll-ups.ts'
 import { farthest, type Positions } from './stored-positions.ts'
 
 type Options = Omit<RollUpOptions, 'kv' | 'stored'> & {
-  /** How far each process has told that the store holds each partition. */
+  /** Up to where the store holds each partition, as each process has published it. */
   readonly positions: WatchedBucket<Positions>
 }
 

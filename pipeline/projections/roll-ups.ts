@@ -44,7 +44,7 @@ export type RollUpOptions = {
 
 const roundMs = 5_000
 const retryMs = 1_000
-/** Reading waits for a round when so many hours are dirty. */
+/** Reading waits for a round when this many hours are dirty. */
 const maxDirty = 50_000
 /** Neighbouring dirty hours are computed by one query, over gaps of at most this. */
 const gapSteps = 6
@@ -113,7 +113,7 @@ const isRecord = (value: unknown): value is RollUpRecord =>
   isPairs(value.dirtyDays)
 
 async function readRecord(kv: KV): Promise<RollUpRecord> {
-  // deleted to have all statistics made anew: what then stands there is a mark without a value
+  // an operator deletes the entry to have all statistics computed again; it is then empty
   const value = await readEntry(kv, systemKeys.rollup)
   return isRecord(value) ? value : { position: 0, dirty: [], dirtyDays: [] }
 }

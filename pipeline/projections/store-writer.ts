@@ -5,8 +5,8 @@
  * A partition is fed from memory as long as the store keeps up. When more than `maxRows` wait, what
  * is offered is dropped again (the log holds it) and the partition is `behind`: as soon as there is
  * room its rows are read from READINGS, until the reader meets what is offered. Recovery after a
- * crash is the same path: every partition starts behind its position, and rows written before are
- * written again, which changes nothing.
+ * crash is the same path: every partition starts at its stored position, and rows that were
+ * written already are written again, which is idempotent.
  */
 import {
   type RefusedRow,
@@ -41,7 +41,7 @@ export type StoreWriterOptions = {
 }
 
 export type StoreWriter = {
-  /** Takes a partition over: rows behind `position` and up to `lastSeq` are read from the log. */
+  /** Takes a partition over: rows after `position` and up to `lastSeq` are read from the log. */
   readonly assign: (partition: number, position: number, lastSeq: number) => void
   /** A message just committed. Never waits. */
   readonly offer: (entry: StoreEntry) => void
@@ -219,17 +219,17 @@ export function startStoreWriter({
         if (state.taken >= state.offered) state.isBehind = false
       }
       // nothing of theirs lies between what they took and here: it need not be read again
-      for (const one of behind()) one.taken = Math.max(one.taken, entry.seq)
+      for (const partition of behind()) partition.taken = Math.max(partition.taken, entry.seq)
       if (behind().length === 0 || waiting >= maxRows) break
     }
     reading.abort()
   }
 
   /**
-   * The reader may be past the first row that a partition just fallen behind lacks, or wait for
-   * one just released: it begins again from what is lacking now.
+   * The reader may be past the first row that is missing of a partition that just fell behind, or
+   * may wait for a partition that was just released: it starts again at what is missing now.
    */
-  const readAnew = (): void => {
+  const readAgain = (): void => {
     reading?.abort()
     if (waiting < maxRows / 2) catchUp()
   }
@@ -245,7 +245,7 @@ export function startStoreWriter({
         isBehind,
         waiters: [],
       })
-      if (isBehind) readAnew()
+      if (isBehind) readAgain()
     },
     offer: (entry) => {
       const state = partitions.get(entry.partition)
@@ -254,7 +254,7 @@ export function startStoreWriter({
       if (state.isBehind) return
       if (waiting + entry.rows.length > maxRows && waiting > 0) {
         state.isBehind = true
-        readAnew()
+        readAgain()
         return
       }
       take(state, entry)

@@ -1,6 +1,6 @@
 /**
- * How far the store holds each partition, told to the other processes: KV `system`, one key a
- * process. The statistics job asks before it counts a reading that another process writes.
+ * How far the store holds each partition, published to the other processes: KV `system`, one key per
+ * process. The statistics job reads them before it counts a reading that another process writes.
  */
 import type { KV } from '@nats-io/kv'
 import type { WatchedBucket } from '../../runtime/nats/watched-bucket.ts'
@@ -17,20 +17,20 @@ const isPositions = (value: unknown): value is Positions =>
   Object.values(value).every((position) => typeof position === 'number')
 
 /** Puts the positions if they changed since the last call. */
-export function positionTeller(kv: KV, holder: string): (positions: Positions) => Promise<void> {
-  let told = ''
+export function positionPublisher(kv: KV, holder: string): (positions: Positions) => Promise<void> {
+  let published = ''
   return async (positions) => {
     const text = JSON.stringify(positions)
-    if (text === told) return
+    if (text === published) return
     await kv.put(storedKey(holder), text)
-    told = text
+    published = text
   }
 }
 
-/** The farthest position any process has told of a partition: each was true when it was told. */
-export function farthest(told: WatchedBucket<Positions>, partition: number): number {
+/** The farthest position of a partition that a process has published. Each was true when it was published. */
+export function farthest(published: WatchedBucket<Positions>, partition: number): number {
   let position = 0
-  for (const [, positions] of told.entries()) {
+  for (const [, positions] of published.entries()) {
     position = Math.max(position, positions[partition] ?? 0)
   }
   return position

@@ -10,10 +10,11 @@
  * | `open` | `open` | when a batch opens |
  * | `border` | `border` | when all of the log that contract 1 may hold is sealed |
  */
-import { Ajv } from 'ajv'
+
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Hex } from '../../core/hex.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
+import { checkOf } from '../check.ts'
 import { asVersion1 } from '../formats.ts'
 
 export const batchKey = (index: number): string => `batch.${index}`
@@ -239,9 +240,8 @@ export type Deployment = {
 
 export const deploymentKey = 'deployment'
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true })
 const parserOf = <T>(schema: object): ((value: unknown) => T | undefined) => {
-  const isRight = ajv.compile<T>(schema)
+  const isRight = checkOf<T>(schema)
   return (value) => (isRight(value) ? value : undefined)
 }
 

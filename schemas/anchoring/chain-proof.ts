@@ -1,6 +1,7 @@
 /** Bucket `proofs`, key = batch index: the chain's part of a batch's proof bundles. */
-import { Ajv } from 'ajv'
+
 import type { ChainProof } from '../../core/proof/bundle.ts'
+import { checkOf } from '../check.ts'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -30,7 +31,7 @@ export const chainProofSchema = {
   },
 } as const
 
-const isRight = new Ajv({ strict: true }).compile<ChainProof>(chainProofSchema)
+const isRight = checkOf<ChainProof>(chainProofSchema)
 
 export const parseChainProof = (value: unknown): ChainProof | undefined =>
   isRight(value) ? value : undefined

@@ -10,17 +10,19 @@
  * The newest is the one that is anchored to. A new contract that begins at batch 7 because batch 8 is
  * not ours anchors batch 8 again: from then on that one counts, and the old one's does not.
  */
-import { Ajv } from 'ajv'
+
 import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOfRecord } from '../../core/proof/batch.ts'
 import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { checkOf } from '../check.ts'
 import {
   type Deployment,
   deploymentKey,
   deploymentSchema,
   parseDeployment,
 } from './batch-record.ts'
+import type { ContractVersion } from './contract-code.ts'
 
 const whole = { type: 'integer', minimum: 0 } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -76,12 +78,10 @@ export function placeOfDeployment(key: string): number | undefined {
 export const parseDeploymentAt = (k: number, value: unknown): AnyDeployment | undefined =>
   k === 1 ? parseDeployment(value) : parseDeployment2(value)
 
-const isDeployment2 = new Ajv({ strict: true }).compile<Deployment2>(deployment2Schema)
+const isDeployment2 = checkOf<Deployment2>(deployment2Schema)
 
 export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
-
-export type ContractVersion = 1 | 2
 
 /** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
 export const contractVersionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)

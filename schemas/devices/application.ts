@@ -1,6 +1,6 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { mapQuantities, quantityNames } from '../../core/air/quantities.ts'
+import { checkOf } from '../check.ts'
 import { credentialSchema } from './credential.ts'
 
 export const applicationKinds = ['ttn', 'chirpstack'] as const
@@ -45,7 +45,7 @@ export const applicationSchema = {
 export type Application = FromSchema<typeof applicationSchema>
 export type ApplicationKind = (typeof applicationKinds)[number]
 
-const isApplication = new Ajv({ strict: true }).compile<Application>(applicationSchema)
+const isApplication = checkOf<Application>(applicationSchema)
 
 /** What is wrong with an application's entry, for people, or undefined. */
 export function applicationFault(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { checkOf } from '../check.ts'
 
 const hash = {
   type: 'string',
@@ -29,7 +29,7 @@ export const credentialSchema = {
 
 export type Credential = FromSchema<typeof credentialSchema>
 
-const isCredential = new Ajv({ strict: true }).compile<Credential>(credentialSchema)
+const isCredential = checkOf<Credential>(credentialSchema)
 
 /** @returns undefined if it is invalid: a sign-in with it fails */
 export const parseCredential = (value: unknown): Credential | undefined =>

@@ -1,10 +1,10 @@
-import { Ajv } from 'ajv'
 import { areaFault } from '../../core/air/area.ts'
 import type { SignatureAlgorithm } from '../../core/air/device-signature.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { serialFault } from '../../core/device-topics.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { dayMs, secondMs } from '../../core/time.ts'
+import { checkOf } from '../check.ts'
 import { type Device, type SensorEntry, type SensorKey, sensorSchema } from './sensor.ts'
 import { keysFault } from './sensor-keys.ts'
 
@@ -42,7 +42,7 @@ export type RegisteredSensor = {
   readonly flood?: { readonly perSecond: number; readonly burst: number }
 }
 
-const isEntry = new Ajv({ strict: true, allowUnionTypes: true }).compile<SensorEntry>(sensorSchema)
+const isEntry = checkOf<SensorEntry>(sensorSchema)
 
 /** What is wrong with a registry entry, for people, or undefined. */
 export function entryFault(value: unknown, rules: SensorIdRules): string | undefined {

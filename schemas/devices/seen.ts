@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { checkOf } from '../check.ts'
 
 /** A sensor's last contacts with the gate: bucket `seen`, key = id. Times are ISO 8601. */
 export const seenSchema = {
@@ -53,6 +53,6 @@ export const seenSchema = {
 
 export type Seen = FromSchema<typeof seenSchema>
 
-const isSeen = new Ajv({ strict: true }).compile<Seen>(seenSchema)
+const isSeen = checkOf<Seen>(seenSchema)
 
 export const parseSeen = (value: unknown): Seen | undefined => (isSeen(value) ? value : undefined)

@@ -1,15 +1,12 @@
 /** Bytes from a sensor → raw readings, or the reason why not. */
-import { Ajv, type ValidateFunction } from 'ajv'
 import type { RefusalReason } from '../../core/state/log-message.ts'
+import { checkOf } from '../check.ts'
 import { maxRawBytes, maxRawItems, type RawReading, rawReadingSchema } from './raw-reading.ts'
 
 /** `why` says in words what the reason alone does not; '' where it says all. */
 export type RawFault = { readonly reason: RefusalReason; readonly why: string }
 
-const validate: ValidateFunction<RawReading> = new Ajv({
-  strict: true,
-  allowUnionTypes: true,
-}).compile<RawReading>(rawReadingSchema)
+const validate = checkOf<RawReading>(rawReadingSchema)
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const longestWhy = 200

@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { checkOf } from '../check.ts'
 import { asVersion1 } from '../formats.ts'
 import { measurements } from '../measured.ts'
 
@@ -79,7 +79,7 @@ export const eventSchema = {
 
 export type AirEvent = FromSchema<typeof eventSchema>
 
-const isEvent = new Ajv({ strict: true, allowUnionTypes: true }).compile<AirEvent>(eventSchema)
+const isEvent = checkOf<AirEvent>(eventSchema)
 const decoder = new TextDecoder()
 
 /** The event, or in words why the bytes are not one. @throws NewerFormat */

@@ -3,10 +3,11 @@
  * below 512 KB and any language can read the log. What the next worker needs without parsing is in
  * headers (`logHeaders`).
  */
-import { Ajv } from 'ajv'
+
 import type { FromSchema } from 'json-schema-to-ts'
 import { nOfSeq, seqOf } from '../../core/air/reading.ts'
 import type { Deferred, LogEvent, LogMessage, Refused } from '../../core/state/log-message.ts'
+import { checkOf } from '../check.ts'
 import type { FormatLevel } from '../format-level.ts'
 import { assertKnown } from '../formats.ts'
 import {
@@ -148,7 +149,7 @@ type Version3 = {
   readonly mark?: true
 }
 
-/** What the headers of the message say; a body alone is not a message. */
+/** From the headers of the message: a body without them is not a message. */
 export type LogHeader = Pick<
   LogMessage,
   'partition' | 'worker' | 'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo'
@@ -190,10 +191,9 @@ function version3Of({ readings, deferred, isMark }: LogMessage): Version3 {
   }
 }
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true })
-const isV1 = ajv.compile<Body<1, RowV1>>(readingsSchemaV1)
-const isV2 = ajv.compile<Body<2, RowV2>>(readingsMessageSchema)
-const isV3 = ajv.compile<Body<3, RowV2> & Version3>(readingsSchemaV3)
+const isV1 = checkOf<Body<1, RowV1>>(readingsSchemaV1)
+const isV2 = checkOf<Body<2, RowV2>>(readingsMessageSchema)
+const isV3 = checkOf<Body<3, RowV2> & Version3>(readingsSchemaV3)
 
 /**
  * The body of a READINGS message, its rows read by its version.
@@ -243,7 +243,7 @@ function readV3(body: Body<3, RowV2> & Version3, partition: number) {
 
 const hasAny = (list: readonly unknown[]): boolean => list.length > 0
 
-// of the log are messages of workers alone, and they wrote a reason of the list
+// only workers write messages of the log, and they write reasons of the list
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const reasonOf = (reason: string): Refused['reason'] => reason as Refused['reason']
 

@@ -1,4 +1,4 @@
-/** How a reading lies in a READINGS message, a version each: as a schema, written and read. */
+/** A reading as a row of a READINGS message: schema, writer and reader of each version. */
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, trimmed } from '../../core/air/values.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
@@ -28,7 +28,7 @@ type Place = readonly [sensor: string, area: string, timeMs: number, arrivedMs: 
 export type RowV1 = readonly [...Place, Cell, Cell, Cell, Cell, Cell, aqi: Cell, flags: number]
 export type RowV2 = readonly [...Place, aqi: Cell, flags: number, values: readonly Cell[]]
 
-// of the log are messages of workers alone, and they wrote a checked id
+// only workers write messages of the log, and they write checked ids
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const idOf = (sensor: string): SensorId => sensor as SensorId
 

@@ -7,7 +7,7 @@
  */
 import { assertKnown } from '../formats.ts'
 
-/** No chunk is longer, its prefix included: NATS takes 1 MiB a message unless told otherwise. */
+/** No chunk is longer, its prefix included: NATS takes 1 MiB per message by default. */
 export const largestChunk = 512 * 1024
 
 /**
@@ -84,7 +84,7 @@ export function readPrefix(chunk: Uint8Array): ChunkPrefix | undefined {
 export function joinChunks(chunks: readonly Uint8Array[]): Body | undefined {
   const first = chunks[0] && readPrefix(chunks[0])
   if (first === undefined || first.count !== chunks.length) return undefined
-  // a torn prefix must not make us ask for memory that nobody has
+  // a torn prefix must not make us allocate more memory than there is
   const held = chunks.reduce((sum, chunk) => sum + chunk.length - prefixBytes, 0)
   if (held !== first.bodyBytes) return undefined
   const bytes = new Uint8Array(held)

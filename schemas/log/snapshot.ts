@@ -23,7 +23,7 @@ import { hourNames, packHours, unpackHours } from './snapshot-hours.ts'
 import { numbersV1, numbersV2, packNumbers, unpackNumbers } from './snapshot-numbers.ts'
 import { assertKnownQuantities } from './unknown-quantities.ts'
 
-/** READINGS sequences up to which each projection behind the log has done its work. */
+/** READINGS sequences up to which each projection of the log is complete. */
 export type Positions = {
   readonly store: number
   readonly events: number

@@ -1,5 +1,5 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
+import { checkOf } from '../check.ts'
 import type { MailLane } from '../subjects.ts'
 
 /**
@@ -45,7 +45,7 @@ export const mailSchema = {
 export type Mail = FromSchema<typeof mailSchema>
 export type MailKind = Mail['kind']
 
-export const isMail = new Ajv({ strict: true, allowUnionTypes: true }).compile<Mail>(mailSchema)
+export const isMail = checkOf<Mail>(mailSchema)
 
 export const laneOf: Readonly<Record<MailKind, MailLane>> = {
   confirm: 'out',

@@ -1,6 +1,6 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
+import { checkOf } from '../check.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
 const ms = { type: ['number', 'null'], description: 'ms; null: not reached' } as const
@@ -101,6 +101,4 @@ export const attemptSchema = {
 
 export type Attempt = FromSchema<typeof attemptSchema>
 
-export const isAttempt = new Ajv({ strict: true, allowUnionTypes: true }).compile<Attempt>(
-  attemptSchema,
-)
+export const isAttempt = checkOf<Attempt>(attemptSchema)

@@ -2,7 +2,7 @@
  * A shard's ledger at a message of its log, in chunks of whole records, and the manifest that names
  * them. A snapshot consists of records, so it is read by folding it.
  */
-import { Ajv } from 'ajv'
+
 import { type Cursors, levelOfKind, type SourceName } from '../../core/delivery/delivery.ts'
 import {
   hookRecordsOf,
@@ -11,6 +11,7 @@ import {
   slotStates,
   stateOf,
 } from '../../core/delivery/ledger.ts'
+import { checkOf } from '../check.ts'
 import { assertKnown } from '../formats.ts'
 import { encodeRecords, levelOfRecord, recordBytes, writeSlot } from './ledger-records.ts'
 import { type LedgerVersion, readCursors, writtenCursors } from './ledger-version.ts'
@@ -54,8 +55,7 @@ type Written = { readonly walSeq: number; readonly chunks: number; readonly reco
   readonly [Name in SourceName]?: number
 }
 
-const ajv = new Ajv({ strict: true, strictRequired: false })
-const isOf = (version: LedgerVersion) => ajv.compile<Written>(manifestSchemas[version])
+const isOf = (version: LedgerVersion) => checkOf<Written>(manifestSchemas[version])
 const written: Readonly<Record<LedgerVersion, ReturnType<typeof isOf>>> = { 1: isOf(1), 2: isOf(2) }
 
 /** The manifest's bytes. */

@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { type EventKind, eventKinds } from '../../core/delivery/delivery.ts'
 import { isPlainName } from '../../core/one-line.ts'
+import { checkOf } from '../check.ts'
 import { webhookEventsSchema, webhookFiltersSchema } from './webhook.ts'
 
 const url = { type: 'string', minLength: 1, maxLength: 2048 } as const
@@ -116,12 +117,12 @@ const ajv = new Ajv({
   formats: { 'plain-text': (text) => text === '' || isPlainName(text) },
 })
 const checks = {
-  create: ajv.compile<WebhookBodies['create']>(webhookBodySchemas.create),
-  patch: ajv.compile<WebhookBodies['patch']>(webhookBodySchemas.patch),
-  rotate: ajv.compile<WebhookBodies['rotate']>(webhookBodySchemas.rotate),
-  test: ajv.compile<WebhookBodies['test']>(webhookBodySchemas.test),
-  recover: ajv.compile<WebhookBodies['recover']>(webhookBodySchemas.recover),
-  nothing: ajv.compile<WebhookBodies['nothing']>(webhookBodySchemas.nothing),
+  create: checkOf<WebhookBodies['create']>(webhookBodySchemas.create, ajv),
+  patch: checkOf<WebhookBodies['patch']>(webhookBodySchemas.patch, ajv),
+  rotate: checkOf<WebhookBodies['rotate']>(webhookBodySchemas.rotate, ajv),
+  test: checkOf<WebhookBodies['test']>(webhookBodySchemas.test, ajv),
+  recover: checkOf<WebhookBodies['recover']>(webhookBodySchemas.recover, ajv),
+  nothing: checkOf<WebhookBodies['nothing']>(webhookBodySchemas.nothing, ajv),
 }
 
 /** A request of these kinds without a body is a mistake. */

@@ -3,9 +3,10 @@
  * is sent after its commit. No responder: no process owns the shard right now, so a retry may succeed
  * seconds later.
  */
-import { Ajv } from 'ajv'
+
 import type { FromSchema } from 'json-schema-to-ts'
 import { eventKinds, triggers } from '../../core/delivery/delivery.ts'
+import { checkOf } from '../check.ts'
 import type { Attempt } from './attempt.ts'
 
 const webhook = { type: 'string', pattern: '^wh_[0-9a-hjkmnp-tv-z]{7}$' } as const
@@ -75,7 +76,7 @@ export type ShardRequest = FromSchema<typeof webhookRequestSchema>
 /** A request about one webhook. */
 export type WebhookRequest = Extract<ShardRequest, { webhook: string }>
 
-export const isShardRequest = new Ajv({ strict: true }).compile<ShardRequest>(webhookRequestSchema)
+export const isShardRequest = checkOf<ShardRequest>(webhookRequestSchema)
 
 /** A delivery as its owner knows it. */
 export type WaitingDelivery = {

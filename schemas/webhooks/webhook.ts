@@ -1,6 +1,6 @@
-import { Ajv } from 'ajv'
 import type { FromSchema } from 'json-schema-to-ts'
 import { eventKinds } from '../../core/delivery/delivery.ts'
+import { checkOf } from '../check.ts'
 
 const time = { type: 'string', description: 'ISO 8601, UTC' } as const
 const sealed = {
@@ -90,7 +90,7 @@ export const webhookSchema = {
 export type Webhook = FromSchema<typeof webhookSchema>
 export type WebhookFilters = FromSchema<typeof webhookFiltersSchema>
 
-const isWebhook = new Ajv({ strict: true, strictRequired: false }).compile<Webhook>(webhookSchema)
+const isWebhook = checkOf<Webhook>(webhookSchema)
 
 /** @returns undefined if the record is invalid: it gets no deliveries */
 export const parseWebhook = (value: unknown): Webhook | undefined =>

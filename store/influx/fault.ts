@@ -1,6 +1,6 @@
 import { StoreMisconfigured, StoreUnavailable } from '../store.ts'
 
-/** What the client throws for an answer that is no success. Its class names are minified. */
+/** What the client throws for an answer that is not a success. Its class names are minified. */
 export type HttpAnswer = { readonly status: number; readonly message: string }
 
 /** The answer that InfluxDB gave, or undefined where there was none. */

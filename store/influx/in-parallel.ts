@@ -5,7 +5,7 @@ export async function inParallel<Item, Result>(
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  // one iterator for all: whoever is free takes the next
+  // one iterator for all: each takes the next item when it is free
   const queue = items.entries()
   const lane = async (): Promise<void> => {
     for (const [i, item] of queue) results[i] = await work(item)

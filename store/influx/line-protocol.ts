@@ -11,7 +11,7 @@ import type { AreaStats, StoreRow } from '../store.ts'
 
 export type RollupMeasurement = 'reading_1h' | 'reading_1d'
 
-/** More sensors than a process sees; past it the prefixes are made anew. */
+/** More sensors than a process has; beyond it the prefixes are made again. */
 const mostPrefixes = 200_000
 
 /** Makes the lines of readings and keeps, for each sensor, what all of its lines begin with. */

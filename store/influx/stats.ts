@@ -61,7 +61,7 @@ export function influxStats(query: InfluxQuery): InfluxStats {
   }
 }
 
-/** Some megabyte of JSON, parsed in 5 ms: nobody else waits longer for this thread. */
+/** About a megabyte of JSON, parsed in 5 ms: other work of this thread does not wait longer. */
 const rowsARequest = 20_000
 const requestsAtOnce = 3
 

@@ -39,7 +39,7 @@ export type Answer =
   | { readonly id: number; readonly ok: true; readonly value: ReturnType<SqliteCalls[CallName]> }
   | { readonly id: number; readonly ok: false; readonly fault: Fault }
 
-/** A line for a person, besides the answers. */
+/** A line for a person, as well as the answers. */
 export type Notice = { readonly notice: string }
 
 export type WorkerOptions = { readonly file: string; readonly readOnly: boolean }
@@ -47,7 +47,7 @@ export type WorkerOptions = { readonly file: string; readonly readOnly: boolean 
 export type WorkerData = WorkerOptions & { readonly givenUp: GivenUp }
 
 /**
- * Memory that both threads see: the ids of calls that nobody waits for any more. A call has the cell
+ * Memory that both threads see: the ids of calls whose caller has given up. A call has the cell
  * of its id; two that share one by their distance lose no more than time.
  */
 export type GivenUp = Int32Array<SharedArrayBuffer>

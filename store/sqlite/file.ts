@@ -45,7 +45,7 @@ const busyMs = 10_000
 const checkpointPages = 16_000
 
 /**
- * @param say hears what is done to a file of an earlier version
+ * @param say receives a line for each step when a file of an earlier version is brought up
  * @throws StoreUnavailable where `readOnly` finds nothing yet (its writer makes the file, or brings it up)
  * @throws StoreMisconfigured where the file is another program's, or of a later version
  */
@@ -99,7 +99,7 @@ function prepareForWriting(db: DatabaseSync, file: string, say: (line: string) =
   }
 }
 
-/** Of two that make a new file at once the second is told "busy" at once, however long it would wait. */
+/** Of two processes that create a file together, the second gets "busy" at once, whatever its timeout. */
 function enterWal(db: DatabaseSync): void {
   const deadlineMs = performance.now() + busyMs
   for (;;) {

@@ -24,7 +24,7 @@ export type SqliteLane = AsyncDisposable & {
 
 type How = {
   readonly transfer?: readonly ArrayBuffer[]
-  /** Nobody waits any more: the call is left out, or left where it can be; it is still answered. */
+  /** The caller has given up: the call is skipped, or ended where possible; it is still answered. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -92,7 +92,7 @@ export function openSqliteLane(
       if (closed) return
       closed = true
       if (worker === undefined) return
-      // behind what was asked before, which is still answered
+      // after the earlier calls, which are still answered
       worker.postMessage('close')
       await once(worker, 'exit')
     },

@@ -5,7 +5,7 @@
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Reading, ReadingKey } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { mostValues, trimmed } from '../../core/air/values.ts'
+import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
 import type { Hex } from '../../core/hex.ts'
 import { areaStats, statFields, statNames } from '../stat-fields.ts'
 import type { AreaStats, FieldStats, StoreRow } from '../store.ts'
@@ -13,12 +13,14 @@ import type { AreaStats, FieldStats, StoreRow } from '../store.ts'
 type Cells = Float64Array<ArrayBuffer>
 
 /**
- * Rows of `readingWidth` cells: sensor and area (their index), time, aqi, flags, seq, leaf version
- * (NaN: 1), then the values by id.
+ * Rows of `width` cells: sensor and area (their index), time, aqi, flags, seq, leaf version (NaN: 1),
+ * then the values by id, as many as the row has that has most: few sensors measure more than the basic
+ * five.
  */
 export type PackedReadings = {
   readonly sensors: readonly SensorId[]
   readonly areas: readonly string[]
+  readonly width: number
   readonly cells: Cells
   /** Of the rows that have one, in the order of the rows. */
   readonly devices: readonly PackedDevice[]
@@ -29,8 +31,7 @@ type PackedDevice = {
   /** When it is written. */
   readonly signed?: DeviceSignature | undefined
 }
-const valuesAt = 7
-export const readingWidth = valuesAt + mostValues
+export const valuesAt = 7
 
 /** Rows of two cells: sensor (its index) and time. */
 export type PackedKeys = { readonly sensors: readonly SensorId[]; readonly cells: Cells }
@@ -61,7 +62,10 @@ export function packReadings(rows: readonly StoreRow[]): PackedReadings {
   const sensors = nameTable<SensorId>()
   const areas = nameTable<string>()
   const devices: PackedDevice[] = []
-  const cells = new Float64Array(rows.length * readingWidth)
+  let count: number = fewestValues
+  for (const { values } of rows) count = Math.max(count, values.length)
+  const width = valuesAt + count
+  const cells = new Float64Array(rows.length * width)
   let i = 0
   for (const row of rows) {
     cells[i++] = sensors.indexOf(row.sensor)
@@ -71,18 +75,18 @@ export function packReadings(rows: readonly StoreRow[]): PackedReadings {
     cells[i++] = row.flags
     cells[i++] = row.seq
     cells[i++] = row.leafVersion ?? Number.NaN
-    for (let id = 0; id < mostValues; id++) cells[i++] = row.values[id] ?? Number.NaN
+    for (let id = 0; id < count; id++) cells[i++] = row.values[id] ?? Number.NaN
     const { device, signed } = row
-    if (device !== undefined) devices.push({ row: i / readingWidth - 1, device, signed })
+    if (device !== undefined) devices.push({ row: i / width - 1, device, signed })
   }
-  return { sensors: sensors.names, areas: areas.names, cells, devices }
+  return { sensors: sensors.names, areas: areas.names, width, cells, devices }
 }
 
 /** @returns undefined for each row whose sensor is NaN: nothing is stored under that key */
 export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] {
-  const { sensors, areas, cells, devices } = packed
+  const { sensors, areas, width, cells, devices } = packed
   const rows: (Reading | undefined)[] = []
-  for (let i = 0; i < cells.length; i += readingWidth) {
+  for (let i = 0; i < cells.length; i += width) {
     const sensor = sensors[cells[i]!]
     const area = areas[cells[i + 1]!]
     rows.push(
@@ -95,7 +99,7 @@ export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] 
             aqi: orNull(cells[i + 3]!),
             flags: cells[i + 4]!,
             seq: cells[i + 5]!,
-            values: trimmed(Array.from(cells.subarray(i + valuesAt, i + readingWidth), orNull)),
+            values: valuesIn(cells, i + valuesAt, i + width),
             ...(cells[i + 6] === 2 ? leaf2 : {}),
           },
     )
@@ -105,6 +109,12 @@ export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] 
     if (reading !== undefined) rows[row] = { ...reading, device }
   }
   return rows
+}
+
+function valuesIn(cells: Cells, from: number, to: number): Values {
+  const values: (number | null)[] = []
+  for (let at = from; at < to; at++) values.push(orNull(cells[at]!))
+  return trimmed(values)
 }
 
 export function packKeys(keys: readonly ReadingKey[]): PackedKeys {

@@ -4,10 +4,11 @@ import {
   signatureAlgorithms,
 } from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { fewestValues } from '../../core/air/values.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
 import type { SqliteCalls } from './calls.ts'
 import { bytesOf, type Cell, numberOf, type Row, type SqliteFile, textOf } from './file.ts'
-import { keyWidth, nameTable, type PackedReadings, readingWidth } from './pack.ts'
+import { keyWidth, nameTable, type PackedReadings, valuesAt } from './pack.ts'
 import { readingColumns, signatureColumns } from './schema.ts'
 
 export type SqliteReads = Pick<
@@ -27,20 +28,21 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
   const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
     const sensors = nameTable<number>()
     const areas = nameTable<number>()
-    const cells = new Float64Array(rows.length * readingWidth)
+    const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), fewestWidth)
+    const cells = new Float64Array(rows.length * width)
     const devices: { readonly row: number; readonly device: Hex }[] = []
     for (const [i, row] of rows.entries()) {
-      const at = i * readingWidth
+      const at = i * width
       if (row === undefined) {
         cells[at] = Number.NaN
         continue
       }
       cells[at] = sensors.indexOf(numberOf(row[0]))
       cells[at + 1] = areas.indexOf(numberOf(row[1]))
-      for (let column = 2; column < readingWidth; column++) {
+      for (let column = 2; column < width; column++) {
         cells[at + column] = numberOf(row[column])
       }
-      const device = bytesOf(row[readingWidth])
+      const device = bytesOf(row[readingColumns.length])
       if (device !== undefined) devices.push({ row: i, device: toHex(device) })
     }
     return {
@@ -48,6 +50,7 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       sensors: sensors.names.map(sensorNames) as SensorId[],
       areas: areas.names.map(areaNames),
+      width,
       cells,
       devices,
     }
@@ -101,6 +104,11 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       ),
   }
 }
+
+const fewestWidth = valuesAt + fewestValues
+/** Without the nulls that it ends with. */
+const widthOf = (row: Row | undefined): number =>
+  (row?.findLastIndex((cell, at) => cell !== null && at < readingColumns.length) ?? -1) + 1
 
 /** Names by number, kept: they never change. */
 function names(db: SqliteFile, sql: string): (n: number) => string {

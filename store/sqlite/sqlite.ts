@@ -62,7 +62,7 @@ export async function openSqliteStore({
     within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
-    // not behind the writes: a long batch is no sign of trouble
+    // not queued after the writes: a long batch does not mean trouble
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
   }

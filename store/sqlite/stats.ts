@@ -12,7 +12,7 @@ export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' 
 /**
  * Statistics from raw rows. The rows never become objects: an aggregate of ours takes their
  * values inside SQLite's loop (0.25 µs a row, where fetching them costs 0.5).
- * @param mustBeWanted throws when nobody waits for the call under way any more
+ * @param mustBeWanted throws if the caller of the call under way has given up
  */
 export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteStats {
   let rows = 0

@@ -25,7 +25,7 @@ if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread')
 const { file, readOnly, givenUp: dropped } = workerData as WorkerData
 
 let current = 0
-/** @throws StoreUnavailable when nobody waits for the call under way any more */
+/** @throws StoreUnavailable if the caller of the call under way has given up */
 function mustBeWanted(): void {
   if (isGivenUp(dropped, current)) throw givenUp()
 }

@@ -1,7 +1,7 @@
 import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { hashBytes } from '../../core/hex.ts'
 import { numberOf, type SqliteFile } from './file.ts'
-import { type PackedReadings, type PackedStats, readingWidth, statsWidth } from './pack.ts'
+import { type PackedReadings, type PackedStats, statsWidth } from './pack.ts'
 import { type RollupTable, readingColumns, signatureColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
@@ -19,25 +19,32 @@ export function sqliteWrites(db: SqliteFile): SqliteWrites {
   const stoodIn = new Set<number>()
 
   return {
-    writeBatch: ({ sensors: ids, areas: names, cells, devices }) => {
+    writeBatch: ({ sensors: ids, areas: names, width, cells, devices }) => {
       const newPairs = new Set<number>()
+      const upsert = upsertReading(width)
+      const params: (number | Uint8Array | null)[] = []
       const written = db.transaction('write', () => {
         const sensorNumbers = sensors.numbersOf(ids)
         const areaNumbers = areas.numbersOf(names)
-        let nextDevice = 0
-        for (let i = 0; i < cells.length; i += readingWidth) {
-          const s = sensorNumbers[cells[i]!]!
+        const deviceOf = new Map(devices.map((own) => [own.row, own]))
+        const sensorOf = (i: number): number => sensorNumbers[cells[i]!]!
+        // a sensor's rows one after the other: they lie on the same pages
+        const starts = Array.from({ length: cells.length / width }, (_, row) => row * width)
+        for (const i of starts.toSorted((a, b) => sensorOf(a) - sensorOf(b))) {
+          const s = sensorOf(i)
           const a = areaNumbers[cells[i + 1]!]!
           const pair = a * 2 ** 32 + s
           if (!stoodIn.has(pair) && !newPairs.has(pair)) {
             db.run(insertSensorArea, a, s)
             newPairs.add(pair)
           }
-          const own =
-            devices[nextDevice]?.row === i / readingWidth ? devices[nextDevice++] : undefined
+          const own = deviceOf.get(i / width)
+          params[0] = s
+          params[1] = a
+          params[2] = own ? hashBytes(own.device) : null
           // NaN binds as null
-          const values = cells.subarray(i + 2, i + readingWidth)
-          db.run(upsertReading, s, a, ...values, own ? hashBytes(own.device) : null)
+          for (let column = 2; column < width; column++) params[column + 1] = cells[i + column]!
+          db.run(upsert, ...params)
           if (own?.signed !== undefined) {
             const { algorithm, publicKey, signature, text } = own.signed
             const byte = signatureAlgorithms[algorithm]
@@ -91,15 +98,26 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
 
 const fromBase64 = (text: string): Uint8Array => Buffer.from(text, 'base64')
 
-const upsertInto = (table: string, columns: readonly string[]): string => `
-insert into ${table}(${columns.join(', ')})
-values (${columns.map(() => '?').join(', ')})
+/** @param given those that have a value: the others are null, also where they were not before */
+const upsertInto = (
+  table: string,
+  columns: readonly string[],
+  given: readonly string[] = columns,
+): string => `
+insert into ${table}(${given.join(', ')})
+values (${given.map(() => '?').join(', ')})
 on conflict(s, t) do update set
   ${columns
     .filter((name) => name !== 's' && name !== 't')
     .map((name) => `${name} = excluded.${name}`)
     .join(', ')}`
-const upsertReading = upsertInto('reading', [...readingColumns, 'device'])
+/** @param width how many of `readingColumns` are given, after sensor, area and device */
+const upsertReading = (width: number): string =>
+  upsertInto(
+    'reading',
+    [...readingColumns, 'device'],
+    ['s', 'a', 'device', ...readingColumns.slice(2, width)],
+  )
 const upsertSignature = upsertInto('signature', signatureColumns)
 
 const insertSensorArea = 'insert into sensor_area(a, s) values (?, ?) on conflict do nothing'

@@ -35,7 +35,7 @@ import {
 } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
+import { borderKey, headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
   type Deployment2,
@@ -123,6 +123,9 @@ async function instance() {
       const sealed = sealedEntry({ header, headerHash: headerHash(header, keccak), head })
       await (await kvm.open(buckets.batches)).put(headerKey(header.index), JSON.stringify(sealed))
     },
+    /** As the sealer does at the border of the leaves. */
+    reachBorder: async (index: number): Promise<void> =>
+      void (await (await kvm.open(buckets.batches)).put(borderKey, JSON.stringify({ index }))),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
@@ -178,6 +181,11 @@ test('a contract of version 1 is followed by one of version 2, when all its batc
   // mined, and not final
   expect((await city.deploy()).err).toContain('sealed and not final yet')
   await finalize()
+  for (const index of [undefined, 2]) {
+    if (index !== undefined) await city.reachBorder(index)
+    expect((await city.deploy()).err).toContain('until it raises alarm CONTRACT')
+  }
+  await city.reachBorder(3)
   const alive = `${alivePrefixes.anchor}x`
   await (await city.leases()).put(alive, 'now')
   expect((await city.deploy()).err).toContain('stop `airproof anchor`')

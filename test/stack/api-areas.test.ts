@@ -29,14 +29,14 @@ const sensors = [
   { id: 'NGR-LOS-VIC-001', area: 'Victoria Island' },
 ] as const
 
-/** Three days up to now, one reading a sensor every five minutes, with a hole of six hours. */
+/** Three days up to now, one reading per sensor every five minutes, with a gap of six hours. */
 function history(): Told[] {
-  const told: Told[] = []
+  const committed: Told[] = []
   for (let timeMs = nowMs - 3 * dayMs; timeMs <= nowMs; timeMs += 5 * minuteMs) {
     const hour = Math.floor((nowMs - timeMs) / hourMs)
     if (hour >= 30 && hour < 36) continue
     sensors.forEach(({ id, area }, i) => {
-      told.push({
+      committed.push({
         sensor: id,
         area,
         timeMs,
@@ -44,7 +44,7 @@ function history(): Told[] {
       })
     })
   }
-  return told
+  return committed
 }
 
 /** Hundredths, whole or not, in µg/m³ as the API prints them; a half that a double shows an ulp low is a half. */
@@ -54,7 +54,7 @@ const ascending = (values: readonly number[]): number[] => values.toSorted((a, b
 const meanOf = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** What the API should say of these readings, by the shortest way there is. */
+/** What the API should return for these readings, computed in the shortest way possible. */
 function recomputed(readings: readonly Told[]): Numbers {
   const values = ascending(readings.map(({ pm25 }) => pm25 ?? 0))
   return {
@@ -76,9 +76,10 @@ function ofHourlyMeans(readings: readonly Told[]): Pick<Numbers, 'median' | 'p98
   }
 }
 
-async function fill(api: TestApi, told: readonly Told[]): Promise<void> {
+async function fill(api: TestApi, committed: readonly Told[]): Promise<void> {
   for (const { id, area } of sensors) await api.register({ id, sites: [siteOf(area)] })
-  for (let at = 0; at < told.length; at += 1_500) await api.commit(told.slice(at, at + 1_500))
+  for (let at = 0; at < committed.length; at += 1_500)
+    await api.commit(committed.slice(at, at + 1_500))
 }
 
 const ask = async (api: TestApi, path: string): Promise<AreaAnswer> => {
@@ -87,7 +88,7 @@ const ask = async (api: TestApi, path: string): Promise<AreaAnswer> => {
   return (await answer.json()) as AreaAnswer
 }
 
-/** Does what the statistics job does: writes roll-ups, and says how far it got. */
+/** Does what the statistics job does: writes roll-ups, and records how far it got. */
 async function rollUp(api: TestApi, dirtyFromMs: number): Promise<void> {
   const areas = [wholeNetwork, 'Ikeja', 'Victoria Island']
   const fromMs = todayMs - 4 * dayMs
@@ -104,13 +105,13 @@ async function rollUp(api: TestApi, dirtyFromMs: number): Promise<void> {
   await api.system.put('rollup', JSON.stringify({ position: api.lastSeq(), dirty, dirtyDays }))
 }
 
-const inIkeja = (told: readonly Told[], fromMs: number, toMs: number): Told[] =>
-  told.filter((one) => one.area === 'Ikeja' && one.timeMs >= fromMs && one.timeMs < toMs)
+const inIkeja = (committed: readonly Told[], fromMs: number, toMs: number): Told[] =>
+  committed.filter((one) => one.area === 'Ikeja' && one.timeMs >= fromMs && one.timeMs < toMs)
 
 test('an area agrees with a plain recomputation, with bounds that cut hours and days', async () => {
   await using api = await testApi()
-  const told = history()
-  await fill(api, told)
+  const committed = history()
+  await fill(api, committed)
   const cases = [
     { fromMs: nowMs - 20 * hourMs - 7 * minuteMs, toMs: nowMs - 90 * minuteMs },
     { fromMs: nowMs - 70 * hourMs - 7 * minuteMs, toMs: nowMs - 33 * minuteMs },
@@ -120,14 +121,14 @@ test('an area agrees with a plain recomputation, with bounds that cut hours and 
   const check = async (): Promise<void> => {
     for (const { fromMs, toMs } of cases) {
       const bounds = `start_time=${formatIsoMs(fromMs)}&end_time=${formatIsoMs(toMs)}`
-      const expected = recomputed(inIkeja(told, fromMs, toMs))
+      const expected = recomputed(inIkeja(committed, fromMs, toMs))
       const isLong = toMs - fromMs > dayMs
       const answer = await ask(api, `Ikeja?${bounds}`)
-      expect(answer.coverage.observed).toBe(inIkeja(told, fromMs, toMs).length)
+      expect(answer.coverage.observed).toBe(inIkeja(committed, fromMs, toMs).length)
       expect(answer.basis).toBe(isLong ? 'hourly_means' : 'readings')
       expect(answer.measurements.pm25).toEqual({
         ...expected,
-        ...(isLong && ofHourlyMeans(inIkeja(told, fromMs, toMs))),
+        ...(isLong && ofHourlyMeans(inIkeja(committed, fromMs, toMs))),
         unit: 'µg/m³',
       })
       for (const [interval, stepMs] of [
@@ -135,7 +136,7 @@ test('an area agrees with a plain recomputation, with bounds that cut hours and 
         ['day', dayMs],
       ] as const) {
         const { series = [] } = await ask(api, `ikj?${bounds}&interval=${interval}`)
-        const buckets = Map.groupBy(inIkeja(told, fromMs, toMs), ({ timeMs }) =>
+        const buckets = Map.groupBy(inIkeja(committed, fromMs, toMs), ({ timeMs }) =>
           Math.max(fromMs, floorTo(timeMs, stepMs)),
         )
         const starts = [...buckets.keys()].toSorted((a, b) => a - b)
@@ -146,7 +147,7 @@ test('an area agrees with a plain recomputation, with bounds that cut hours and 
       }
     }
   }
-  // without any roll-up, with roll-ups of all but the running hour, and with a few hours missing
+  // without any roll-up, with roll-ups of all but the current hour, and with a few hours missing
   await check()
   await rollUp(api, floorTo(nowMs, hourMs))
   await check()
@@ -156,14 +157,14 @@ test('an area agrees with a plain recomputation, with bounds that cut hours and 
 
 test('a late reading shows in an hour that was rolled up before', async () => {
   await using api = await testApi()
-  const told = history()
-  await fill(api, told)
+  const committed = history()
+  await fill(api, committed)
   await rollUp(api, floorTo(nowMs, hourMs))
   const fromMs = floorTo(nowMs, hourMs) - 50 * hourMs
   const path = `Ikeja?interval=hour&start_time=${formatIsoMs(fromMs)}&end_time=${formatIsoMs(fromMs + hourMs)}`
   const maxOf = async (): Promise<number | undefined> =>
     (await ask(api, path)).series?.[0]?.measurements.pm25.max
-  // a mark that no reading left: as long as it shows, the roll-up is what is read
+  // a mark that no reading left: as long as it shows, the roll-up is read
   const [hour] = await api.store.areaHours('Ikeja', fromMs, fromMs + hourMs)
   const marked = { ...hour!, fields: { ...hour!.fields, pm25: { ...hour!.fields.pm25, max: 77 } } }
   await api.store.writeAreaHours([marked])
@@ -179,16 +180,16 @@ test('a late reading shows in an hour that was rolled up before', async () => {
   expect(await maxOf()).toBe(900)
 })
 
-test('an area tells of its sensors, and is found by name, slug and code in any case', async () => {
+test('an area shows its sensors, and is found by name, slug and code in any case', async () => {
   await using api = await testApi()
-  const told = history()
-  await fill(api, told)
+  const committed = history()
+  await fill(api, committed)
   await api.register({ id: 'NGR-LOS-IKJ-009' })
   await api.register({ id: 'NGR-LOS-SUR-001', sites: [siteOf('Surulere')] })
   await api.commit([
     { sensor: sensors[0].id, timeMs: nowMs + 1_000, pm25: 20_000, arrivedMs: nowMs },
   ])
-  await eventually('all are known', async () => {
+  await eventually('all are listed', async () => {
     const { areas } = (await (await api.get('/v1/areas')).json()) as { areas: unknown[] }
     return areas.length === 3
   })
@@ -224,7 +225,7 @@ test('an area tells of its sensors, and is found by name, slug and code in any c
   expect(lengthOf(lagos)).toBe(24 * hourMs)
   const ahead = `ikeja?end_time=${formatIsoMs(nowMs + 5 * hourMs)}`
   for (const { period } of [lagos, await ask(api, ahead)]) {
-    // the end of the running ten seconds, which all who ask within them share
+    // the end of the current ten seconds, which all requests within them share
     expect(Date.parse(period.end_time)).toBeLessThanOrEqual(Date.now() + 10_000)
     expect(Date.parse(period.end_time) % 10_000).toBe(0)
   }

@@ -1,4 +1,4 @@
-/** The OpenAPI document as the tools of others take it, and the clients that they make of it. */
+/** The OpenAPI document as other tools accept it, and the clients that they generate from it. */
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -42,13 +42,13 @@ const python = onPath('python3', env) ?? onPath('python', env) ?? 'python3'
 const document = (): string => join(folder.path, 'openapi.json')
 const withPath = (path: string) => ({ ...env, PYTHONPATH: path })
 
-test('openapi-spec-validator takes the document', { timeout: timeoutMs }, async ({ skip }) => {
+test('openapi-spec-validator accepts the document', { timeout: timeoutMs }, async ({ skip }) => {
   const validator = { name: 'openapi-spec-validator', version: '0.9.0', withNeeded: true }
-  const found = await pythonPackage(validator, env)
-  if ('missing' in found) return skip(found.missing)
+  const tools = await pythonPackage(validator, env)
+  if ('missing' in tools) return skip(tools.missing)
   const args = ['-m', 'openapi_spec_validator', document()]
-  const told = await runTool(python, args, { env: withPath(found.folder), timeoutMs })
-  expect(told).toContain('OK')
+  const output = await runTool(python, args, { env: withPath(tools.folder), timeoutMs })
+  expect(output).toContain('OK')
 })
 
 const openApiTools = [
@@ -57,10 +57,10 @@ const openApiTools = [
 ] as const
 
 test('redocly finds neither an error nor a warning', { timeout: timeoutMs }, async ({ skip }) => {
-  const found = await npmPackages(...openApiTools, env)
-  if ('missing' in found) return skip(found.missing)
-  const lint = join(found.folder, 'node_modules/@redocly/cli/bin/cli.js')
-  const told = await runTool(
+  const tools = await npmPackages(...openApiTools, env)
+  if ('missing' in tools) return skip(tools.missing)
+  const lint = join(tools.folder, 'node_modules/@redocly/cli/bin/cli.js')
+  const output = await runTool(
     process.execPath,
     [lint, 'lint', document(), '--extends', 'recommended', '--format', 'json'],
     {
@@ -68,19 +68,19 @@ test('redocly finds neither an error nor a warning', { timeout: timeoutMs }, asy
       timeoutMs,
     },
   )
-  const { totals } = JSON.parse(told.slice(told.indexOf('{'))) as { totals: object }
+  const { totals } = JSON.parse(output.slice(output.indexOf('{'))) as { totals: object }
   expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 })
 })
 
-test('a Python client made of it works', { timeout: timeoutMs }, async ({ skip }) => {
+test('a Python client generated from it works', { timeout: timeoutMs }, async ({ skip }) => {
   const generator = { name: 'openapi-python-client', version: '0.29.1', withNeeded: true }
-  const found = await pythonPackage(generator, env)
-  if ('missing' in found) return skip(found.missing)
+  const tools = await pythonPackage(generator, env)
+  if ('missing' in tools) return skip(tools.missing)
   const made = join(folder.path, 'air_client')
   const settings = join(folder.path, 'settings.yaml')
   await writeFile(settings, 'post_hooks: []\n')
   const generate = ['generate', '--path', document(), '--output-path', made, '--meta', 'none']
-  const run = { env: withPath(found.folder), timeoutMs }
+  const run = { env: withPath(tools.folder), timeoutMs }
   const args = [
     '-m',
     'openapi_python_client',
@@ -93,16 +93,16 @@ test('a Python client made of it works', { timeout: timeoutMs }, async ({ skip }
 
   const free = await api.customer('free')
   const program = new URL('client.py', clients).pathname
-  const told = await runTool(
+  const output = await runTool(
     python,
     [program, api.url, ada.key, free.key, sensor, formatIsoMs(timeMs)],
     {
-      env: withPath([folder.path, found.folder].join(process.platform === 'win32' ? ';' : ':')),
+      env: withPath([folder.path, tools.folder].join(process.platform === 'win32' ? ';' : ':')),
       timeoutMs,
     },
   )
   const readingTime = formatIsoMs(timeMs).replace('Z', '000+00:00')
-  expect(JSON.parse(told)).toEqual({
+  expect(JSON.parse(output)).toEqual({
     sensors: [1, 1, sensor, 6.6],
     status: ['online', false, 30],
     shapes: {
@@ -125,14 +125,14 @@ test('a Python client made of it works', { timeout: timeoutMs }, async ({ skip }
   })
 })
 
-test('a TypeScript program typed by it compiles and works', { timeout: timeoutMs }, async ({
+test('a TypeScript program typed with it compiles and works', { timeout: timeoutMs }, async ({
   skip,
 }) => {
-  const found = await npmPackages(...openApiTools, env)
-  if ('missing' in found) return skip(found.missing)
+  const tools = await npmPackages(...openApiTools, env)
+  if ('missing' in tools) return skip(tools.missing)
   const run = { env, timeoutMs }
-  const program = (path: string): string => join(found.folder, 'node_modules', path)
-  // beside the packages that it imports
+  const program = (path: string): string => join(tools.folder, 'node_modules', path)
+  // in the folder of the packages that it imports
   const home = join(folder.path, 'typed')
   await mkdir(home)
   const generate = [
@@ -162,12 +162,12 @@ test('a TypeScript program typed by it compiles and works', { timeout: timeoutMs
   }
   await writeFile(join(home, 'tsconfig.json'), JSON.stringify(compile))
   await runTool(process.execPath, [program('typescript/bin/tsc'), '-p', home], run)
-  const told = await runTool(
+  const output = await runTool(
     process.execPath,
     [join(home, 'out/typed-client.mjs'), api.url, ada.key, sensor, formatIsoMs(timeMs)],
     run,
   )
-  expect(JSON.parse(told)).toEqual({
+  expect(JSON.parse(output)).toEqual({
     sensor: 6.6,
     full: [30, 30],
     flat: 30,

@@ -1,4 +1,4 @@
-/** Whatever visitors and other accounts ask of the store, an account's own questions are answered. */
+/** Whatever visitors and other accounts request, an account's own queries are answered. */
 import { expect, test } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../core/time.ts'
@@ -16,7 +16,7 @@ const sensors = Array.from(
 )
 const [sensor = ''] = sensors
 
-/** A day of a hundred sensors, a reading a minute: a question over the day costs 144,000 rows. */
+/** A day of a hundred sensors, a reading per minute: a query over the day reads 144,000 rows. */
 async function fill(api: TestApi): Promise<void> {
   for (const id of sensors.slice(0, 2)) await api.register({ id, sites: [siteOf('Ikeja')] })
   const [row] = await api.commit([{ sensor, timeMs: startMs }])
@@ -36,19 +36,19 @@ async function fill(api: TestApi): Promise<void> {
   })
 }
 
-/** A span of the day that no other question asks for. */
+/** A span of the day that no other query uses. */
 const span = (n: number): string =>
   `start_time=${formatIso(startMs + n * 10 * secondMs)}&end_time=${formatIso(startMs + dayMs - hourMs)}`
 
 type Attack = AsyncDisposable & {
   readonly statuses: number[]
-  /** The clients go. */
+  /** The clients disconnect. */
   readonly stop: () => Promise<void>
-  /** What was asked is still answered. */
+  /** Requests under way are still answered. */
   readonly finish: () => Promise<void>
 }
 
-/** Asks all at once, and again after each answer; what is refused stays away. */
+/** Sends all requests at once, and again after each answer; a refused one is not repeated. */
 function attack(
   api: TestApi,
   count: number,
@@ -56,11 +56,11 @@ function attack(
 ): Attack {
   const statuses: number[] = []
   const stop = new AbortController()
-  let asked = 0
+  let sent = 0
   let isOver = false
   const ask = async (n: number): Promise<void> => {
     while (!isOver) {
-      const path = `/v1/areas/lagos?${span(asked++ % 4_000)}`
+      const path = `/v1/areas/lagos?${span(sent++ % 4_000)}`
       const answer = await api
         .get(path, { headers: headers(n), signal: stop.signal })
         .catch(() => undefined)
@@ -89,7 +89,7 @@ function attack(
   return { statuses, stop: end, finish, [Symbol.asyncDispose]: end }
 }
 
-/** What an account asks of the store. */
+/** Requests of an account that read the store. */
 async function expectAnswers(api: TestApi): Promise<void> {
   for (const path of [
     `/v1/readings/${sensor}/verify?timestamp=${formatIso(startMs)}`,
@@ -110,7 +110,7 @@ async function expectAnswers(api: TestApi): Promise<void> {
 /** One line for all, first come, first served, would be full of these. */
 const many = 300
 
-/** @returns of another visitor: under attack, and after it */
+/** @returns the answers to another visitor: under attack, and after it */
 async function statusesUnderAttack(api: TestApi): Promise<readonly number[]> {
   await fill(api)
   const { key: internal } = await api.newKey({ account: 'dashboard', internal: true })
@@ -127,7 +127,7 @@ async function statusesUnderAttack(api: TestApi): Promise<readonly number[]> {
   await eventually('the line is full', () => all.statuses.includes(503))
   await expectAnswers(api)
   await Promise.all([one.stop(), all.stop()])
-  // what nobody waits for has left the line, and its work has ended
+  // abandoned queries have left the line, and their work has ended
   await eventually('the line is empty', async () => {
     const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text()
     const gone = metrics.matchAll(/^airproof_api_requests_total\{.*status="499".*\} (\d+)$/gm)
@@ -138,7 +138,7 @@ async function statusesUnderAttack(api: TestApi): Promise<readonly number[]> {
 }
 
 const what =
-  'one visitor, and many, ask as fast as they can: accounts are answered, and clients that go cost nothing'
+  'one visitor, and many, send as fast as they can: accounts are answered, and clients that leave cost nothing'
 
 test(`${what}, in SQLite`, async () => {
   await using api = await testApi()
@@ -161,7 +161,7 @@ test.skipIf(missing !== undefined)(
   },
 )
 
-test('an account that asks as fast as it can delays another by its turns, and is given its 503s back', async () => {
+test('an account that sends as fast as it can delays another by its turns, and its 503s are refunded', async () => {
   await using api = await testApi()
   await fill(api)
   const { key: greedy } = await api.newKey({ account: 'account-2' })
@@ -173,7 +173,7 @@ test('an account that asks as fast as it can delays another by its turns, and is
   const count = (wanted: number): number =>
     greed.statuses.filter((status) => status === wanted).length
   expect(count(503)).toBeGreaterThan(0)
-  await eventually('what was refused is not counted', async () => {
+  await eventually('refused requests are not counted', async () => {
     const answer = await api.get('/v1/usage', { headers })
     return ((await answer.json()) as { used: number }).used === count(200)
   })

@@ -51,7 +51,7 @@ const wrongValues: readonly [path: string, parameter: string][] = [
   ['/v1/areas/Ikeja?start_time=2190-01-01T00:00:00Z', 'start_time'],
   ['/v1/areas/Ikeja?interval=hour&start_time=2025-01-01&end_time=2025-06-01', 'interval'],
 ]
-test.each(wrongValues)('%s is a 400 that names %s and what would be right', async (path, name) => {
+test.each(wrongValues)('%s is a 400 that names %s and what is valid', async (path, name) => {
   const answer = await api.get(path)
   expect(answer.status).toBe(400)
   expect(await answer.json()).toEqual({
@@ -71,7 +71,7 @@ const missing: readonly [path: string, parameter: string][] = [
   ['/v1/readings/NGR-LOS-IKJ-001/verify', 'timestamp'],
   ['/v1/readings/NGR-LOS-IKJ-001/proof', 'timestamp'],
 ]
-test.each(missing)('%s lacks %s, and says so', async (path, parameter) => {
+test.each(missing)('%s lacks %s, and the error names it', async (path, parameter) => {
   const { error } = (await (await api.get(path)).json()) as Failure
   expect(error).toMatchObject({ code: 'bad_parameter', details: { parameter, given: null } })
   expect(error.message).toMatch(`${parameter} is missing: give `)
@@ -91,7 +91,7 @@ const otherFailures: readonly [what: string, path: string, status: number, code:
   ['a stream of an unknown area', '/v1/stream?area=Nowhere', 404, 'area_not_found'],
   ['a malformed sensor id', '/v1/sensors/%00/status', 404, 'sensor_not_found'],
 ]
-test.each(otherFailures)('%s is answered in the envelope', async (_what, path, status, code) => {
+test.each(otherFailures)('%s gets an error in the envelope', async (_what, path, status, code) => {
   const answer = await api.get(path)
   expect(answer.status).toBe(status)
   const failure = (await answer.json()) as Failure
@@ -109,7 +109,7 @@ test('other methods are 405 with Allow, on every kind of address', async () => {
   }
 })
 
-test('HEAD says what GET would, without a body', async () => {
+test('HEAD has the headers of GET, without a body', async () => {
   for (const path of ['/v1/sensors', '/v1/readings', '/v1/areas/Ikeja', '/v1/nothing']) {
     const get = await api.get(path)
     const head = await api.get(path, { method: 'HEAD' })
@@ -120,7 +120,7 @@ test('HEAD says what GET would, without a body', async () => {
   }
 })
 
-test('what cannot be had in a wanted form is 406, and problem details are had on request', async () => {
+test('a media type that is not available is 406, and problem details are sent on request', async () => {
   const wanted = await api.get('/v1/sensors', { headers: { accept: 'image/png' } })
   expect(wanted.status).toBe(406)
   expect(await wanted.json()).toMatchObject({
@@ -148,19 +148,19 @@ async function open(): Promise<Socket> {
   return socket
 }
 
-/** What comes back until the other side closes. */
+/** What is received until the other side closes. */
 async function say(text: string | Buffer): Promise<string> {
   const socket = await open()
-  const heard: Buffer[] = []
-  socket.on('data', (bytes: Buffer) => heard.push(bytes))
+  const received: Buffer[] = []
+  socket.on('data', (bytes: Buffer) => received.push(bytes))
   socket.write(text)
   await once(socket, 'close')
-  return Buffer.concat(heard).toString()
+  return Buffer.concat(received).toString()
 }
 
 const head = (line: string, more = ''): string => `${line}\r\nHost: a\r\n${more}\r\n`
 
-test('what is no HTTP at all is answered in the envelope and hung up on', async () => {
+test('bytes that are not HTTP get an error in the envelope, and the connection is closed', async () => {
   expect(await say('hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*"code":"bad_request"/s)
   expect(await say(head(`GET /v1/sensors?area=${'x'.repeat(20_000)} HTTP/1.1`))).toMatch(
     /^HTTP\/1\.1 414 .*"code":"url_too_long"/s,
@@ -170,10 +170,10 @@ test('what is no HTTP at all is answered in the envelope and hung up on', async 
   )
 })
 
-test('an expectation that no server knows changes nothing', async () => {
+test('an unknown Expect header changes nothing', async () => {
   const more = 'Expect: a miracle\r\nConnection: close\r\n'
-  const heard = await say(head('GET /v1/sensors HTTP/1.1', more))
-  expect(heard).toMatch(/^HTTP\/1\.1 401 .*x-request-id: .*"code":"missing_key"/s)
+  const received = await say(head('GET /v1/sensors HTTP/1.1', more))
+  expect(received).toMatch(/^HTTP\/1\.1 401 .*x-request-id: .*"code":"missing_key"/s)
 })
 
 test('raw bytes in an address are 400, not a crash', async () => {
@@ -185,7 +185,7 @@ test('raw bytes in an address are 400, not a crash', async () => {
   expect(await say(line)).toMatch(/^HTTP\/1\.1 400 /)
 })
 
-test('clients that go away in the middle leave the process as it was', async () => {
+test('clients that disconnect in the middle leave the process as it was', async () => {
   const request = head(
     'GET /v1/readings?limit=1000 HTTP/1.1',
     `Authorization: Bearer ${api.key}\r\n`,
@@ -199,7 +199,7 @@ test('clients that go away in the middle leave the process as it was', async () 
   expect((await fetch(`${api.adminUrl}/health`)).status).toBe(200)
 })
 
-/** What they say without a time, or of one at which nothing was measured. */
+/** What they answer without a time, or for a time at which nothing was measured. */
 const aboutOneReading: Readonly<Record<string, number>> = {
   '/v1/readings/{sensor_id}/verify': 400,
   '/v1/readings/{sensor_id}/proof': 400,
@@ -231,7 +231,7 @@ test('the document names every address with its parameters, and the page needs n
   expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
 })
 
-test('the first address leads to the pages that say how to go on', async () => {
+test('the first address leads to the documentation', async () => {
   const json = await fetch(`${api.url}/`)
   expect(await json.json()).toEqual({
     status: 'success',
@@ -243,14 +243,14 @@ test('the first address leads to the pages that say how to go on', async () => {
   expect(await page.text()).toContain('href="/v1/docs"')
 })
 
-test('the page lists what a parameter may be', async () => {
+test('the page lists the values of a parameter', async () => {
   const page = await (await fetch(`${api.url}/v1/docs`)).text()
   expect(page).toContain('<code>online</code>, <code>offline</code>')
   expect(page).toContain('<code>1</code> to <code>1000</code>; <code>100</code> unless given')
   expect(page).toContain('for example <code>2026-01-31T08:00:00Z</code>')
 })
 
-test('the scale says what every index is made with', async () => {
+test('the scale has the table of every index', async () => {
   const { categories } = (await (await api.get('/v1/aqi/scale')).json()) as {
     categories: { category: string; pm25: { low: number; high: number } }[]
   }
@@ -263,7 +263,7 @@ test('the scale says what every index is made with', async () => {
   })
 })
 
-test('another index is another answer at the same address, and one that is not there is refused', async () => {
+test('another index is another answer at the same address, and an unknown one is refused', async () => {
   type Scale = { name: string; highest: number; categories: { category: string }[] }
   const european = (await (await api.get('/v1/aqi/scale?index=eu')).json()) as Scale
   expect(european).toMatchObject({ name: 'European Air Quality Index', highest: 6 })

@@ -1,4 +1,4 @@
-/** Where a slip used to look like an answer, and where an answer differed from what was said of it. */
+/** Mistakes that used to look like answers, and answers that differed from their documentation. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -35,7 +35,7 @@ const failed = async (answer: Response): Promise<Failure['error'] & { status: nu
   ...((await answer.json()) as Failure).error,
 })
 
-describe('what is accepted', () => {
+describe('the header Accept', () => {
   test.each([
     ['/v1/sensors', 'application/json; charset=utf-8', 'application/json'],
     ['/v1/sensors', 'application/json;version=1', 'application/json'],
@@ -49,13 +49,13 @@ describe('what is accepted', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
   })
 
-  test('may say more of problem details too', async () => {
+  test('may add parameters to problem details too', async () => {
     const accept = 'application/problem+json; charset=utf-8'
     const answer = await api.get('/v1/sensors?limit=0', { headers: { accept } })
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
   })
 
-  test('loses against format=', async () => {
+  test('is overruled by format=', async () => {
     for (const accept of ['text/html', 'application/json']) {
       const answer = await api.get('/v1/readings?format=csv&limit=1', { headers: { accept } })
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv'])
@@ -90,7 +90,7 @@ test('times have milliseconds, whole seconds too, in every format', async () => 
   }
 })
 
-test('what is constant has an ETag, and is 304 to who has it, which costs nothing', async () => {
+test('a constant answer has an ETag, and is 304 to a client that has it, which costs nothing', async () => {
   const { key } = await api.customer('free')
   const headers = { authorization: `Bearer ${key}` }
   const used = async (): Promise<number> =>
@@ -100,6 +100,8 @@ test('what is constant has an ETag, and is 304 to who has it, which costs nothin
     '/v1/docs',
     '/v1/openapi.json',
     '/v1/aqi/scale',
+    '/v1/network',
+    '/.well-known/airproof.json',
     '/proof/airproof-verify.js',
   ]) {
     const first = await api.get(path, { headers })
@@ -116,14 +118,14 @@ test('what is constant has an ETag, and is 304 to who has it, which costs nothin
     const other = await api.get(path, { headers: { ...headers, 'if-none-match': '"x"' } })
     expect(other.status).toBe(200)
     const paid = path === '/v1/aqi/scale' ? 1 : 0
-    await eventually('it was given back', async () => (await used()) === before + paid)
+    await eventually('it was refunded', async () => (await used()) === before + paid)
   }
   const changing = await api.get('/v1/sensors')
   expect(changing.headers.get('etag')).toBeNull()
   expect(changing.headers.get('cache-control')).toBe('no-store')
 })
 
-describe('an area that is not there', () => {
+describe('an area that does not exist', () => {
   test.each(['/v1/areas/Nowhere', '/v1/sensors?area=Nowhere', '/v1/stream?area=Nowhere'])(
     'is 404 at %s',
     async (path) => {
@@ -169,7 +171,7 @@ describe('a place', () => {
   })
 })
 
-test('CSV has one form, so a shape with it is refused', async () => {
+test('CSV has one shape, so a shape with it is refused', async () => {
   for (const query of ['?format=csv&shape=nested', '?shape=flat']) {
     const answer = await api.get(`/v1/readings${query}`, { headers: { accept: 'text/csv' } })
     expect(await failed(answer)).toMatchObject({ status: 400, details: { parameter: 'shape' } })
@@ -186,7 +188,7 @@ describe('a webhook', () => {
     expect([made.status, made.body.error.code]).toEqual([415, 'unsupported_media_type'])
   })
 
-  test('is not changed by nothing', async () => {
+  test('is not changed by an empty body', async () => {
     const { id, updated_at } = await ada.create()
     const { status, body } = await ada.say('PATCH', `/${id}`)
     expect([status, body.error.details.fields]).toMatchObject([
@@ -203,7 +205,7 @@ describe('a webhook', () => {
     expect([status, body.error.code]).toEqual([400, 'bad_idempotency_key'])
   })
 
-  test('is told of every wrong field at once, by form and by sense', async () => {
+  test('gets every wrong field named at once, by form and by meaning', async () => {
     const wrong = {
       url: 'x',
       events: [],
@@ -221,7 +223,7 @@ describe('a webhook', () => {
     ])
   })
 
-  test('whose filters nothing can pass is refused, made or changed', async () => {
+  test('whose filters can never match is refused, created or changed', async () => {
     const filters = { sensor_id: sensor, area: 'Yaba' }
     const { status, body } = await ada.say('POST', '', { ...wanted, filters })
     expect([status, body.error.details.fields]).toMatchObject([
@@ -233,7 +235,7 @@ describe('a webhook', () => {
     expect([patched.status, patched.body.error.code]).toEqual([400, 'invalid_body'])
     const other = { sensor_id: 'NGR-LOS-YAB-001', area: 'Yaba' }
     expect((await ada.say('PATCH', `/${id}`, { filters: other })).status).toBe(200)
-    // a sensor that is not there yet may come
+    // a sensor that does not exist yet may be added
     const { body: made } = await ada.say('POST', '', {
       ...wanted,
       filters: { sensor_id: 'NGR-LOS-YAB-999', area: 'Ikeja' },
@@ -246,7 +248,7 @@ test('lists with pages have them as a header too', async () => {
   const sensors = await api.get('/v1/sensors?limit=1')
   const { next_cursor: cursor } = (await sensors.json()) as { next_cursor: string }
   expect(sensors.headers.get('link')).toBe(`</v1/sensors?limit=1&cursor=${cursor}>; rel="next"`)
-  // kept answers have it too
+  // cached answers have it too
   expect((await api.get('/v1/sensors?limit=1')).headers.get('link')).toContain(cursor)
   expect((await api.get('/v1/sensors')).headers.get('link')).toBeNull()
   const { id } = await ada.create()
@@ -258,21 +260,21 @@ test('lists with pages have them as a header too', async () => {
   )
 })
 
-/** What is answered to bytes that need not be a request. */
+/** The answer to bytes that need not be a request. */
 async function say(text: string): Promise<string> {
   const { hostname, port } = new URL(api.url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
   await once(socket, 'connect')
-  const heard: Buffer[] = []
-  socket.on('data', (bytes: Buffer) => heard.push(bytes))
+  const received: Buffer[] = []
+  socket.on('data', (bytes: Buffer) => received.push(bytes))
   socket.write(text)
   await once(socket, 'close')
-  return Buffer.concat(heard).toString()
+  return Buffer.concat(received).toString()
 }
 
 test.each([
-  ['no HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
+  ['not HTTP', 'hello\r\n\r\n', 400, 'bad_request'],
   ['no Host', 'GET /v1/docs HTTP/1.1\r\n\r\n', 400, 'bad_request'],
   ['two Hosts', 'GET /v1/docs HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n', 400, 'bad_request'],
   ['two Hosts of HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n', 400, 'bad_request'],
@@ -282,18 +284,18 @@ test.each([
     431,
     'headers_too_large',
   ],
-])('%s is answered in the envelope, with an id', async (_what, text, status, code) => {
-  const heard = await say(text)
-  const [, id] = /^x-request-id: (\S+)/im.exec(heard) ?? []
-  expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-  expect(JSON.parse(heard.slice(heard.indexOf('{')))).toMatchObject({
+])('%s gets an error in the envelope, with an id', async (_what, text, status, code) => {
+  const received = await say(text)
+  const [, id] = /^x-request-id: (\S+)/im.exec(received) ?? []
+  expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+  expect(JSON.parse(received.slice(received.indexOf('{')))).toMatchObject({
     status: 'error',
     error: { code },
     request_id: id,
   })
 })
 
-test('armed_now is what will happen: an index that was above and is not far below does not count', async () => {
+test('armed_now predicts the next rise: an index that was above and is not far below is not armed', async () => {
   const risen = 'NGR-LOS-IKJ-901'
   await api.register({ id: risen })
   let timeMs = wholeSecondMs - 600 * secondMs
@@ -307,7 +309,7 @@ test('armed_now is what will happen: an index that was above and is not far belo
   })
   expect(await armed({ sensor_id: risen })).toBe(true)
   await push(71, 105, 97)
-  // at 97 the next rise above 100 is not sent; that above 105 is
+  // at 97 the next rise above 100 is not sent; the one above 105 is
   expect(await armed({ sensor_id: risen })).toBe(false)
   expect(await armed({ sensor_id: 'NGR-LOS-901', aqi_threshold: 105 })).toBe(true)
   expect(await armed({ area: 'Ikeja' })).toBe(false)

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 
 type Failure = { status: string; error: { code: string; details: object }; request_id: string }
 
-test('a key lets in until it is revoked or expires, and every refusal says which', async () => {
+test('a key works until it is revoked or expires, and every refusal names the reason', async () => {
   await using api = await testApi()
   const ask = (authorization: string): Promise<Response> =>
     api.get('/v1/sensors', { headers: { authorization } })
@@ -31,7 +31,7 @@ test('a key lets in until it is revoked or expires, and every refusal says which
     })
   }
   const expired = await api.newKey({ expires_at: formatIsoMs(Date.now() - 1) })
-  await eventually('the watch has brought it', async () => {
+  await eventually('the watch has reported it', async () => {
     return (await refusal(`Bearer ${expired.key}`)).error.code === 'expired_key'
   })
   const revoked = await api.newKey()
@@ -40,7 +40,7 @@ test('a key lets in until it is revoked or expires, and every refusal says which
   const record = { ...entry?.json<object>(), revoked_at: formatIsoMs(Date.now()) }
   await api.keys.put(revoked.hash, JSON.stringify(record))
   await eventually(
-    'the revocation is felt within a second',
+    'the key stops working within a second',
     async () => (await ask(`Bearer ${revoked.key}`)).status === 401,
     { withinMs: 1_000 },
   )
@@ -51,15 +51,15 @@ test('a key lets in until it is revoked or expires, and every refusal says which
   })
 })
 
-test('while NATS is silent whatever needs a key is 503, and then answered again', async () => {
+test('while NATS is silent every request with a key is 503, and is answered again afterwards', async () => {
   await using api = await testApi()
   const status = async (): Promise<number> => (await api.get('/v1/sensors')).status
   expect(await status()).toBe(200)
   api.nats.freeze()
-  const refused = await eventually('silence is noticed', async () => {
+  const refused = await eventually('the silence is detected', async () => {
     const answer = await api.get('/v1/areas')
     const { error } = (await answer.json()) as Failure
-    // whoever asked just before waits for a charge that nobody acknowledges
+    // a request sent just before waits for a charge that is never acknowledged
     return answer.status === 503 && error.code !== 'quota_unknown' && { ...error, answer }
   })
   expect(refused.answer.headers.get('retry-after')).toBe('2')
@@ -69,12 +69,15 @@ test('while NATS is silent whatever needs a key is 503, and then answered again'
   await eventually('it answers again', async () => (await status()) === 200)
 })
 
-test('after NATS was killed and started again what it then holds is served', async () => {
+test('after NATS was killed and started again, the keys it then holds work', async () => {
   await using api = await testApi()
   await api.register({ id: 'NGR-LOS-IKJ-001' })
   await api.commit([{ sensor: 'NGR-LOS-IKJ-001', timeMs: Date.now() }])
   await api.nats.kill()
-  await eventually('nobody gets in', async () => (await api.get('/v1/sensors')).status === 503)
+  await eventually(
+    'every request is refused',
+    async () => (await api.get('/v1/sensors')).status === 503,
+  )
   await api.nats.restart()
   await eventually('it answers again', async () => (await api.get('/v1/sensors')).status === 200)
   const { key } = await api.newKey()

@@ -29,7 +29,7 @@ const noonMs = Date.parse('2026-01-31T12:00:00Z')
 let accounts = 0
 const newAccount = (): string => `acc_${++accounts}`
 
-/** Quotas of so many processes that share nothing but NATS, a clock and the limits. */
+/** Quotas of several processes that share only NATS, a clock and the limits. */
 async function processes(
   count: number,
   limits: Limits = { perDay: 100, perMinute: 100_000 },
@@ -58,12 +58,12 @@ const use = async (account: string, used: number): Promise<void> => {
   await kv.put(quotaKey(dayOf(noonMs), account), encodeCount(count))
 }
 
-/** What became of so many requests at once, in turns through the processes. */
+/** The outcome of many requests at once, distributed over the processes in turn. */
 async function askAtOnce(all: readonly Quota[], account: string, count: number) {
-  const asked = Array.from({ length: count }, (_, i) =>
+  const charges = Array.from({ length: count }, (_, i) =>
     all[i % all.length]!.charge(account, 'request'),
   )
-  const settled = await Promise.allSettled(asked)
+  const settled = await Promise.allSettled(charges)
   return {
     allowed: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])),
     refused: settled.flatMap((one) =>
@@ -72,7 +72,7 @@ async function askAtOnce(all: readonly Quota[], account: string, count: number) 
   }
 }
 
-test('at 99 of 100 exactly one of a hundred at once is let in', async () => {
+test('at 99 of 100 exactly one of a hundred at once is admitted', async () => {
   await using one = await processes(1)
   const account = newAccount()
   await use(account, 99)
@@ -82,7 +82,7 @@ test('at 99 of 100 exactly one of a hundred at once is let in', async () => {
   expect((await countOf(account)).used).toBe(100)
 })
 
-test('three processes at once let in 100 together, each number given once', async () => {
+test('three processes at once admit 100 together, each number given once', async () => {
   await using three = await processes(3)
   const account = newAccount()
   const { allowed, refused } = await askAtOnce(three.all, account, 400)
@@ -112,12 +112,12 @@ test('when the day ends in a burst, each request counts for the day it was charg
   for (let i = 0; i < 400; i++) {
     // midnight, for both, while earlier ones are still being charged
     if (charged.length >= 40) two.rules.nowMs = lastMs + 1
-    const asked = two.all[i % 2]!.charge(account, 'request').then(
+    const charge = two.all[i % 2]!.charge(account, 'request').then(
       (standing) => void charged.push(standing),
       (error: ApiError) => void refused.push(error.code),
     )
-    asking.push(asked)
-    if (i % 20 === 0) await asked
+    asking.push(charge)
+    if (i % 20 === 0) await charge
   }
   await Promise.all(asking)
   expect(charged.length + refused.length).toBe(400)
@@ -127,18 +127,18 @@ test('when the day ends in a burst, each request counts for the day it was charg
     expect(standings.length).toBeLessThanOrEqual(100)
     expect((await countOf(account, day)).used).toBe(standings.length)
   }
-  // the new day is used up: the old one took nothing of it
+  // the new day is used up: none of its requests counted towards the old one
   expect(days.get('2026-02-01')).toHaveLength(100)
 })
 
-test('what is given back is written, on the day it was charged to, and can be used again', async () => {
+test('a refund is written, on the day it was charged to, and can be used again', async () => {
   await using two = await processes(2)
   const [here, there] = two.all as [Quota, Quota]
   const account = newAccount()
   const { allowed } = await askAtOnce([here], account, 100)
   await expect(there.charge(account, 'request')).rejects.toMatchObject({ code: 'quota_exceeded' })
   for (const standing of allowed.slice(0, 7)) here.refund(standing)
-  await eventually('it is given back', async () => (await countOf(account)).used === 93)
+  await eventually('it is refunded', async () => (await countOf(account)).used === 93)
   const again = await askAtOnce([there, here], account, 20)
   expect(again.allowed).toHaveLength(7)
 
@@ -146,7 +146,7 @@ test('what is given back is written, on the day it was charged to, and can be us
   here.refund(allowed[0]!)
   const next = await here.charge(account, 'request')
   expect(next).toMatchObject({ day: '2026-02-01', used: 1 })
-  await eventually('it is given back to its day', async () => (await countOf(account)).used === 99)
+  await eventually('it is refunded to its day', async () => (await countOf(account)).used === 99)
   expect((await countOf(account, '2026-02-01')).used).toBe(1)
 })
 
@@ -165,7 +165,7 @@ test('a minute is shared by all processes too, and ends', async () => {
   expect((await countOf(account)).used).toBe(119)
 })
 
-test('an account that is moved has its new limit at once', async () => {
+test('an account that changes its tier has its new limit at once', async () => {
   await using one = await processes(1)
   const account = newAccount()
   await use(account, 100)
@@ -177,7 +177,7 @@ test('an account that is moved has its new limit at once', async () => {
   await expect(quota.charge(account, 'request')).rejects.toMatchObject({ status: 429 })
 })
 
-test('a round that nobody acknowledges lets nobody in, and is never counted short', async () => {
+test('a round that is not acknowledged admits no request, and never counts too few', async () => {
   await using one = await processes(1, { perDay: 100, perMinute: 100_000 }, 1_000)
   const [quota] = one.all as [Quota]
   const account = newAccount()
@@ -190,7 +190,7 @@ test('a round that nobody acknowledges lets nobody in, and is never counted shor
     const { allowed, refused } = await askAtOnce(one.all, account, 120)
     return !refused.includes('quota_unknown') && allowed
   })
-  // the lost round may have been written late, so ten fewer; it is never more than what is left
+  // the lost round may have been written late, so ten fewer; never more than what is left
   expect([89, 99]).toContain(rest.length)
   expect((await countOf(account)).used).toBe(100)
 })

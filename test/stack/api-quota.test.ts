@@ -1,4 +1,4 @@
-/** Quotas as those who call /v1 meet them; `api-quota-rounds` has the finer points. */
+/** Quotas as clients of /v1 experience them; `api-quota-rounds` has the details. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
@@ -41,7 +41,7 @@ const setUsed = async ({ account }: Pick<Customer, 'account'>, used: number): Pr
   const count = { used, minute: 0, inMinute: 0 }
   await (await quotaKv()).put(quotaKey(dayOf(Date.now()), account), encodeCount(count))
 }
-/** What requests of a kind are charged. */
+/** How much is charged for requests of a kind. */
 async function chargedFor(customer: Customer, request: () => Promise<unknown>): Promise<number> {
   const before = await usedBy(customer)
   await request()
@@ -54,19 +54,19 @@ test('the 100th request of a free account succeeds, and the 101st waits for midn
     await setUsed(free, 98)
     const answers = [await ask(free), await ask(free)]
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    const told = (answer: Response | undefined) =>
+    const quotaOf = (answer: Response | undefined) =>
       ['x-ratelimit-limit', 'x-ratelimit-remaining', 'ratelimit-policy'].map((name) =>
         answer?.headers.get(name),
       )
     const policy = '"day";q=100;w=86400, "minute";q=1000000;w=60'
-    expect(answers.map(told)).toEqual([
+    expect(answers.map(quotaOf)).toEqual([
       ['100', '1', policy],
       ['100', '0', policy],
     ])
     const refused = await ask(free)
     const nextDay = Math.floor(Date.now() / 86_400_000 + 1) * 86_400
     expect(refused.status).toBe(429)
-    expect(told(refused)).toEqual(['100', '0', policy])
+    expect(quotaOf(refused)).toEqual(['100', '0', policy])
     expect(refused.headers.get('x-ratelimit-reset')).toBe(String(nextDay))
     expect(refused.headers.get('ratelimit')).toMatch(/^"day";r=0;t=\d+, "minute";r=\d+;t=\d+$/)
     const seconds = Number(refused.headers.get('retry-after'))
@@ -75,13 +75,13 @@ test('the 100th request of a free account succeeds, and the 101st waits for midn
       error: { code: 'quota_exceeded', details: { limit: 100 } },
     })
     expect(await usedBy(free)).toBe(100)
-    // another account is not touched, and this one is let in again when it is moved
+    // another account is not affected, and this one is admitted again when its tier changes
     expect((await ask(await api.customer('free'))).status).toBe(200)
     await api.setTier(free.account, 'premium')
-    await eventually('it is let in', async () => (await ask(free)).status === 200)
+    await eventually('it is admitted', async () => (await ask(free)).status === 200)
   }))
 
-test('of a hundred at once at 99 exactly one succeeds', () =>
+test('at 99 of 100, exactly one of a hundred at once succeeds', () =>
   withinOneDay(async () => {
     const free = await api.customer('free')
     await setUsed(free, 99)
@@ -91,7 +91,7 @@ test('of a hundred at once at 99 exactly one succeeds', () =>
     expect(statuses.filter((status) => status === 429)).toHaveLength(99)
   }))
 
-test('a request counts when it was handled, well or badly, and only then', () =>
+test('a request counts if it was handled, successfully or not, and only then', () =>
   withinOneDay(async () => {
     const one = await api.customer()
     const { id } = await one.create()
@@ -108,25 +108,25 @@ test('a request counts when it was handled, well or badly, and only then', () =>
     const options = { method: 'PUT', headers: { authorization: `Bearer ${one.key}` } }
     expect(await chargedFor(one, () => api.get(cheap, options))).toBe(0)
 
-    // nobody delivers here, so this is our own failure: charged, and then given back
+    // no notifier runs here, so this is our own failure: charged, and then refunded
     const before = await usedBy(one)
     const failed = await ask(one, `/v1/webhooks/${id}/deliveries?state=pending`)
     expect(failed.status).toBe(503)
     expect(failed.headers.get('x-ratelimit-limit')).not.toBeNull()
-    await eventually('it is given back', async () => (await usedBy(one)) === before)
+    await eventually('it is refunded', async () => (await usedBy(one)) === before)
   }))
 
-test('what is "not modified", or refused behind its charge, is given back', () =>
+test('a request that is "not modified", or refused after its charge, is refunded', () =>
   withinOneDay(async () => {
     const account = 'acc_given_back'
     await using bucket = await openQuotaBucket(api.nc)
     const limits = { perDay: 100, perMinute: 600 }
     await using quota = createQuota({ bucket, limitsOf: () => limits, nowMs: Date.now })
     let isRevoked = false
-    const again = (): void => {
+    const checkAgain = (): void => {
       if (isRevoked) throw new ApiError(401, 'revoked_key', 'no')
     }
-    const caller = { key: 'k', account, isInternal: false, isVisitor: false, again }
+    const caller = { key: 'k', account, isInternal: false, isVisitor: false, checkAgain }
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),
@@ -147,14 +147,14 @@ test('what is "not modified", or refused behind its charge, is given back', () =
     const address = server.address()
     const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/old`
     expect((await fetch(url)).status).toBe(304)
-    await eventually('it is given back', async () => (await usedBy({ account })) === 0)
+    await eventually('it is refunded', async () => (await usedBy({ account })) === 0)
     expect((await fetch(url)).status).toBe(200)
     expect(await usedBy({ account })).toBe(1)
     // revoked while it waited for its charge
     isRevoked = true
     const refused = await fetch(url)
     expect([refused.status, refused.headers.get('x-ratelimit-remaining')]).toEqual([401, '98'])
-    await eventually('it is given back', async () => (await usedBy({ account })) === 1)
+    await eventually('it is refunded', async () => (await usedBy({ account })) === 1)
     expect(statuses).toEqual([])
     server.close()
     server.closeAllConnections()
@@ -167,9 +167,9 @@ test('a key that is revoked while its request is on the way is refused, and not 
     const other = await api.newKey({ account: mallory.account })
     const body = JSON.stringify(wanted)
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
-    let said = ''
+    let received = ''
     socket.on('data', (chunk) => {
-      said += chunk.toString()
+      received += chunk.toString()
     })
     const before = await usedBy(mallory)
     socket.write(
@@ -180,16 +180,16 @@ test('a key that is revoked while its request is on the way is refused, and not 
     const entry = await api.keys.get(mallory.keyHash)
     const revoked = { ...entry?.json<object>(), revoked_at: '2026-01-31T08:00:00Z' }
     await api.keys.put(mallory.keyHash, JSON.stringify(revoked))
-    await eventually('the key is dead', async () => (await ask(mallory)).status === 401)
+    await eventually('the key is refused', async () => (await ask(mallory)).status === 401)
     socket.write(body.slice(9))
-    await eventually('the request is answered', () => said.includes('request_id'))
+    await eventually('the request is answered', () => received.includes('request_id'))
     socket.destroy()
-    expect(said).toMatch(/^HTTP\/1\.1 401 .*"code":"revoked_key"/s)
-    await eventually('it is given back', async () => (await usedBy(mallory)) === before)
+    expect(received).toMatch(/^HTTP\/1\.1 401 .*"code":"revoked_key"/s)
+    await eventually('it is refunded', async () => (await usedBy(mallory)) === before)
     expect((await ask(other)).status).toBe(200)
   }))
 
-test('a key whose account is not there, or is deleted, lets nobody in', async () => {
+test('a key whose account does not exist, or is deleted, is refused', async () => {
   const gone = await api.customer()
   expect((await ask(gone)).status).toBe(200)
   await api.accounts.delete(gone.account)
@@ -200,15 +200,15 @@ test('a key whose account is not there, or is deleted, lets nobody in', async ()
   expect(await refused.json()).toMatchObject({ error: { code: 'unknown_account' } })
 })
 
-test('mails at 80 and at 100 % are queued once a day, whatever is asked', () =>
+test('mails at 80 and at 100 % are queued once per day, whatever is requested', () =>
   withinOneDay(async () => {
     const free = await api.customer('free')
     const day = dayOf(Date.now())
     await setUsed(free, 78)
     await ask(free)
     expect(await mailsTo(free)).toEqual([])
-    const asked = await Promise.all(Array.from({ length: 5 }, () => ask(free)))
-    expect(asked.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    const answered = await Promise.all(Array.from({ length: 5 }, () => ask(free)))
+    expect(answered.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     await eventually('the first is queued', async () => (await mailsTo(free)).length === 1)
     await Promise.all(Array.from({ length: 40 }, () => ask(free)))
     await eventually('the second is queued', async () => (await mailsTo(free)).length === 2)
@@ -216,7 +216,7 @@ test('mails at 80 and at 100 % are queued once a day, whatever is asked', () =>
     const second = await api.customer('free')
     await setUsed(second, 79)
     await ask(second)
-    // queued in turn, so that one more of the first account's would have come before it
+    // queued in turn, so that another mail of the first account would have come before it
     await eventually('that of another account', async () => (await mailsTo(second)).length === 1)
     expect(await mailsTo(free)).toEqual([
       `quota_80.${day}.${free.account}`,
@@ -230,8 +230,8 @@ async function mailsTo({ account }: Customer): Promise<readonly string[]> {
   const { first_seq, last_seq } = (await manager.streams.info(mailStream)).state
   const ids: string[] = []
   for (let seq = first_seq; seq <= last_seq; seq++) {
-    const found = await manager.streams.getMessage(mailStream, { seq })
-    ids.push(found?.header.get('Nats-Msg-Id') ?? '')
+    const message = await manager.streams.getMessage(mailStream, { seq })
+    ids.push(message?.header.get('Nats-Msg-Id') ?? '')
   }
   return ids.filter((id) => id.endsWith(`.${account}`))
 }
@@ -244,10 +244,10 @@ test('with two processes, one of them killed in the burst, no more than 100 are 
       const answer = await ask(free, '/v1/usage', other.url)
       return answer.status === 200
     })
-    // what making the customer known has cost
+    // the cost of making the customer known
     const before = await usedBy(free)
     let handled = 0
-    // charged or not: there was no answer, or it says that the process could not know
+    // charged or not: there was no answer, or it states that the process could not know
     let unsure = 0
     const burst = Array.from({ length: 300 }, async (_, i) => {
       const url = i % 2 === 0 ? api.url : other.url
@@ -261,7 +261,7 @@ test('with two processes, one of them killed in the burst, no more than 100 are 
     })
     await Promise.all(burst)
     await other.child.exited
-    // what was charged by the dead process and never handled is gone
+    // requests charged by the dead process and never handled are lost
     while ((await ask(free)).status === 200) handled++
     expect(handled).toBeGreaterThanOrEqual(20)
     expect(before + handled).toBeLessThanOrEqual(100)

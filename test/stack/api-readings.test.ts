@@ -14,7 +14,7 @@ type Page = {
   readings: { sensor_id: string; timestamp: string; aqi: number | null }[]
 }
 
-/** One reading a sensor every minute, newest first, as the API orders them. */
+/** One reading per sensor every minute, newest first, as the API orders them. */
 const minutes = (count: number): Told[] =>
   Array.from({ length: count }, (_, i) =>
     ids.map((sensor) => ({ sensor, timeMs: nowMs - i * minuteMs, pm25: 100 * (i % 40) })),
@@ -25,36 +25,36 @@ const keysOf = ({ readings }: Page): string[] =>
   readings.map(({ sensor_id, timestamp }) => `${sensor_id} ${timestamp}`)
 
 async function pages(get: (path: string) => Promise<Response>, path: string): Promise<string[]> {
-  const found: string[] = []
+  const keys: string[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
     const page = (await (
       await get(cursor === '' ? path : `${path}&cursor=${cursor}`)
     ).json()) as Page
-    found.push(...keysOf(page))
+    keys.push(...keysOf(page))
     cursor = page.next_cursor
   }
-  return found
+  return keys
 }
 
-test('the latest readings of the network come newest first, page after page, none twice', async () => {
+test('the latest readings of the network arrive newest first, page after page, none twice', async () => {
   await using api = await testApi()
   for (const id of ids) await api.register({ id })
-  const told = minutes(60)
-  // oldest first, as sensors send; the last ten only when everything else is there: back-fill
-  await api.commit(told.slice(30).toReversed())
-  await api.commit(told.slice(0, 20).toReversed())
-  await api.commit(told.slice(20, 30))
+  const committed = minutes(60)
+  // oldest first, as sensors send; the last ten only after everything else: back-fill
+  await api.commit(committed.slice(30).toReversed())
+  await api.commit(committed.slice(0, 20).toReversed())
+  await api.commit(committed.slice(20, 30))
 
   const first = (await (await api.get('/v1/readings')).json()) as Page
   expect(first.count).toBe(10)
   expect(first).not.toHaveProperty('sensor_id')
-  expect(keysOf(first)).toEqual(told.slice(0, 10).map(key))
-  expect(await pages(api.get, '/v1/readings?limit=7')).toEqual(told.map(key))
+  expect(keysOf(first)).toEqual(committed.slice(0, 10).map(key))
+  expect(await pages(api.get, '/v1/readings?limit=7')).toEqual(committed.map(key))
 
   const start = formatIsoMs(nowMs - 10 * minuteMs)
   const end = formatIsoMs(nowMs - 5 * minuteMs)
-  const within = told.filter(
+  const within = committed.filter(
     ({ timeMs }) => timeMs >= nowMs - 10 * minuteMs && timeMs < nowMs - 5 * minuteMs,
   )
   expect(await pages(api.get, `/v1/readings?limit=4&start_time=${start}&end_time=${end}`)).toEqual(
@@ -76,22 +76,22 @@ test('memory and the store give the same pages, across the seam and after a rest
     timeMs: nowMs - hourMs - i * 1_000,
   }))
   for (let at = 0; at < old.length; at += 1_800) await api.commit(old.slice(at, at + 1_800))
-  const told = [...minutes(20), ...old]
+  const committed = [...minutes(20), ...old]
   await api.commit(minutes(20).toReversed())
   await api.snapshot()
   const deep = '/v1/readings?limit=1000'
-  expect(await pages(api.get, deep)).toEqual(told.map(key))
+  expect(await pages(api.get, deep)).toEqual(committed.map(key))
   await api.stopApi()
   await api.startApi()
-  expect(await pages(api.get, deep)).toEqual(told.map(key))
+  expect(await pages(api.get, deep)).toEqual(committed.map(key))
   await api.commit([{ sensor: ids[0], timeMs: nowMs + 1_000 }])
   expect((await pages(api.get, deep)).slice(0, 2)).toEqual([
     key({ sensor: ids[0], timeMs: nowMs + 1_000 }),
-    key(told[0]!),
+    key(committed[0]!),
   ])
 })
 
-test('rows that the store writer still owes are served from the log after a restart', async () => {
+test('rows that are not in the store yet are served from the log after a restart', async () => {
   let storing = true
   await using api = await testApi({ isStoring: () => storing })
   await api.register({ id: ids[0] })
@@ -206,7 +206,7 @@ test('one sensor, two shapes and four formats', async () => {
   expect(unknown.status).toBe(404)
 })
 
-test('with the store gone live answers go on and history is 503', async () => {
+test('without the store live answers still work and history is 503', async () => {
   await using api = await testApi({
     env: { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'none' },
     isStarted: false,

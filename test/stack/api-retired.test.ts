@@ -1,4 +1,4 @@
-/** What was said of a sensor goes on being true, and provable, when the sensor is taken away. */
+/** What the API showed of a sensor stays true, and provable, after the sensor is removed. */
 import { expect, test } from 'vitest'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -31,7 +31,7 @@ const json = async <T>(api: AnchoredApi, path: string): Promise<T> => {
   return (await answer.json()) as T
 }
 
-/** Two sensors with a reading each that is anchored for good. */
+/** Two sensors, each with a reading whose batch is final. */
 async function city(): Promise<AnchoredApi> {
   const api = await anchoredApi()
   for (const id of [sensor, other]) await api.register({ id, sites: [siteOf('Ikeja', 6.6)] })
@@ -71,7 +71,7 @@ async function isAllThere(api: AnchoredApi): Promise<void> {
   expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining(sensor)])
 }
 
-test('a removed sensor is retired: not listed, not counted, and all of it can still be asked for', async () => {
+test('a removed sensor is retired: not listed, not counted, and all its readings can still be requested', async () => {
   await using api = await city()
   const registry = await openRegistry(api.nc, rules)
   const retiredMs = Date.now()
@@ -94,7 +94,7 @@ test('a removed sensor is retired: not listed, not counted, and all of it can st
   })
   expect(await json<Status>(api, '/v1/areas/Ikeja')).toMatchObject({
     sensors: { total: 1, online: 1, offline: 0 },
-    // what it sent while it was there counts, and was expected
+    // its readings from before count, and were expected
     coverage: { observed: 2 },
   })
   const geo = await json<{ features: { geometry: object }[] }>(
@@ -108,14 +108,14 @@ test('a removed sensor is retired: not listed, not counted, and all of it can st
     { error: { message: expect.stringContaining('retired') } },
   ])
 
-  // to whatever changes the registry it is gone
+  // for every command that changes the registry it does not exist
   expect((await listSensors(api.nc, rules)).map(({ id }) => id)).toEqual([other])
   const id = checkedId(sensor, rules)
   await expect(removeSensor(registry, id, Date.now())).rejects.toThrow('was removed')
   await expect(changeSensor(registry, id, (entry) => entry)).rejects.toThrow('was removed')
 })
 
-test('a sensor that comes back goes on with its sites and its readings', async () => {
+test('a sensor that is added again keeps its sites and its readings', async () => {
   await using api = await city()
   const registry = await openRegistry(api.nc, rules)
   await removeSensor(registry, checkedId(sensor, rules), Date.now())
@@ -149,12 +149,12 @@ test('a sensor that comes back goes on with its sites and its readings', async (
   await expect(createSensor(registry, again)).rejects.toThrow('already')
 })
 
-test('what 0.1 removed left no entry, and its readings and links answer all the same', async () => {
+test('a sensor removed by 0.1 left no entry, but its readings and links still work', async () => {
   await using api = await city()
   await api.unregister(sensor)
   await isLeft(api)
   await isAllThere(api)
-  // where it stood is not known any more
+  // where it was is not known any more
   expect((await api.get(`/v1/sensors/${sensor}/status`)).status).toBe(404)
   const never = await api.get('/v1/readings?sensor_id=NGR-LOS-IKJ-777')
   expect(never.status).toBe(404)

@@ -16,7 +16,7 @@ type Listed = {
   sensors: { id: string; status: string; last_reading: string | null; uptime_24h: number }[]
 }
 
-test('sensors are listed by id with what the log says of them', async () => {
+test('sensors are listed by id with their state from the log', async () => {
   await using api = await testApi()
   for (const id of ids) {
     const area = id.includes('IKJ') ? 'Ikeja' : 'Yaba'
@@ -59,15 +59,15 @@ test('sensors are listed by id with what the log says of them', async () => {
   await api.commit([], { events: [offline] })
   expect((await list()).sensors[0]).toMatchObject({ status: 'offline' })
 
-  const found = async (query: string): Promise<string[]> =>
+  const idsOf = async (query: string): Promise<string[]> =>
     (await list(query)).sensors.map(({ id }) => id)
   await api.commit([{ sensor: ids[2], timeMs: nowMs, area: 'Yaba' }])
-  expect(await found('?status=online')).toEqual([ids[2]])
-  expect(await found('?status=offline&area=yaba')).toEqual([ids[3]])
-  expect(await found('?area=IKJ')).toEqual([ids[0], ids[1]])
-  expect(await found('?area=Lagos')).toEqual(ids)
-  expect(await found('?bbox=3.3,6.55,3.4,6.7')).toEqual([ids[0], ids[1]])
-  expect(await found('?near=6.5,3.35&radius=1000')).toEqual([ids[2], ids[3]])
+  expect(await idsOf('?status=online')).toEqual([ids[2]])
+  expect(await idsOf('?status=offline&area=yaba')).toEqual([ids[3]])
+  expect(await idsOf('?area=IKJ')).toEqual([ids[0], ids[1]])
+  expect(await idsOf('?area=Lagos')).toEqual(ids)
+  expect(await idsOf('?bbox=3.3,6.55,3.4,6.7')).toEqual([ids[0], ids[1]])
+  expect(await idsOf('?near=6.5,3.35&radius=1000')).toEqual([ids[2], ids[3]])
 
   const paged: string[] = []
   let cursor: string | null = ''
@@ -79,10 +79,10 @@ test('sensors are listed by id with what the log says of them', async () => {
   expect(paged).toEqual(ids)
 
   await api.unregister(ids[3])
-  await eventually('it is gone', async () => (await list()).total === 3)
+  await eventually('it is not listed', async () => (await list()).total === 3)
 })
 
-test('a sensor status tells all that is known of it', async () => {
+test('a sensor status shows all that is known of the sensor', async () => {
   await using api = await testApi()
   await api.register({ id: ids[0], cadence_seconds: 60 })
   await api.register({ id: ids[2] })

@@ -20,17 +20,17 @@ async function open(url: string): Promise<Socket> {
 
 const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
-test('whoever never ends its request is told so and hung up on', async () => {
+test('a client that never ends its request gets a 408 and is disconnected', async () => {
   await using server = await openWith((_request, response) => void response.end('done'))
   const socket = await open(server.url)
-  const heard: Buffer[] = []
-  socket.on('data', (bytes: Buffer) => heard.push(bytes))
+  const received: Buffer[] = []
+  socket.on('data', (bytes: Buffer) => received.push(bytes))
   socket.write(request.slice(0, -2))
   await once(socket, 'close')
-  expect(Buffer.concat(heard).toString()).toMatch(/^HTTP\/1\.1 408 .*"code":"too_slow"/s)
+  expect(Buffer.concat(received).toString()).toMatch(/^HTTP\/1\.1 408 .*"code":"too_slow"/s)
 })
 
-test('whoever does not read its answer is hung up on', async () => {
+test('a client that does not read its answer is disconnected', async () => {
   const closed = Promise.withResolvers<boolean>()
   await using server = await openWith((_request, response) => {
     response.on('close', () => closed.resolve(response.writableFinished))
@@ -43,13 +43,13 @@ test('whoever does not read its answer is hung up on', async () => {
   socket.destroy()
 })
 
-test('an answer under way is given before the server closes', async () => {
-  const asked = Promise.withResolvers<() => void>()
+test('an answer under way is sent before the server closes', async () => {
+  const requested = Promise.withResolvers<() => void>()
   const server = await openWith((_request, response) =>
-    asked.resolve(() => void response.end('done')),
+    requested.resolve(() => void response.end('done')),
   )
   const answering = fetch(server.url)
-  const answer = await asked.promise
+  const answer = await requested.promise
   const closing = server[Symbol.asyncDispose]()
   answer()
   expect(await (await answering).text()).toBe('done')
@@ -57,7 +57,7 @@ test('an answer under way is given before the server closes', async () => {
   await expect(fetch(server.url)).rejects.toThrow('fetch failed')
 })
 
-test('a request that is still worked on is answered 503 before its socket is closed', async () => {
+test('a request under way is answered 503 before its socket is closed', async () => {
   const late = Promise.withResolvers<ServerResponse>()
   await using server = await openWith((_request, response) => late.resolve(response))
   const answer = await fetch(server.url)
@@ -66,7 +66,7 @@ test('a request that is still worked on is answered 503 before its socket is clo
   expect((await late.promise).writableEnded).toBe(true)
 })
 
-test('a socket that never asks for anything is closed', async () => {
+test('a socket that never sends a request is closed', async () => {
   await using server = await openWith((_request, response) => void response.end('done'))
   const socket = await open(server.url)
   socket.resume()
@@ -98,40 +98,42 @@ test('one network holds as many connections as it may, and its next one is close
 })
 
 test('what a client sends ahead of an answer waits for its turn', async () => {
-  const asked: string[] = []
+  const requested: string[] = []
   const first = Promise.withResolvers<ServerResponse>()
   await using server = await openHttpServer({
     host: '127.0.0.1',
     port: 0,
     listener: ({ url = '' }, response) => {
-      asked.push(url)
+      requested.push(url)
       if (url === '/0') first.resolve(response)
       else response.end(url)
     },
   })
   const socket = await open(server.url)
-  const heard: Buffer[] = []
-  socket.on('data', (bytes: Buffer) => heard.push(bytes))
+  const received: Buffer[] = []
+  socket.on('data', (bytes: Buffer) => received.push(bytes))
   const ahead = [1, 2, 3].map((n) => request.replace('/', `/${n}`))
   socket.write([request.replace('/', '/0'), ...ahead].join(''))
   const slow = await first.promise
-  // the server has the others too: they came in the same packet
+  // the server has the others too: they arrived in the same packet
   await fetch(`${server.url}/other`)
-  expect(asked).toEqual(['/0', '/other'])
+  expect(requested).toEqual(['/0', '/other'])
   slow.end('/0')
-  await eventually('all are answered', async () => Buffer.concat(heard).toString().endsWith('/3'))
-  expect(asked).toEqual(['/0', '/other', '/1', '/2', '/3'])
+  await eventually('all are answered', async () =>
+    Buffer.concat(received).toString().endsWith('/3'),
+  )
+  expect(requested).toEqual(['/0', '/other', '/1', '/2', '/3'])
   socket.destroy()
 })
 
-test('a client that sends too many requests ahead of an answer is hung up on', async () => {
-  let asked = 0
+test('a client that sends too many requests ahead of an answer is disconnected', async () => {
+  let requested = 0
   await using server = await openHttpServer({
     host: '127.0.0.1',
     port: 0,
     // a stream
     listener: (_request, response) => {
-      asked++
+      requested++
       response.write('begun')
     },
   })
@@ -140,5 +142,5 @@ test('a client that sends too many requests ahead of an answer is hung up on', a
   socket.resume()
   socket.write(request.repeat(mostAhead + 2))
   await closed
-  expect(asked).toBe(1)
+  expect(requested).toBe(1)
 })

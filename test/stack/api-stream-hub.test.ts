@@ -1,4 +1,4 @@
-/** Those who do not read, on real sockets; what is told is made here. */
+/** Clients that do not read, on real sockets; the test makes the messages. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -9,8 +9,8 @@ import { listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/small-worker.ts'
 
-/** A hub that tells of readings of so many bytes whenever the test says so. */
-async function tellingHub(bytes: number, options: { pingMs?: number; mostUnread?: number } = {}) {
+/** A hub that sends readings of the given size whenever the test says so. */
+async function testHub(bytes: number, options: { pingMs?: number; mostUnread?: number } = {}) {
   const opened = new AsyncDisposableStack()
   let [position, encoded] = [0, 0]
   let onFolded: (message: LogMessage | undefined) => void = () => undefined
@@ -35,7 +35,7 @@ async function tellingHub(bytes: number, options: { pingMs?: number; mostUnread?
   const server = createServer((_request, out) => {
     out.writeHead(200, { 'content-type': 'text/event-stream' })
     out.flushHeaders()
-    const listener = { out, wants: undefined, again: () => undefined }
+    const listener = { out, wants: undefined, checkAgain: () => undefined }
     hub.keep(listener)
     hub.join(listener, hub.position())
   })
@@ -52,8 +52,8 @@ async function tellingHub(bytes: number, options: { pingMs?: number; mostUnread?
     port,
     url: `http://127.0.0.1:${port}/`,
     encoded: () => encoded,
-    /** @param skip messages that the picture leaves out before it */
-    tell: (skip = 0) => {
+    /** @param skip messages that the picture skips before it */
+    fold: (skip = 0) => {
       position += 1 + skip
       onFolded({ readings: [reading], events: [] } as unknown as LogMessage)
     },
@@ -70,50 +70,50 @@ async function readNothing(port: number) {
   return socket
 }
 
-test('whoever does not read is hung up on, and everybody else is told everything, encoded once', async () => {
-  await using telling = await tellingHub(64 * 1024)
-  const deaf = await readNothing(telling.port)
-  using one = await listenTo(telling.url, {})
-  using two = await listenTo(telling.url, {})
-  await eventually('all listen', () => telling.hub.size() === 3)
-  let told = 0
-  await eventually('the deaf one is hung up on', async () => {
-    telling.tell()
-    told++
-    await eventually('the others have it', () => two.events.length === told)
-    return telling.hub.size() === 2
+test('a client that does not read is disconnected, and all others receive everything, encoded once', async () => {
+  await using source = await testHub(64 * 1024)
+  const stalled = await readNothing(source.port)
+  using one = await listenTo(source.url, {})
+  using two = await listenTo(source.url, {})
+  await eventually('all listen', () => source.hub.size() === 3)
+  let folded = 0
+  await eventually('the stalled one is disconnected', async () => {
+    source.fold()
+    folded++
+    await eventually('the others have it', () => two.events.length === folded)
+    return source.hub.size() === 2
   })
-  await eventually('the others have everything', () => one.events.length === told)
+  await eventually('the others have everything', () => one.events.length === folded)
   expect(one.events.map(({ id }) => id)).toEqual(
-    Array.from({ length: told }, (_, i) => `${i + 1}-0`),
+    Array.from({ length: folded }, (_, i) => `${i + 1}-0`),
   )
-  expect(telling.encoded()).toBe(told)
-  deaf.destroy()
+  expect(source.encoded()).toBe(folded)
+  stalled.destroy()
 })
 
-test('one that stopped reading is noticed by its pings, though little is said', async () => {
-  // the bound is out of reach: the pings alone must find out
-  await using telling = await tellingHub(1024 * 1024, { pingMs: 20, mostUnread: 1e9 })
-  const deaf = await readNothing(telling.port)
-  using good = await listenTo(telling.url, {})
-  await eventually('both listen', () => telling.hub.size() === 2)
-  for (let told = 1; told <= 32; told++) {
-    telling.tell()
-    await eventually('the good one has it', () => good.events.length === told)
+test('a client that stopped reading is detected by its pings, even if little is sent', async () => {
+  // the bound is out of reach: only the pings can detect it
+  await using source = await testHub(1024 * 1024, { pingMs: 20, mostUnread: 1e9 })
+  const stalled = await readNothing(source.port)
+  using good = await listenTo(source.url, {})
+  await eventually('both listen', () => source.hub.size() === 2)
+  for (let folded = 1; folded <= 32; folded++) {
+    source.fold()
+    await eventually('the good one has it', () => good.events.length === folded)
   }
-  await eventually('the deaf one is hung up on', () => telling.hub.size() === 1)
+  await eventually('the stalled one is disconnected', () => source.hub.size() === 1)
   await eventually('the good one is pinged', () => good.comments.includes('ping'))
-  await eventually('it has come to the end of the last message', () => good.lastId() === '32')
+  await eventually('it has reached the end of the last message', () => good.lastId() === '32')
   expect(good.isClosed()).toBe(false)
-  deaf.destroy()
+  stalled.destroy()
 })
 
-test('when the live picture leaves a message out, streams end: clients come back for it', async () => {
-  await using telling = await tellingHub(10)
-  using stream = await listenTo(telling.url, {})
-  await eventually('it listens', () => telling.hub.size() === 1)
-  telling.tell()
-  telling.tell(3)
+test('when the live picture skips a message, streams end: clients reconnect for it', async () => {
+  await using source = await testHub(10)
+  using stream = await listenTo(source.url, {})
+  await eventually('it listens', () => source.hub.size() === 1)
+  source.fold()
+  source.fold(3)
   await eventually('it is closed', stream.isClosed)
   expect(stream.events.map(({ event }) => event)).toEqual(['reading', 'end'])
   expect(stream.events.at(-1)?.data).toEqual({ code: 'interrupted' })

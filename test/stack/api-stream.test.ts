@@ -13,7 +13,7 @@ import { withinOneDay } from '../support/within-one-day.ts'
 
 const [ikeja, yaba] = ['NGR-LOS-IKJ-001', 'NGR-LOS-YAB-002']
 let api: TestApi
-/** Every reading of a run has a time of its own, all of them fresh. */
+/** Every reading of a run has its own time, all of them fresh. */
 let timeMs = 0
 beforeAll(async () => {
   api = await testApi()
@@ -29,14 +29,14 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const listen = (query = '', more: Readonly<Record<string, string>> = {}): Promise<EventStream> =>
   listenTo(`${api.url}/v1/stream${query}`, { authorization: `Bearer ${api.key}`, ...more })
-const tell = (sensor: string, more: object = {}) =>
+const commit = (sensor: string, more: object = {}) =>
   api.commit([{ sensor, timeMs: (timeMs += 1_000), ...more }])
-const heard = (stream: EventStream, count: number) =>
+const receive = (stream: EventStream, count: number) =>
   eventually(`${count} events`, () => stream.events.length >= count && stream.events)
 const timesOf = (stream: EventStream): string[] =>
   stream.events.map(({ data }) => data.timestamp as string)
 
-test('what is committed is told as it happens, like an item of /v1/readings', async () => {
+test('committed readings are sent as they happen, like an item of /v1/readings', async () => {
   using stream = await listen()
   expect(stream.status).toBe(200)
   expect(stream.headers).toMatchObject({
@@ -44,8 +44,8 @@ test('what is committed is told as it happens, like an item of /v1/readings', as
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
-  await eventually('where it begins is told', () => stream.lastId() === String(api.lastSeq()))
-  const [reading] = await tell(ikeja)
+  await eventually('its start is reported', () => stream.lastId() === String(api.lastSeq()))
+  const [reading] = await commit(ikeja)
   await api.commit([{ sensor: yaba, timeMs: timeMs - 3_600_000, arrivedMs: timeMs }])
   await api.commit([{ sensor: yaba, timeMs: (timeMs += 1_000) }], {
     events: [
@@ -65,7 +65,7 @@ test('what is committed is told as it happens, like an item of /v1/readings', as
       },
     ],
   })
-  const events = await heard(stream, 5)
+  const events = await receive(stream, 5)
   const kinds = events.map(({ event }) => event)
   expect(kinds).toEqual(['reading', 'reading.late', 'reading', 'sensor.online', 'sensor.offline'])
   const page = await api.get(`/v1/readings?sensor_id=${ikeja}&limit=1`)
@@ -88,23 +88,23 @@ test('what is committed is told as it happens, like an item of /v1/readings', as
   })
 })
 
-test('who comes back goes on from the last event, in the middle of a message too', async () => {
-  const batch = await api.commit(
+test('a client that reconnects continues after the last event, also in the middle of a message', async () => {
+  const readings = await api.commit(
     [1, 2, 3, 4].map(() => ({ sensor: ikeja, timeMs: (timeMs += 1_000) })),
   )
   const seq = api.lastSeq()
-  await tell(yaba)
-  const wanted = batch.map((one) => formatIsoMs(one.timeMs))
+  await commit(yaba)
+  const wanted = readings.map((one) => formatIsoMs(one.timeMs))
   using byHeader = await listen('', { 'last-event-id': `${seq}-1` })
   using byParameter = await listen(`?last_event_id=${seq}-3`, { 'last-event-id': '1-0' })
   using whole = await listen('', { 'last-event-id': String(seq) })
-  await tell(ikeja)
-  await heard(byHeader, 4)
+  await commit(ikeja)
+  await receive(byHeader, 4)
   const last = [formatIsoMs(timeMs - 1_000), formatIsoMs(timeMs)]
   expect(timesOf(byHeader)).toEqual([...wanted.slice(2), ...last])
-  await heard(byParameter, 2)
+  await receive(byParameter, 2)
   expect(timesOf(byParameter)).toEqual(last)
-  await heard(whole, 2)
+  await receive(whole, 2)
   expect(timesOf(whole)).toEqual(last)
   expect(byHeader.events.map(({ id }) => id)).toEqual([
     `${seq}-2`,
@@ -114,9 +114,9 @@ test('who comes back goes on from the last event, in the middle of a message too
   ])
 })
 
-test('nothing is lost or told twice however often a client comes back while the log grows', async () => {
+test('nothing is lost or sent twice, however often a client reconnects while the log grows', async () => {
   const begun = await listen()
-  let lastId = await eventually('it has begun', () => begun.lastId())
+  let lastId = await eventually('it has started', () => begun.lastId())
   begun[Symbol.dispose]()
   let isOver = false
   const committed: string[] = []
@@ -127,42 +127,42 @@ test('nothing is lost or told twice however often a client comes back while the 
     }
     isOver = true
   })()
-  const told: string[] = []
-  await eventually('everything is told', async () => {
+  const received: string[] = []
+  await eventually('everything is sent', async () => {
     const stream = await listen('', { 'last-event-id': lastId })
-    const enough = isOver ? 120 - told.length : 5
+    const enough = isOver ? 120 - received.length : 5
     await eventually('some more', () => isOver || stream.events.length >= enough)
-    if (isOver) await eventually('the rest', () => told.length + stream.events.length >= 120)
+    if (isOver) await eventually('the rest', () => received.length + stream.events.length >= 120)
     const events = stream.events.slice(0, isOver ? undefined : 7)
     stream[Symbol.dispose]()
-    told.push(...events.map(({ data }) => data.timestamp as string))
+    received.push(...events.map(({ data }) => data.timestamp as string))
     lastId = events.at(-1)?.id ?? lastId
-    return told.length >= 120
+    return received.length >= 120
   })
   await writing
-  expect(told).toEqual(committed)
+  expect(received).toEqual(committed)
 })
 
-test('only what is asked for is told, now and after coming back', async () => {
+test('only what is requested is sent, now and after reconnecting', async () => {
   using one = await listen(`?sensor_id=${yaba}`)
   using area = await listen('?area=yaba')
   using box = await listen('?bbox=3.34,6.59,3.36,6.61')
   using nobody = await listen('?area=Nowhere')
-  await tell(ikeja)
-  await tell(yaba)
-  await heard(box, 1)
-  await heard(one, 1)
-  await heard(area, 1)
-  await tell(ikeja)
-  await heard(box, 2)
+  await commit(ikeja)
+  await commit(yaba)
+  await receive(box, 1)
+  await receive(one, 1)
+  await receive(area, 1)
+  await commit(ikeja)
+  await receive(box, 2)
   const sensorsOf = (stream: EventStream) => stream.events.map(({ data }) => data.sensor_id)
   expect([one, area, box, nobody].map(sensorsOf)).toEqual([[yaba], [yaba], [ikeja, ikeja], []])
 
   const from = api.lastSeq()
-  await tell(ikeja)
-  await tell(yaba)
+  await commit(ikeja)
+  await commit(yaba)
   using back = await listen('?area=yaba', { 'last-event-id': String(from) })
-  await heard(back, 1)
+  await receive(back, 1)
   expect(sensorsOf(back)).toEqual([yaba])
 })
 
@@ -179,27 +179,27 @@ test.each([
   await answer.body?.cancel()
 })
 
-test('what the log no longer holds is called a gap, and so is another log', async () => {
-  await tell(ikeja)
-  const kept = api.lastSeq()
-  await tell(yaba)
+test('messages that the log does not hold any more are reported as a gap, and so is another log', async () => {
+  await commit(ikeja)
+  const lastKept = api.lastSeq()
+  await commit(yaba)
   const manager = await jetstreamManager(api.nc)
-  await manager.streams.purge(readingsStream, { seq: kept })
+  await manager.streams.purge(readingsStream, { seq: lastKept })
   using trimmed = await listen('', { 'last-event-id': '1-0' })
-  const events = await heard(trimmed, 3)
+  const events = await receive(trimmed, 3)
   expect(events.map(({ event }) => event)).toEqual(['gap', 'reading', 'reading'])
-  expect(events[0]?.data).toEqual({ after: '1-0', oldest: String(kept - 1) })
+  expect(events[0]?.data).toEqual({ after: '1-0', oldest: String(lastKept - 1) })
 
-  using exact = await listen('', { 'last-event-id': String(kept - 1) })
-  expect((await heard(exact, 2)).map(({ event }) => event)).toEqual(['reading', 'reading'])
+  using exact = await listen('', { 'last-event-id': String(lastKept - 1) })
+  expect((await receive(exact, 2)).map(({ event }) => event)).toEqual(['reading', 'reading'])
 
   using other = await listen('', { 'last-event-id': '900000000' })
-  expect((await heard(other, 1))[0]).toMatchObject({
+  expect((await receive(other, 1))[0]).toMatchObject({
     event: 'gap',
     data: { after: '900000000', oldest: null },
   })
-  await tell(ikeja)
-  expect((await heard(other, 2))[1]?.event).toBe('reading')
+  await commit(ikeja)
+  expect((await receive(other, 2))[1]?.event).toBe('reading')
 })
 
 test('a connection is one request, and an account has ten at once', () =>
@@ -253,15 +253,15 @@ test('streams end while NATS is silent, and when the process stops', async () =>
     const again = await listen('', { 'last-event-id': silent.lastId() ?? '' })
     return again.status === 200 && again
   })
-  await tell(ikeja)
-  await heard(stream, 1)
+  await commit(ikeja)
+  await receive(stream, 1)
   await api.stopApi()
   await eventually('it is closed', stream.isClosed)
   expect(stream.events.at(-1)).toMatchObject({ event: 'end', data: { code: 'stopping' } })
-  // the log was cut off in a test above, so a start needs a snapshot
+  // the log was trimmed in a test above, so a start needs a snapshot
   await api.snapshot()
   await api.startApi()
   using back = await listen('', { 'last-event-id': stream.lastId() ?? '' })
-  await tell(yaba)
-  expect((await heard(back, 1))[0]?.data.sensor_id).toBe(yaba)
+  await commit(yaba)
+  expect((await receive(back, 1))[0]?.data.sensor_id).toBe(yaba)
 })

@@ -7,11 +7,11 @@ import { unreadBounds } from '../../api/http/unread-answers.ts'
 import { openHttpServer } from '../../api/http-server.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** More than the buffers of a socket take in on any machine: what these hold is no longer counted. */
+/** More than a socket's buffers hold on any machine: bytes in them are no longer counted. */
 const pageBytes = 64 * 1024 * 1024
 const accountOf = (authorization = ''): string => authorization.replace('Bearer ', '')
 
-/** Each key is an account of its own, and each answer a large page. */
+/** Each key has its own account, and each answer is a large page. */
 async function open() {
   const app = createApp({
     routes: [
@@ -28,7 +28,7 @@ async function open() {
         account: accountOf(authorization),
         isInternal: false,
         isVisitor: false,
-        again: () => undefined,
+        checkAgain: () => undefined,
       },
       headers: {},
       refund: () => undefined,
@@ -43,7 +43,7 @@ async function open() {
   })
 }
 
-test('an account whose answers wait to be read is given no more, and others are', async () => {
+test('an account whose answers wait to be read gets no more, and others do', async () => {
   await using server = await open()
   const { hostname, port } = new URL(server.url)
   const ask = async (account: string): Promise<number> => {
@@ -69,5 +69,5 @@ test('an account whose answers wait to be read is given no more, and others are'
   expect(slow.length).toBeGreaterThanOrEqual(unreadBounds.each / pageBytes)
   expect(await ask('bob')).toBe(200)
   for (const socket of slow) socket.destroy()
-  await eventually('what it held is given back', async () => (await ask('ada')) === 200)
+  await eventually('its bytes are freed', async () => (await ask('ada')) === 200)
 })

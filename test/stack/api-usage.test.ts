@@ -18,7 +18,7 @@ type Usage = {
   keys: { id: string; name: string; hint: string; last_used_at: string | null }[]
 }
 
-test('an account sees what it has used, by day and by key, and nobody else’s', async () => {
+test('an account sees what it has used, by day and by key, and no other account’s', async () => {
   await using api = await webhookApi({ AIRPROOF_BURST_PREMIUM: '600' })
   const ask = async (key: string, path = '/v1/usage', more: object = {}) => {
     const answer = await api.get(path, { headers: { authorization: `Bearer ${key}`, ...more } })
@@ -57,7 +57,7 @@ test('an account sees what it has used, by day and by key, and nobody else’s',
     expect(usage.keys.map(({ name }) => name).sort()).toEqual(['other', 'test'])
     expect(JSON.stringify(usage)).not.toContain(expired.key)
 
-    const used = await eventually('last use of both keys is told', async () => {
+    const used = await eventually('the last use of both keys is shown', async () => {
       const { keys } = (await ask(bob.key)).body
       return keys.every(({ last_used_at }) => last_used_at !== null) && keys
     })

@@ -41,9 +41,9 @@ const verifyPath = ({ sensor, timeMs }: Pick<Told, 'sensor' | 'timeMs'>): string
   `/v1/readings/${sensor}/verify?timestamp=${formatIsoMs(timeMs)}`
 const verify = async (
   api: AnchoredApi,
-  told: Pick<Told, 'sensor' | 'timeMs'>,
+  reading: Pick<Told, 'sensor' | 'timeMs'>,
 ): Promise<Verified> => {
-  const answer = await api.get(verifyPath(told))
+  const answer = await api.get(verifyPath(reading))
   expect(answer.status).toBe(200)
   return (await answer.json()) as Verified
 }
@@ -54,11 +54,11 @@ const started = async (env: Readonly<Record<string, string>> = {}): Promise<Anch
   return api
 }
 
-test('a reading goes from pending over anchoring to verified, and its bundle proves it offline', async () => {
+test('a reading goes from pending through anchoring to verified, and its bundle proves it offline', async () => {
   await using api = await started({ AIRPROOF_EXPLORER_URL: 'https://explorer.example/' })
-  const told = rounds(200, nowMs - 10 * minuteMs)
-  const one = told[17]!
-  await api.commit(told)
+  const committed = rounds(200, nowMs - 10 * minuteMs)
+  const one = committed[17]!
+  await api.commit(committed)
   const index = await api.sealed()
   const between = await eventually('the API knows of the batch', async () => {
     const seen = await verify(api, one)
@@ -74,8 +74,8 @@ test('a reading goes from pending over anchoring to verified, and its bundle pro
 
   expect(await api.anchored()).toBe(index)
   const seen = await eventually('it is verified', async () => {
-    const found = await verify(api, one)
-    return found.status === 'verified' ? found : undefined
+    const verification = await verify(api, one)
+    return verification.status === 'verified' ? verification : undefined
   })
   const { header } = await api.sealedBatch(index)
   expect(seen).toMatchObject({
@@ -127,7 +127,7 @@ test('a reading goes from pending over anchoring to verified, and its bundle pro
   })
 })
 
-test('what is asked wrongly, or was never measured, is told as everywhere', async () => {
+test('a wrong request, or a reading that never existed, gets the usual errors', async () => {
   await using api = await started()
   const [one] = await api.commit(rounds(1, nowMs))
   const code = async (path: string): Promise<[number, string]> => {
@@ -154,7 +154,7 @@ test('what is asked wrongly, or was never measured, is told as everywhere', asyn
   expect(open.status).toBe(401)
 })
 
-test('a row that is not in the database yet proves nothing, whatever the log said', async () => {
+test('a row that is not in the database yet proves nothing, whatever the log holds', async () => {
   let isStoring = true
   await using api = await anchoredApi({ isStoring: () => isStoring })
   await api.register({ id: ids[0] })
@@ -193,7 +193,7 @@ const mismatches = async (reason: string): Promise<number> => {
   return Number(line.exec(text)?.[1])
 }
 
-/** Changes a row behind everyone's back. */
+/** Changes a row without the processes' knowledge. */
 function sql(statement: string, { sensor, timeMs }: ArrivedReading, values: number[] = []): void {
   const db = new DatabaseSync(altered.storeFile, { timeout: 5_000 })
   const row = 'where s = (select n from sensor where id = ?) and t = ?'
@@ -232,7 +232,7 @@ test.for(['pm25 = pm25 + 1', 'co2 = 0', 'aqi = aqi - 1', 'seq = seq - 1'])(
   },
 )
 
-test('a row that is taken out of SQLite proves nothing any more', async () => {
+test('a row that is deleted from SQLite proves nothing any more', async () => {
   const [, , , , victim] = rows
   sql('delete from reading', victim!)
   expect((await verify(altered, victim!)).status).toBe('pending')
@@ -240,7 +240,7 @@ test('a row that is taken out of SQLite proves nothing any more', async () => {
   expect((await verify(altered, victim!)).status).toBe('verified')
 })
 
-test('an inner node of the tree, a root or a made-up sequence number passes for no reading', async () => {
+test('an inner node of the tree, a root or a made-up sequence number does not pass for a reading', async () => {
   const [victim] = rows
   for (const seq of [victim!.seq + 1, victim!.seq + 39, partitionOfSeq(victim!.seq) * 2 ** 40]) {
     sql('update reading set seq = ?', victim!, [seq])
@@ -259,7 +259,7 @@ test('an inner node of the tree, a root or a made-up sequence number passes for 
   expect((await verify(altered, victim!)).status).toBe('verified')
 })
 
-test('an altered header, or two that are swapped, vouch for nothing and are counted', async () => {
+test('an altered header, or two that are swapped, prove nothing and are counted', async () => {
   await altered.commit(rounds(5, nowMs - 5 * minuteMs))
   const index = await altered.anchored()
   const kv = await new Kvm(altered.nc).open(buckets.batches)
@@ -281,15 +281,15 @@ test('an altered header, or two that are swapped, vouch for nothing and are coun
   await eventually('all is well again', async () => (await statusOf()) === 'verified')
 })
 
-test('what nobody looked at for five minutes is not called verified, and its bundle stays', async () => {
+test('a batch not checked for five minutes is not called verified, and its bundle stays', async () => {
   await altered.stopAnchor()
   const kv = await new Kvm(altered.nc).open(buckets.batches)
   const checked = (await kv.get(checkedKey))!.json<Checked>()
   const old = { ...checked, checkedMs: Date.now() - 5 * minuteMs - 1_000 }
   await kv.put(checkedKey, JSON.stringify(old))
   const seen = await eventually('it is not verified', async () => {
-    const found = await verify(altered, rows[0]!)
-    return found.status === 'verified' ? undefined : found
+    const verification = await verify(altered, rows[0]!)
+    return verification.status === 'verified' ? undefined : verification
   })
   expect(seen).toMatchObject({
     status: 'anchoring',
@@ -306,7 +306,7 @@ test('what nobody looked at for five minutes is not called verified, and its bun
   await eventually('it is verified', async () => {
     return (await verify(altered, rows[0]!)).status === 'verified'
   })
-  // a head that is not what the headers lead to
+  // a head that does not follow from the headers
   await kv.put(checkedKey, JSON.stringify({ ...checked, head: `0x${'12'.repeat(32)}` }))
   await eventually('it is not verified', async () => {
     return (await verify(altered, rows[0]!)).status !== 'verified'

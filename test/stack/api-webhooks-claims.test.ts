@@ -23,17 +23,17 @@ let accounts = 0
 /** Two processes' claims for a new account, whose webhooks and clock the test sets. */
 async function claimers() {
   const account = `acc_${++accounts}`
-  const made = new Set<string>()
+  const created = new Set<string>()
   const clock = { nowMs: 1_000_000 }
   const kv = await new Kvm(nc).open(buckets.system)
-  const one = (): WebhookClaims =>
-    createWebhookClaims({ kv, idsOf: async () => made, nowMs: () => clock.nowMs })
-  return { account, made, clock, here: one(), there: one() }
+  const claims = (): WebhookClaims =>
+    createWebhookClaims({ kv, idsOf: async () => created, nowMs: () => clock.nowMs })
+  return { account, created, clock, here: claims(), there: claims() }
 }
 const ids = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, i) => `wh_${from + i}`)
 
-test('claims count before their webhooks are there, in every process', async () => {
+test('claims count before their webhooks exist, in every process', async () => {
   const { account, here, there } = await claimers()
   const tries = await Promise.allSettled(
     ids(30).map((id, i) => (i % 2 === 0 ? here : there).claim(account, id)),
@@ -41,10 +41,10 @@ test('claims count before their webhooks are there, in every process', async () 
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(mostWebhooks)
 })
 
-test('a webhook that never came gives its place back after a minute, one that came never', async () => {
-  const { account, made, clock, here, there } = await claimers()
+test('a webhook that was never written frees its place after a minute, one that was written never does', async () => {
+  const { account, created, clock, here, there } = await claimers()
   for (const id of ids(mostWebhooks)) await here.claim(account, id)
-  for (const id of ids(mostWebhooks - 1)) made.add(id)
+  for (const id of ids(mostWebhooks - 1)) created.add(id)
   clock.nowMs += 59_999
   await expect(there.claim(account, 'wh_late')).rejects.toMatchObject({ code: 'too_many_webhooks' })
   clock.nowMs += 1
@@ -62,8 +62,8 @@ test('the same id is claimed once, and released once', async () => {
   await expect(here.claim(account, 'wh_0')).rejects.toMatchObject({ status: 409 })
 })
 
-test('webhooks that were made without a claim count too', async () => {
-  const { account, made, here } = await claimers()
-  for (const id of ids(mostWebhooks)) made.add(id)
+test('webhooks that were created without a claim count too', async () => {
+  const { account, created, here } = await claimers()
+  for (const id of ids(mostWebhooks)) created.add(id)
   await expect(here.claim(account, 'wh_new')).rejects.toMatchObject({ status: 409 })
 })

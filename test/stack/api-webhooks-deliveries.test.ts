@@ -30,14 +30,14 @@ test('the example that these tests log is an attempt', () => {
 
 const atOf = (i: number): string => formatIsoMs(Date.UTC(2026, 0, 31) + i * 1_000)
 
-/** Every page behind `query`. */
+/** Every page after `query`. */
 async function pages(id: string, query: string): Promise<any[][]> {
-  const found: any[][] = []
+  const read: any[][] = []
   for (let cursor = ''; ; ) {
     const { status, body } = await ada.say('GET', `/${id}/deliveries?${query}${cursor}`)
     expect([status, body.count]).toEqual([200, body.deliveries.length])
-    found.push(body.deliveries)
-    if (body.next_cursor === null) return found
+    read.push(body.deliveries)
+    if (body.next_cursor === null) return read
     cursor = `&cursor=${body.next_cursor}`
   }
 }
@@ -45,7 +45,7 @@ async function pages(id: string, query: string): Promise<any[][]> {
 test('attempts are listed newest first, page by page, however many are between them', async () => {
   const { id } = await ada.create()
   const dense = await ada.create()
-  // far behind many others, then scattered among them, then close together
+  // many others first, then scattered among them, then close together
   for (let i = 0; i < 60; i++) await api.logAttempt(id, { delivery: `msg_${i}`, at: atOf(i) })
   await Promise.all(Array.from({ length: 2_000 }, () => api.logAttempt(dense.id)))
   for (let i = 60; i < 120; i++) {
@@ -69,7 +69,7 @@ test('attempts are listed newest first, page by page, however many are between t
   const from = `start_time=${atOf(100)}&end_time=${atOf(130)}`
   expect((await pages(id, from)).flat().map((one) => one.id)).toEqual(newestFirst.slice(290, 320))
   expect(await pages((await ada.create()).id, '')).toEqual([[]])
-  // a page looks at a thousand, and then says where to go on
+  // a page reads a thousand, and then has a cursor to continue
   expect(await pages(dense.id, 'outcome=dead')).toEqual([[], [], []])
 })
 
@@ -113,7 +113,7 @@ test('attempts are found by event, outcome, trigger and delivery', async () => {
   ])
 })
 
-test('a question about deliveries that means nothing is a 400', async () => {
+test('a request about deliveries that makes no sense is a 400', async () => {
   const { id } = await ada.create()
   for (const query of [
     'state=asleep',
@@ -146,7 +146,7 @@ const waiting = (fields: Partial<WaitingDelivery> = {}): WaitingDelivery => ({
   ...fields,
 })
 
-test('what waits and what is dead is asked of the owner, and sent again by it', async () => {
+test('waiting and dead deliveries are read from the owner, which sends them again', async () => {
   const { id } = await ada.create()
   await api.logAttempt(id, { delivery: 'msg_w', key: 'aqi.high-77-150', outcome: 'retry' })
   await api.logAttempt(id, {
@@ -235,7 +235,7 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   for (const name of ['msg_none', 'aqi.high-99-150']) {
     expect((await ada.say('POST', `/${id}/deliveries/${name}/replay`)).status).toBe(404)
   }
-  // a key in the right form of what never was a delivery of this webhook
+  // a key in the right form that never was a delivery of this webhook
   const asked = owner.asked.filter(({ op }) => op === 'replay').length
   for (const madeUp of ['aqi.high-8-150', 'aqi.high-77-499', 'sensor.online-77-0']) {
     const { status, body } = await ada.say('POST', `/${id}/deliveries/${madeUp}/replay`)
@@ -258,14 +258,14 @@ test('what waits and what is dead is asked of the owner, and sent again by it', 
   const day = await ada.say('POST', `/${id}/recover`, { since: '2026-01-31' })
   expect([day.status, day.body.since]).toEqual([202, '2026-01-31T00:00:00.000Z'])
 
-  const tried = await ada.say('POST', `/${id}/test`)
-  expect(tried.body).toMatchObject({ delivery: 'msg_example', attempt: { outcome: 'delivered' } })
+  const tested = await ada.say('POST', `/${id}/test`)
+  expect(tested.body).toMatchObject({ delivery: 'msg_example', attempt: { outcome: 'delivered' } })
   expect(owner.asked.at(-1)).toEqual({ op: 'test', webhook: id, event: 'aqi.high' })
   await ada.say('POST', `/${id}/test`, { event: 'sensor.online' })
   expect(owner.asked.at(-1)).toMatchObject({ event: 'sensor.online' })
 })
 
-test('while nobody delivers the log is told, and what needs the owner is 503 with Retry-After', async () => {
+test('without a notifier the log is shown, and requests that need the owner are 503 with Retry-After', async () => {
   const { id } = await ada.create()
   await api.logAttempt(id, { outcome: 'retry' })
   expect((await ada.say('GET', `/${id}/deliveries`)).body.count).toBe(1)
@@ -284,7 +284,7 @@ test('while nobody delivers the log is told, and what needs the owner is 503 wit
   }
 })
 
-test('what the owner refuses is told in words that help', async () => {
+test('a refusal of the owner becomes an error that helps', async () => {
   const { id } = await ada.create()
   const answers = [
     ['disabled', 409, 'webhook_disabled'],
@@ -292,10 +292,10 @@ test('what the owner refuses is told in words that help', async () => {
     ['unknown_webhook', 503, 'deliveries_unavailable'],
     ['bad_request', 500, 'internal'],
   ] as const
-  for (const [code, status, told] of answers) {
+  for (const [code, status, expected] of answers) {
     using _ = await standInOwner(api, id, () => ({ ok: false, code, message: 'no' }))
     const answer = await ada.say('POST', `/${id}/test`)
-    expect([code, answer.status, answer.body.error.code]).toEqual([code, status, told])
+    expect([code, answer.status, answer.body.error.code]).toEqual([code, status, expected])
   }
 })
 

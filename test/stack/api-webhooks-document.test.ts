@@ -36,13 +36,13 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-const operations = (): readonly (readonly [method: string, path: string, told: Operation])[] =>
+const operations = (): readonly (readonly [method: string, path: string, operation: Operation])[] =>
   Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/v1/webhooks'))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(
-        ([method, told]) =>
-          [method.toUpperCase(), path.slice('/v1/webhooks'.length), told] as const,
+        ([method, operation]) =>
+          [method.toUpperCase(), path.slice('/v1/webhooks'.length), operation] as const,
       ),
     )
 
@@ -53,8 +53,8 @@ test('the document names every address of webhooks, its methods and its paramete
   for (const [path, methods] of named) {
     const address = path.replace('{webhook_id}', id).replace('{delivery_id}', 'msg_none')
     const { status, headers } = await ada.say('PUT', address)
-    const told = methods.flatMap(([method]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    expect([path, status, headers.get('allow')]).toEqual([path, 405, told.join(', ')])
+    const allowed = methods.flatMap(([method]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    expect([path, status, headers.get('allow')]).toEqual([path, 405, allowed.join(', ')])
     for (const [method, , { parameters = [] }] of methods) {
       const { body } = await ada.say(method, `${address}?no_such=1`)
       const known = parameters.filter((one) => one.in === 'query').map(({ name }) => name)
@@ -63,7 +63,7 @@ test('the document names every address of webhooks, its methods and its paramete
   }
 })
 
-test('what is answered is what the document says', async () => {
+test('answers match the document', async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   ajv.addSchema({ $id: 'document', components: document.components })
   const { id } = await ada.create()
@@ -102,16 +102,16 @@ test('what is answered is what the document says', async () => {
     changeWebhook: { description: 'x' },
     recoverWebhook: { since: '2026-01-31T08:00:00Z' },
   }
-  // what deletes comes last
-  const asked = operations().toSorted(
+  // deletions come last
+  const ordered = operations().toSorted(
     (a, b) => Number(a[0] === 'DELETE') - Number(b[0] === 'DELETE'),
   )
-  for (const [method, path, told] of asked) {
+  for (const [method, path, operation] of ordered) {
     const address = path.replace('{webhook_id}', id).replace('{delivery_id}', 'msg_example')
-    const name = 'operationId' in told ? String(told.operationId) : ''
+    const name = 'operationId' in operation ? String(operation.operationId) : ''
     for (const query of name === 'listDeliveries' ? ['', '?state=dead'] : ['']) {
       const { status, body } = await ada.say(method, `${address}${query}`, bodies[name])
-      const schema = told.responses[String(status)]?.content['application/json'].schema
+      const schema = operation.responses[String(status)]?.content['application/json'].schema
       expect([name, status < 300, schema !== undefined]).toEqual([name, true, true])
       const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')
       const fits = ajv.compile(JSON.parse(text))
@@ -123,11 +123,11 @@ test('what is answered is what the document says', async () => {
   expect([fits(failed.body), failed.status]).toEqual([true, 404])
 })
 
-test('the bodies that webhooks get are published, each with its schema', async () => {
+test('the bodies that webhooks receive are published, each with its schema', async () => {
   expect(Object.keys(document.webhooks).toSorted()).toEqual(Object.keys(payloadSchemas).toSorted())
   const { schemas } = document.components
   for (const [kind, schema] of Object.entries(payloadSchemas)) {
-    // as parts of this document they have neither a dialect nor an identifier of their own
+    // as parts of this document they have neither their own dialect nor an identifier
     const { $schema: _, $id: __, ...published } = schema
     expect(JSON.stringify(document.webhooks[kind])).toContain(payloadName(kind))
     expect(schemas[payloadName(kind)]).toEqual(published)

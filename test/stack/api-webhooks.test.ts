@@ -25,17 +25,17 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-test('a webhook is made, shown, changed and deleted, and its secret is shown once', async () => {
+test('a webhook is created, shown, changed and deleted, and its secret is shown once', async () => {
   const { say } = await api.customer()
-  const made = await say('POST', '', {
+  const creation = await say('POST', '', {
     ...wanted,
     description: 'pager',
     filters: { area: 'ikeja' },
   })
-  expect(made.status).toBe(201)
-  const { webhook } = made.body
-  expect(made.headers.get('location')).toBe(`/v1/webhooks/${webhook.id}`)
-  expect(made.body).toEqual({
+  expect(creation.status).toBe(201)
+  const { webhook } = creation.body
+  expect(creation.headers.get('location')).toBe(`/v1/webhooks/${webhook.id}`)
+  expect(creation.body).toEqual({
     status: 'success',
     webhook: {
       id: expect.stringMatching(/^wh_[0-9a-hjkmnp-tv-z]{7}$/),
@@ -87,7 +87,7 @@ test('a webhook is made, shown, changed and deleted, and its secret is shown onc
   expect((await say('GET', '')).body.count).toBe(0)
 })
 
-test('sensor and area are kept as the pipeline calls them, the whole network as no filter', async () => {
+test('sensor and area are stored under their canonical names, the whole network as no filter', async () => {
   const { create } = await api.customer()
   const filtersOf = async (filters: object) => (await create({ filters })).filters
   expect(await filtersOf({ sensor_id: 'NGR-LOS-002' })).toEqual({ sensor_id: 'NGR-LOS-YAB-002' })
@@ -101,7 +101,7 @@ test('sensor and area are kept as the pipeline calls them, the whole network as 
 const wrongBodies: readonly [what: string, body: unknown, fields: readonly string[]][] = [
   ['nothing', {}, ['url', 'events']],
   ['a list', [], ['body']],
-  ['an address that is none', { ...wanted, url: 'nowhere' }, ['url']],
+  ['a text that is not an address', { ...wanted, url: 'nowhere' }, ['url']],
   ['an address that is a number', { ...wanted, url: 5 }, ['url']],
   ['an empty address', { ...wanted, url: '' }, ['url']],
   ['an address of 3,000 characters', { ...wanted, url: `${hookUrl}${'x'.repeat(3_000)}` }, ['url']],
@@ -137,15 +137,19 @@ const wrongBodies: readonly [what: string, body: unknown, fields: readonly strin
   ['an empty area', { ...wanted, filters: { area: '' } }, ['filters.area']],
   ['a long description', { ...wanted, description: 'x'.repeat(201) }, ['description']],
   ['a description of two lines', { ...wanted, description: 'a\nb' }, ['description']],
-  ['one that turns writing', { ...wanted, description: 'a\u202eb' }, ['description']],
-  ['a field of ours', { ...wanted, secret: 'whsec_mine' }, ['secret']],
   [
-    'all of it',
+    'one that changes the direction of text',
+    { ...wanted, description: 'a\u202eb' },
+    ['description'],
+  ],
+  ['a field that only we set', { ...wanted, secret: 'whsec_mine' }, ['secret']],
+  [
+    'every field',
     { events: ['x'], filters: { aqi_threshold: 'x', sensor_id: 1, area: 2 }, colour: 1 },
     ['url', 'events', 'filters.aqi_threshold', 'filters.sensor_id', 'filters.area', 'colour'],
   ],
   [
-    'what only the network can tell',
+    'values that only the network decides',
     { ...wanted, url: 'http://10.1.1.1', filters: { sensor_id: 'x', area: 'Atlantis' } },
     ['url', 'filters.sensor_id', 'filters.area'],
   ],
@@ -187,7 +191,7 @@ const wrongOthers: readonly [method: string, path: string, body: unknown, field:
   ['POST', '/pause', { now: true }, 'now'],
   ['POST', '/resume', { now: true }, 'now'],
 ]
-test('every other body is judged as strictly, and changes nothing where it is wrong', async () => {
+test('every other body is judged as strictly, and changes nothing if it is wrong', async () => {
   const { say, create } = await api.customer()
   const { id } = await create()
   const before = await api.record(id)
@@ -204,27 +208,27 @@ const wrongTypes: readonly [what: string, type: string][] = [
   ['text', 'text/plain'],
   ['another JSON', 'application/vnd.api+json'],
   ['another charset', 'application/json; charset=latin1'],
-  ['nothing at all', ''],
+  ['no type at all', ''],
 ]
 test.each(wrongTypes)('a body sent as %s is 415', async (_, type) => {
   const { status, body } = await ada.say('POST', '', wanted, { 'content-type': type })
   expect([status, body.error.code]).toEqual([415, 'unsupported_media_type'])
 })
 
-test('JSON may say its charset, and no other encoding', async () => {
+test('JSON may name its charset, and no other encoding', async () => {
   const type = { 'content-type': 'application/json; charset=UTF-8' }
   expect((await ada.say('POST', '', {}, type)).status).toBe(400)
   expect((await ada.say('POST', '', wanted, { 'content-encoding': 'gzip' })).status).toBe(415)
 })
 
-test('a body that is no JSON object is 400, one above 64 KiB is 413, told or not', async () => {
+test('a body that is not a JSON object is 400, one above 64 KiB is 413, with or without a length', async () => {
   for (const text of ['{', 'null', '"x"', '1', '{"__proto__": {"url": "x"}}', '[1,', '\u0000']) {
     const { status, body } = await ada.say('POST', '', text)
     expect([text, status, body.error.code]).toEqual([text, 400, 'not_json'])
   }
   const large = JSON.stringify({ ...wanted, description: 'x'.repeat(70_000) })
-  const told = await ada.say('POST', '', large)
-  expect([told.status, told.body.error.code]).toEqual([413, 'body_too_large'])
+  const answer = await ada.say('POST', '', large)
+  expect([answer.status, answer.body.error.code]).toEqual([413, 'body_too_large'])
   const untold = await fetch(`${api.url}/v1/webhooks`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
@@ -235,11 +239,11 @@ test('a body that is no JSON object is 400, one above 64 KiB is 413, told or not
   expect((await ada.say('GET', '')).status).toBe(200)
 })
 
-test('what was left unread of a body does not stand before the next request', async () => {
+test('the unread rest of a body is not taken for the next request', async () => {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
-  let said = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    said += chunk.toString()
+    received += chunk.toString()
   })
   const head = `Host: a\r\nAuthorization: Bearer ${ada.key}\r\n`
   const json = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
@@ -248,13 +252,13 @@ test('what was left unread of a body does not stand before the next request', as
   socket.write(`GET /v1/webhooks HTTP/1.1\r\n${head}\r\n`)
   await eventually(
     'both are answered',
-    () => said.split('request_id').length > 1 && said.includes('"count"'),
+    () => received.split('request_id').length > 1 && received.includes('"count"'),
   )
-  expect(said).toMatch(/^HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s)
+  expect(received).toMatch(/^HTTP\/1\.1 413 .*HTTP\/1\.1 200 /s)
   socket.destroy()
 })
 
-test('other methods are 405 with those that are possible', async () => {
+test('other methods are 405 with those that are allowed', async () => {
   const { create, say } = await api.customer()
   const { id } = await create()
   const allow = async (method: string, path: string): Promise<string | null> => {
@@ -268,7 +272,7 @@ test('other methods are 405 with those that are possible', async () => {
   expect(await allow('DELETE', `/${id}/deliveries`)).toBe('GET, HEAD')
 })
 
-test('the free tier is told what to do, and let in as soon as its account is moved', async () => {
+test('the free tier gets an error that says what to do, and access as soon as its tier changes', async () => {
   const free = await api.customer('free')
   for (const [method, path] of [
     ['POST', ''],
@@ -285,16 +289,16 @@ test('the free tier is told what to do, and let in as soon as its account is mov
   }
   await api.setTier(free.account, 'premium')
   await eventually(
-    'the account is let in',
+    'the account has access',
     async () => (await free.say('POST', '', wanted)).status === 201,
   )
 })
 
-test('of another account there is nothing to see, change or guess', async () => {
+test('the webhooks of another account cannot be seen, changed or guessed', async () => {
   const eve = await api.customer()
   const { id } = await ada.create()
   const before = await api.record(id)
-  const asked: readonly [string, string, unknown?][] = [
+  const requests: readonly [string, string, unknown?][] = [
     ['GET', ''],
     ['PATCH', '', { active: false }],
     ['DELETE', ''],
@@ -307,7 +311,7 @@ test('of another account there is nothing to see, change or guess', async () => 
     ['POST', '/deliveries/msg_x/replay'],
     ['POST', '/recover', { since: '2026-01-01T00:00:00Z' }],
   ]
-  for (const [method, path, body] of asked) {
+  for (const [method, path, body] of requests) {
     const theirs = await eve.say(method, `/${id}${path}`, body)
     const nobodys = await eve.say(method, `/wh_zzzzzzz${path}`, body)
     expect([method, path, theirs.status, theirs.body.error.code]).toEqual([
@@ -326,8 +330,8 @@ test('of another account there is nothing to see, change or guess', async () => 
 test('of 30 creations at once through two processes exactly 20 succeed', async () => {
   await using other = await secondApi(api)
   const { say, through } = await api.customer()
-  const says = [say, through(other.url)]
-  const create = (i: number) => says[i % 2]!('POST', '', { ...wanted, description: `${i}` })
+  const processes = [say, through(other.url)]
+  const create = (i: number) => processes[i % 2]!('POST', '', { ...wanted, description: `${i}` })
   const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => create(i)))
   const refused = answers.filter(({ status }) => status !== 201)
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20)
@@ -337,20 +341,20 @@ test('of 30 creations at once through two processes exactly 20 succeed', async (
   const { webhooks } = (await say('GET', '')).body
   expect(webhooks).toHaveLength(20)
 
-  // each that is deleted makes room for one
-  await Promise.all([0, 1].map((i) => says[i]!('DELETE', `/${webhooks[i].id}`)))
+  // each deletion makes room for one
+  await Promise.all([0, 1].map((i) => processes[i]!('DELETE', `/${webhooks[i].id}`)))
   const again = await Promise.all([0, 1, 2].map(create))
   expect(again.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 409])
   expect((await say('GET', '')).body.count).toBe(20)
 })
 
-test('the same request at once through two processes makes one webhook with one secret', async () => {
+test('the same request at once through two processes creates one webhook with one secret', async () => {
   await using other = await secondApi(api)
   const { say, through } = await api.customer()
-  const says = [say, through(other.url)]
+  const processes = [say, through(other.url)]
   const key = { 'idempotency-key': 'order-66' }
   const answers = await Promise.all(
-    Array.from({ length: 12 }, (_, i) => says[i % 2]!('POST', '', wanted, key)),
+    Array.from({ length: 12 }, (_, i) => processes[i % 2]!('POST', '', wanted, key)),
   )
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
   expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
@@ -360,7 +364,7 @@ test('the same request at once through two processes makes one webhook with one 
   expect((await say('GET', '')).body.count).toBe(1)
 })
 
-test('an idempotency key answers its own request alone, even where there is room for no more', async () => {
+test('an idempotency key answers only its own request, even if there is no room for more', async () => {
   const { say, create } = await api.customer()
   const key = { 'idempotency-key': 'k-1' }
   const first = await say('POST', '', { ...wanted, filters: {} }, key)
@@ -369,7 +373,7 @@ test('an idempotency key answers its own request alone, even where there is room
 
   const other = await say('POST', '', { ...wanted, description: 'another' }, key)
   expect([other.status, other.body.error.code]).toEqual([409, 'idempotency_key_used'])
-  // the keys of another account are its own
+  // the keys of another account are separate
   const eve = await api.customer()
   const theirs = await eve.say('POST', '', wanted, key)
   expect(theirs.status).toBe(201)
@@ -389,7 +393,7 @@ test('an idempotency key answers its own request alone, even where there is room
   }
 })
 
-test('changes at once through two processes are all kept', async () => {
+test('changes at once through two processes are all stored', async () => {
   await using other = await secondApi(api)
   const { say, through, create } = await api.customer()
   const { id } = await create()
@@ -404,7 +408,7 @@ test('changes at once through two processes are all kept', async () => {
     here('POST', `/${id}/pause`),
     there('POST', `/${id}/rotate`),
   ]
-  // area Yaba is of no sensor here, so that one is refused and the others are not
+  // no sensor is in area Yaba here, so that one is refused and the others are not
   const statuses = (await Promise.all(changes)).map(({ status }) => status)
   expect(statuses).toEqual([200, 200, 400, 200, 200, 200, 200, 200])
   const { webhook } = (await say('GET', `/${id}`)).body
@@ -418,7 +422,7 @@ test('changes at once through two processes are all kept', async () => {
   })
 })
 
-test('a deletion and changes at once leave nothing behind', async () => {
+test('a deletion and changes at once leave nothing', async () => {
   const { say, create } = await api.customer()
   const { id } = await create()
   const answers = await Promise.all([
@@ -430,7 +434,7 @@ test('a deletion and changes at once leave nothing behind', async () => {
   expect((await say('GET', `/${id}`)).status).toBe(404)
 })
 
-test('a rotation keeps the old secret for the overlap, a day unless said otherwise', async () => {
+test('a rotation keeps the old secret for the overlap, a day unless given', async () => {
   const { say, create } = await api.customer()
   const { id, secret } = await create()
   const { open } = secretBox(api.secretKey)
@@ -440,9 +444,9 @@ test('a rotation keeps the old secret for the overlap, a day unless said otherwi
   }
   const overlapS = async (body?: object): Promise<readonly [string, number | null]> => {
     const beforeMs = Date.now()
-    const { status, body: said } = await say('POST', `/${id}/rotate`, body)
+    const { status, body: received } = await say('POST', `/${id}/rotate`, body)
     expect(status).toBe(200)
-    const { secret: fresh, previous_secret_until: until } = said.webhook
+    const { secret: fresh, previous_secret_until: until } = received.webhook
     return [fresh, until && Math.round((Date.parse(until) - beforeMs) / 60_000) * 60]
   }
   const [second, day] = await overlapS()
@@ -455,7 +459,7 @@ test('a rotation keeps the old secret for the overlap, a day unless said otherwi
   expect((await say('GET', `/${id}`)).body.webhook).not.toHaveProperty('secret')
 })
 
-test('pause and resume are told apart from being disabled, and the operator has the last word', async () => {
+test('pause and resume are separate from being disabled, and the operator has the last word', async () => {
   const { say, create } = await api.customer()
   const { id } = await create()
   const disable = async (reason: 'failing' | 'operator'): Promise<void> => {
@@ -483,12 +487,12 @@ test('pause and resume are told apart from being disabled, and the operator has 
     ['POST', '/resume', undefined],
     ['PATCH', '', { active: true }],
   ] as const) {
-    const { status, body: said } = await say(method, `/${id}${path}`, body)
-    expect([status, said.error.code]).toEqual([409, 'disabled_by_operator'])
+    const { status, body: received } = await say(method, `/${id}${path}`, body)
+    expect([status, received.error.code]).toEqual([409, 'disabled_by_operator'])
   }
 })
 
-test('a webhook made while the air is bad says that it is not armed', async () => {
+test('a webhook created while the air is bad is shown as not armed', async () => {
   const { create } = await api.customer()
   await api.commit([
     { sensor: 'NGR-LOS-IKJ-001', timeMs: Date.now() - 5_000, aqi: 200 },
@@ -509,30 +513,30 @@ test('a key that is revoked while its request is on the way creates nothing', as
   const mallory = await api.customer()
   const body = JSON.stringify(wanted)
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
-  let said = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    said += chunk.toString()
+    received += chunk.toString()
   })
   socket.write(
     `POST /v1/webhooks HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${mallory.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   )
-  await eventually('the key has let the request in', () => said.includes('100 Continue'))
+  await eventually('the request is admitted', () => received.includes('100 Continue'))
   socket.write(body.slice(0, 9))
-  said = ''
+  received = ''
   const entry = await api.keys.get(mallory.keyHash)
   const revoked = { ...entry?.json<object>(), revoked_at: '2026-01-31T08:00:00Z' }
   await api.keys.put(mallory.keyHash, JSON.stringify(revoked))
-  await eventually('the key is dead', async () => (await mallory.say('GET', '')).status === 401)
+  await eventually('the key is refused', async () => (await mallory.say('GET', '')).status === 401)
   socket.write(body.slice(9))
-  await eventually('the request is answered', () => said.includes('request_id'))
-  expect(said).toMatch(/^HTTP\/1\.1 401 .*"code":"revoked_key"/s)
+  await eventually('the request is answered', () => received.includes('request_id'))
+  expect(received).toMatch(/^HTTP\/1\.1 401 .*"code":"revoked_key"/s)
   socket.destroy()
   const own = await Array.fromAsync(await api.webhooks.keys())
   for (const id of own) expect((await api.record(id)).account).not.toBe(mallory.account)
 })
 
-test('while NATS is away nobody is told that something was written', async () => {
+test('while NATS is away no request is answered as if it was written', async () => {
   const { say } = await api.customer()
   api.nats.freeze()
   try {

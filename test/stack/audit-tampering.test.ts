@@ -32,6 +32,7 @@ import { systemKeys } from '../../schemas/system-keys.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { anvilAccount, anvilChainId } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
+import { badNetworks } from '../support/network-files.ts'
 import { readingOf } from '../support/readings.ts'
 import { runCommand } from '../support/run-command.ts'
 import { compile, registries } from '../support/solidity.ts'
@@ -257,6 +258,26 @@ test('another contract or chain than the one that is named from outside is not a
   const other = await run({ contract: `0x${'ab'.repeat(20)}` })
   expect([other.code, other.err]).toEqual([1, expect.stringContaining('which you named')])
   expect((await run({ 'chain-id': '1' })).code).toBe(1)
+  using folder = temporaryFolder()
+  const network = join(folder.path, 'network.json')
+  const withNetwork = (text: string) => {
+    writeFileSync(network, text)
+    return run({ network, rows: 'none' })
+  }
+  const said = await (await fetch(`${api.url}/v1/network`)).text()
+  expect((await withNetwork(said)).report).toMatchObject({ ok: true, contract_named: true })
+  for (const [altered, words] of [
+    [said.replace('"id":31337', '"id":1'), 'is on chain 1'],
+    [said.replace(api.deployment.contract, `0x${'ab'.repeat(20)}`), 'is not one of the network'],
+    [said.replace(/"code_hash":"0x../, '"code_hash":"0x00'), 'names code that this airproof'],
+  ] as const) {
+    const refused = await withNetwork(altered)
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
+  }
+  for (const { text, why } of badNetworks) {
+    const { code, err } = await withNetwork(text)
+    expect([code, err]).toEqual([2, expect.stringContaining(why)])
+  }
   // the operator's record hides the first story
   const later = await run({ block: String(api.deployment.block + 10_000), rows: 'none' })
   expect(later.code).toBe(75)

@@ -67,12 +67,12 @@ describe('accounts', () => {
     expect(await create('half@example.org')).toMatchObject({ id: 'acc_half' })
   })
 
-  it('refuses what is no address', async () => {
+  it('refuses what is not an address', async () => {
     for (const text of ['', 'nobody', 'a b@c', '@c', 'a@', `${'x'.repeat(250)}@y.org`])
       await expect(create(text)).rejects.toThrow(WrongUsage)
   })
 
-  it('changes tier and role of an account by its address, and says when there is none', async () => {
+  it('changes tier and role of an account by its address, and reports where there is none', async () => {
     await create('tier@example.org')
     await changeAccount(book, 'Tier@example.org', { tier: 'premium' })
     await changeAccount(book, 'tier@example.org', { role: 'operator' })
@@ -87,7 +87,7 @@ describe('accounts', () => {
 })
 
 describe('keys', () => {
-  it('keeps a hash and never the key, for exactly 90 days', async () => {
+  it('stores a hash and never the key, for exactly 90 days', async () => {
     const { key, record } = await createKey(book, { account: 'acc_1', name: 'one', nowMs })
     expect(checkKey(apiKeyPrefix, key)).toBe('ok')
     expect(await findKey(book, key)).toEqual(record)
@@ -96,7 +96,7 @@ describe('keys', () => {
     expect(JSON.stringify(await listKeys(book))).not.toContain(key)
   })
 
-  it('revokes by the public id or the key itself, once and for all', async () => {
+  it('revokes by the public id or the key itself, permanently', async () => {
     const one = await createKey(book, { account: 'acc_2', name: 'one', nowMs })
     const two = await createKey(book, { account: 'acc_2', name: 'two', nowMs })
     await revokeKey(book, one.record.id, nowMs + 1_000)
@@ -135,13 +135,13 @@ describe('the demonstration account', () => {
     }
   })
 
-  it('is found again where its file is lost or torn', async () => {
+  it('is recovered where its file is lost or damaged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'airproof-demo-'))
     try {
       writeFileSync(join(folder, 'demo.json'), '{"account": {"ema')
-      const found = await ensureDemoAccount(nc, folder, nowMs)
-      expect(await findKey(book, found.key)).toBeDefined()
-      const demos = (await listAccounts(book)).filter(({ email }) => email === found.account.email)
+      const again = await ensureDemoAccount(nc, folder, nowMs)
+      expect(await findKey(book, again.key)).toBeDefined()
+      const demos = (await listAccounts(book)).filter(({ email }) => email === again.account.email)
       expect(demos).toHaveLength(1)
     } finally {
       rmSync(folder, { recursive: true })

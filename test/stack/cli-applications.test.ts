@@ -62,8 +62,8 @@ test.each([
   [['add', 'roofs'], { kind: 'ttn', field: ['pm25=a', 'pm25=b'] }, 'given twice'],
   [['add', 'roofs'], { kind: 'ttn', field: ['pm25=a'], devices: ['xyz'] }, 'devices'],
   [['grow'], {}, 'there is no "grow"'],
-])('%j %j is wrong usage, in words', async (words, flags, why) => {
+])('%j %j is wrong usage, with a sentence', async (words, flags, why) => {
   const env = { NATS_URL: push.nats.url }
-  const said = await runCommand(command, { words, flags, env })
-  expect(said).toMatchObject({ code: 2, err: expect.stringContaining(why) })
+  const result = await runCommand(command, { words, flags, env })
+  expect(result).toMatchObject({ code: 2, err: expect.stringContaining(why) })
 })

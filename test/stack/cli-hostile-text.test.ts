@@ -1,4 +1,4 @@
-/** What sensors and customers write reaches an operator's terminal as text, and as JSON exactly. */
+/** Text of sensors and customers reaches an operator's terminal escaped, and JSON unchanged. */
 import { execFile } from 'node:child_process'
 import { jetstream } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -108,7 +108,7 @@ afterAll(async () => {
   await nats[Symbol.asyncDispose]()
 })
 
-/** The program as it is called, with all that it says. */
+/** Runs the program, with all its output. */
 const airproof = (...args: readonly string[]): Promise<{ out: string; all: string }> =>
   new Promise((resolve) => {
     execFile(
@@ -130,7 +130,7 @@ const commands = (): readonly (readonly string[])[] => [
   ['rejected', 'show', rejected],
 ]
 
-test('no command shows controls of others, and each shows that they are there', async () => {
+test('no command prints control characters of others, and each shows that they are there', async () => {
   for (const command of commands()) {
     const { all } = await airproof(...command)
     expect([command, all]).toEqual([command, expect.stringContaining(String.raw`\u001b]52;c`)])
@@ -140,7 +140,7 @@ test('no command shows controls of others, and each shows that they are there', 
   }
 })
 
-test('as JSON each says exactly what is kept', async () => {
+test('as JSON each prints exactly what is stored', async () => {
   for (const command of commands()) {
     const { all, out } = await airproof(...command, '--json')
     expect([command, terminalCodes.exec(all)]).toEqual([command, null])

@@ -36,7 +36,7 @@ const sensor = 'NGR-LOS-IKJ-017'
 const any = { reasons: [], sensor: undefined }
 let rawSeq = 0
 
-/** Keeps an item as the pipeline does. @returns its id */
+/** Stores an item as the pipeline does. @returns its id */
 async function refuse(
   reason: string,
   body: Uint8Array | string,
@@ -82,7 +82,7 @@ describe('rejected list', () => {
     expect((await needRejected(nc, exact)).why).toBe('400 s ahead')
   })
 
-  it('lists the newest first, by reason and by sensor, however far back they lie', async () => {
+  it('lists the newest first, by reason and by sensor, however old they are', async () => {
     await empty()
     const old = await refuse('unknown_sensor', '{"first":1}', { on: 'NGR-LOS-YAB-900' })
     const noise: string[] = []
@@ -107,7 +107,7 @@ describe('rejected list', () => {
 })
 
 describe('rejected show', () => {
-  it('finds one by its id or its subject, with its bytes as they came', async () => {
+  it('shows a message by its id or its subject, with its bytes as they arrived', async () => {
     const bytes = Uint8Array.of(0xff, 0xfe, 0x00, 0x7b)
     const id = await refuse('not_json', bytes)
     const shown = await needRejected(nc, id)
@@ -120,7 +120,7 @@ describe('rejected show', () => {
   })
 })
 
-describe('what version 0.1 kept', () => {
+describe('what version 0.1 stored', () => {
   it('is listed, shown and sent again like the rest, though its subject names no sensor', async () => {
     await empty()
     const head = headers()
@@ -139,7 +139,7 @@ describe('what version 0.1 kept', () => {
 })
 
 describe('rejected replay', () => {
-  it('is not foiled by a sensor that guesses its message ids', async () => {
+  it('works though a sensor guesses its message ids', async () => {
     await empty()
     const id = await refuse('unknown_sensor', '{"pm25":2}')
     const { seq } = await needRejected(nc, id)
@@ -152,7 +152,7 @@ describe('rejected replay', () => {
     expect(await lastRaw(sensor)).toBe('{"pm25":2}')
   })
 
-  it('sends each again to its sensor and takes out what is stored', async () => {
+  it('sends each again to its sensor and removes what is stored', async () => {
     await empty()
     const body = '{"sensor_id":"NGR-LOS-IKJ-017","timestamp":"2026-01-01T00:00:00Z","pm25":1}'
     await refuse('unknown_sensor', body)
@@ -169,7 +169,7 @@ describe('rejected replay', () => {
     expect(await replayRejected(nc, chosen)).toMatchObject({ replayed: 0, gone: 1 })
   })
 
-  it('does not send again what is not whole, or whose sensor is no name', async () => {
+  it('does not send again what is truncated, or whose sensor has no valid name', async () => {
     await empty()
     const on = 'NGR-LOS-FES-501'
     await refuse('too_large', 'x'.repeat(1_000), { on, length: 200_000 })

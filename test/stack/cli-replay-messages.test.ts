@@ -23,21 +23,21 @@ const replayFile = (file: string, flags = {}) =>
     env: { NATS_URL: pipeline.nats.url },
   })
 
-/** What came on the subjects of sensors while something ran, byte for byte. */
-async function heardDuring(run: () => Promise<void>): Promise<readonly Buffer[]> {
-  const heard: Buffer[] = []
+/** What arrived on the subjects of sensors while something ran, byte for byte. */
+async function publishedDuring(run: () => Promise<void>): Promise<readonly Buffer[]> {
+  const published: Buffer[] = []
   const subscription = pipeline.nc.subscribe('air.again.>', {
-    callback: (_error, { data }) => void heard.push(Buffer.from(data)),
+    callback: (_error, { data }) => void published.push(Buffer.from(data)),
   })
   await pipeline.nc.flush()
   await run()
   await pipeline.nc.flush()
   subscription.unsubscribe()
-  return heard
+  return published
 }
 
 describe('a replay of whole messages', () => {
-  it('sends them byte for byte, so that what is wrong is refused and kept', async () => {
+  it('sends them byte for byte, so that wrong ones are refused and stored', async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, 'kept.ndjson')
     const id = 'NGR-LOS-NDJ-001'
@@ -62,7 +62,7 @@ describe('a replay of whole messages', () => {
     )
     await pipeline.register(entryOf(id))
 
-    const heard = await heardDuring(async () => {
+    const published = await publishedDuring(async () => {
       const { code, out, err } = await replayFile(file, { json: true })
       expect(JSON.parse(out)).toEqual({
         sent: 9,
@@ -76,8 +76,8 @@ describe('a replay of whole messages', () => {
       expect(err).toContain(`${file}:9 cannot be sent: no sensor_id can be read from it`)
       expect(code).toBe(1)
     })
-    expect(heard).toHaveLength(lines.length)
-    expect(heard).toEqual(expect.arrayContaining(lines))
+    expect(published).toHaveLength(lines.length)
+    expect(published).toEqual(expect.arrayContaining(lines))
 
     const [unknown] = await listRejected(
       pipeline.nc,
@@ -98,7 +98,7 @@ describe('a replay of whole messages', () => {
     expect((await list({ json: true })).out).toContain(stranger)
   })
 
-  it('moves the times it can read and sends the rest as it stands', async () => {
+  it('moves the times it can read and sends the rest unchanged', async () => {
     using folder = temporaryFolder()
     const file = join(folder.path, 'shifted.ndjson')
     const id = 'NGR-LOS-NDJ-002'
@@ -108,12 +108,12 @@ describe('a replay of whole messages', () => {
     const unread = timed('2025-01-14T06:00:00')
     writeFileSync(file, [timed('2025-01-14T06:00:00Z'), unread, ''].join('\n'))
     const beforeMs = Date.now()
-    const heard = await heardDuring(async () => {
+    const published = await publishedDuring(async () => {
       const { code, out } = await replayFile(file, { shift: 'now' })
       expect(code).toBe(0)
       expect(out).toContain('rows       2 = 2 readings + 0 lines that cannot be sent')
     })
-    const [moved = '', still] = heard.map(String).toSorted((a, b) => b.length - a.length)
+    const [moved = '', still] = published.map(String).toSorted((a, b) => b.length - a.length)
     expect(still).toBe(unread)
     const time = /"timestamp":"([^"]*)"/.exec(moved)?.[1] ?? ''
     expect(moved).toBe(timed(time))
@@ -121,7 +121,7 @@ describe('a replay of whole messages', () => {
     expect(Date.parse(time)).toBeLessThanOrEqual(Date.now())
   })
 
-  it.each(['code', 'area', 'batch'])('has no use for --%s and says so', async (name) => {
+  it.each(['code', 'area', 'batch'])('refuses --%s, which it does not use', async (name) => {
     const { code, err } = await replayFile('any.ndjson', { [name]: '5' })
     expect(code).toBe(2)
     expect(err).toContain(`--${name}`)

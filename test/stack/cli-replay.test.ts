@@ -70,7 +70,7 @@ const rawMessages = async (): Promise<number> => {
 describe('replay', () => {
   const africa = join(fixtures, 'sensors-africa.csv')
 
-  it('sends nothing while a sensor is not registered, and says how to register it', async () => {
+  it('sends nothing while a sensor is not registered, and names the command that registers it', async () => {
     const before = await rawMessages()
     const attempt = replay({ paths: [africa], format: 'sensors-africa', code: 'NEW' })
     await expect(attempt).rejects.toThrow(MustAct)
@@ -99,7 +99,7 @@ describe('replay', () => {
     expect(again).toMatchObject({ sent: 16, accepted: 0, duplicate: 15, conflict: 1, refused: {} })
   })
 
-  it('replays the archive that comes with the project, and counts what was accepted in part', async () => {
+  it('replays the project’s own archive, and counts what was accepted in part', async () => {
     await using _pipeline = await playPipeline(nc)
     const archive = 'examples/archive'
     expect(await importArchive(archive, 'sensors-africa')).toMatchObject({ created: 4 })
@@ -113,7 +113,7 @@ describe('replay', () => {
       counts: { rows: 122, values: 122, unmapped: 0 },
     })
     expect(replayLines(replayed, { asJson: false, isWhole: false })).toContain(
-      '  partial 1: a value was beyond belief and is left out (airproof rejected list)',
+      '  partial 1: a value was not believable and is left out (airproof rejected list)',
     )
   })
 
@@ -154,7 +154,7 @@ describe('replay', () => {
     expect((await rawMessages()) - before).toBe(3)
   })
 
-  it('says that the pipeline is silent when nothing judges what was sent', async () => {
+  it('reports that the pipeline is silent when nothing judges what was sent', async () => {
     await importArchive(africa, 'sensors-africa', 'MUT')
     const replaying = replay({
       paths: [africa],

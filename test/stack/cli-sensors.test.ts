@@ -44,7 +44,7 @@ const contextOf = (flags: Flags) => ({
   stop: new AbortController().signal,
 })
 
-/** Runs a command as the command line does, and gives what it printed. */
+/** Runs a command as the command line does, and returns its output. */
 async function run(command: Command, line: string, flags: Flags = {}): Promise<string> {
   const printed: string[] = []
   const code = await command.run({
@@ -83,7 +83,7 @@ describe('sensors add, show, move, remove', () => {
     await expect(run(sensors, 'add', { id, ...place })).rejects.toThrow(/already/)
   })
 
-  it('refuses an id of another form, and says which it should be', async () => {
+  it('refuses an id of another form, and names the right form', async () => {
     for (const id of ['NGR-LOS-1', 'ngr-los-ikj-001', 'NGR-LOS-IKJ-1', 'NGR-LOS-IKJ-001.x', '*'])
       await expect(run(sensors, 'add', { id, ...place })).rejects.toThrow(
         /must look like NGR-LOS-\{AREA\}-\{NUMBER\}.*NGR-LOS-IKJ-001/,
@@ -157,7 +157,7 @@ describe('sensors add, show, move, remove', () => {
     )
   })
 
-  it('refuses a place that is none, and names what is missing', async () => {
+  it('refuses an invalid place, and names what is missing', async () => {
     const id = 'NGR-LOS-IKJ-009'
     await expect(run(sensors, 'add', { id, ...place, lat: '91' })).rejects.toThrow(WrongUsage)
     await expect(run(sensors, 'add', { ...place })).rejects.toThrow(/--id is needed/)
@@ -206,7 +206,7 @@ describe('sensors add, show, move, remove', () => {
 })
 
 describe('sensors import', () => {
-  it('refuses a format that says no places', async () => {
+  it('refuses a format without places', async () => {
     const lines = file('kept.ndjson', '{"sensor_id":"NGR-LOS-IKJ-017"}\n')
     await expect(run(sensors, `import ${lines}`, { format: 'ndjson' })).rejects.toThrow(
       /--format must be one of csv, geojson, sensors-africa, sensor-community, and is "ndjson"/,
@@ -277,7 +277,7 @@ Yaba,NGR-LOS-YAB-102,,3.37,6.51,
       await expect(run(sensors, `show ${id}`)).rejects.toThrow(MustAct)
   })
 
-  it('says what each device is, and an import again changes what the list says differently', async () => {
+  it('sets each device, and a second import changes what differs in the list', async () => {
     const list = (cadence: string, device: string): string =>
       file(
         'devices.csv',
@@ -373,7 +373,7 @@ NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
     await expect(run(sensors, 'show NGR-LOS-BAD-001')).rejects.toThrow(/no sensor/)
   })
 
-  it('changes a sensor with set, which keeps its sites and its key', async () => {
+  it('changes a sensor with set, which keeps its sites and its credential', async () => {
     const id = 'NGR-LOS-SET-001'
     await run(sensors, 'add', { id, ...place, from: '2025-01-01T00:00:00Z' })
     await run(sensors, `move ${id}`, { lat: '6.5', lon: '3.37' })
@@ -428,7 +428,7 @@ NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
 })
 
 describe('a command without an instance', () => {
-  it('says what to start when nothing runs, and that NATS is silent when it is', async () => {
+  it('names the command to start when nothing runs, and reports a silent NATS', async () => {
     const context = {
       flags: {},
       words: ['list'],
@@ -444,7 +444,7 @@ describe('a command without an instance', () => {
     await expect(sensors.run({ ...context, env })).rejects.toThrow(/does not answer/)
   })
 
-  it('says what to start on a NATS that holds no data of ours yet', async () => {
+  it('names the command to start on a NATS without data of ours', async () => {
     await using empty = await testNats()
     const listing = sensors.run({
       env: { AIRPROOF_DATA: folder, NATS_URL: empty.url },

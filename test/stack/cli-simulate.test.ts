@@ -53,9 +53,9 @@ const run = (options: Partial<CityOptions> = {}) =>
     ...options,
   })
 
-/** All that lies in RAW, by sensor. */
+/** All messages in RAW, by sensor. */
 async function rawReadings(): Promise<Map<string, RawReading[][]>> {
-  const found = new Map<string, RawReading[][]>()
+  const bySensor = new Map<string, RawReading[][]>()
   const manager = await jetstreamManager(nc)
   for (let partition = 0; partition < 16; partition++) {
     const { state } = await manager.streams.info(rawStream(partition))
@@ -65,13 +65,13 @@ async function rawReadings(): Promise<Map<string, RawReading[][]>> {
       const body = message.json<RawReading | RawReading[]>()
       const sensor = message.subject.split('.').at(-1) ?? ''
       expect(partitionOf(sensor)).toBe(partition)
-      found.set(sensor, [...(found.get(sensor) ?? []), Array.isArray(body) ? body : [body]])
+      bySensor.set(sensor, [...(bySensor.get(sensor) ?? []), Array.isArray(body) ? body : [body]])
     }
   }
-  return found
+  return bySensor
 }
 
-/** A signal takes effect when it likes: resolves when the server answers nothing any more. */
+/** A signal takes effect some time later: resolves when the server no longer answers. */
 async function untilSilent(): Promise<void> {
   const answers = async (): Promise<boolean> => {
     await nc.flush()
@@ -109,7 +109,7 @@ describe('the simulated city on a real NATS', () => {
     expect(arrays).toHaveLength(10 * Math.ceil((6 * hourMs) / cadenceMs / 500))
   })
 
-  it('publishes for no sensor that stands elsewhere', async () => {
+  it('publishes for no sensor at another place', async () => {
     const registry = await openRegistry(nc, sensorIdRules())
     const entry = newEntry({
       id: 'NGR-LOS-IKJ-801',
@@ -147,7 +147,7 @@ describe('the simulated city on a real NATS', () => {
     expect((await manager.streams.info(stream)).state.last_seq - state.last_seq).toBe(12 - before)
   })
 
-  it('stores once what it sends again because nobody answered', async () => {
+  it('stores once what it sends again without an answer', async () => {
     const sensor = 'NGR-LOS-ONC-001'
     const stream = rawStream(partitionOf(sensor))
     const manager = await jetstreamManager(nc)
@@ -158,7 +158,7 @@ describe('the simulated city on a real NATS', () => {
     nats.freeze()
     await untilSilent()
     for (let i = 0; i < 5; i++) void publisher.publish(sensor, `{"n":${i}}`)
-    expect(await held.promise).toBe('nobody answers')
+    expect(await held.promise).toBe('no stream answers')
     nats.thaw()
     await publisher.drain()
     expect(publisher.acknowledged()).toBe(5)
@@ -166,7 +166,7 @@ describe('the simulated city on a real NATS', () => {
   })
 })
 
-test('the city goes on with the others when one of its sensors is removed', async () => {
+test('the city continues without a sensor that was removed', async () => {
   await using guarded = await guardedNats()
   await using _gate = await guarded.startGate()
   const rules = sensorIdRules()
@@ -204,7 +204,7 @@ test('the city goes on with the others when one of its sensors is removed', asyn
   const registry = await openRegistry(guarded.nc, rules)
   await removeSensor(registry, checkedId(removed, rules), Date.now())
   const before = await Promise.all(others.map(sentBy))
-  // longer than the five seconds after which a sensor sends again what nobody has answered
+  // longer than the five seconds after which a sensor repeats an unanswered message
   await eventually('the others have sent for eight seconds more', async () => {
     const counts = await Promise.all(others.map(sentBy))
     return counts.every((count, n) => count >= (before[n] ?? 0) + 80)

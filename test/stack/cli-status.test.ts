@@ -7,6 +7,7 @@ import { partitionCount, partitionOf } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
 import { readStatus } from '../../operate/status-report.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
@@ -39,7 +40,7 @@ const publish = async (count: number, id = sensor, fromMinute = 0): Promise<void
   await publisher.drain()
 }
 
-it('shows what waits in each stage, and what does not any more', async () => {
+it('shows what waits in each stage, and what no longer does', async () => {
   await publish(3)
   const waiting = await readStatus(nc, { lookMs: 1 })
   expect(waiting.partitions[partition]).toEqual({
@@ -68,7 +69,7 @@ it('shows what waits in each stage, and what does not any more', async () => {
     unjudged: 0,
     accepted: 3,
     log_seq: 3,
-    // the farthest that any process has told
+    // the highest number that any process has reported
     unstored: 1,
   })
   expect(judged.readings).toMatchObject({ last_seq: 3, messages: 3 })
@@ -98,7 +99,7 @@ it('counts what is not stored in readings of the partition, whatever other parti
   expect(partitions[partitionOf(other)]).toMatchObject({ unstored: 40 })
 })
 
-it('says how fast readings come in while it looks', async () => {
+it('shows how fast readings arrive while it looks', async () => {
   let isLooking = true
   const report = readStatus(nc, { lookMs: 100 }).finally(() => {
     isLooking = false
@@ -107,10 +108,10 @@ it('says how fast readings come in while it looks', async () => {
   expect((await report).rates.raw).toBeGreaterThan(0)
 })
 
-it('says which batch is anchored for good, and how many readings are in none', async () => {
+it('shows the last final batch, and the number of readings in none', async () => {
   const { anchor, partitions } = await readStatus(nc, { lookMs: 1 })
   const accepted = partitions.reduce((total, one) => total + one.accepted, 0)
-  expect(anchor).toEqual({ last: null, not_anchored: accepted })
+  expect(anchor).toEqual({ last: null, not_anchored: accepted, chain_id: null })
   const kv = await new Kvm(nc).open(buckets.batches)
   const hash = `0x${'1'.repeat(64)}`
   const nLast = Array.from({ length: partitionCount }, (_, p) => (p === partition ? 2 : 0))
@@ -134,17 +135,25 @@ it('says which batch is anchored for good, and how many readings are in none', a
   await kv.put('anchored.7', JSON.stringify(anchored))
   const checked = { index: 7, head: hash, number: 9, hash, checkedMs: 0 }
   await kv.put('checked', JSON.stringify(checked))
+  const deployment = {
+    chainId: 31_337,
+    genesisHash: hash,
+    contract: `0x${'1'.repeat(40)}`,
+    block: 0,
+  }
+  await (await new Kvm(nc).open(buckets.anchoring)).put(deploymentKey, JSON.stringify(deployment))
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.anchor).toEqual({
     last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
     not_anchored: accepted - 2,
+    chain_id: 31_337,
   })
   expect(statusLines(report, [], 301_000)).toContain(
-    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet`,
+    `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a demonstration chain`,
   )
 })
 
-it('says that nobody answers for deliveries, or what waits', async () => {
+it('shows that no notifier answers, or what waits', async () => {
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.webhooks).toMatchObject({ shards: shardCount, silent: shardCount })
   expect(statusLines(report, [], 0)).toContain('webhooks   unknown: no notifier answers')
@@ -152,20 +161,20 @@ it('says that nobody answers for deliveries, or what waits', async () => {
   await using _ = await startNotifier(nats.url, folder.path)
   await putWebhook(nc, { paused: true })
   await publishEvent(nc, rise(100, 180))
-  const told = await eventually('one waits', async () => {
+  const shown = await eventually('one waits', async () => {
     const status = await readStatus(nc, { lookMs: 1 })
     return status.webhooks.pending === 1 && status
   })
-  expect(told.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
-  expect(statusLines(told, [], 0)).toContain(
+  expect(shown.webhooks).toMatchObject({ silent: 0, dead: 0, in_breaker: 0, oldest_due_seconds: 0 })
+  expect(statusLines(shown, [], 0)).toContain(
     'webhooks   1 deliveries wait, none due; 0 given up, 0 endpoints in breaker',
   )
 })
 
-it('fits one screen, and says where nobody works', async () => {
+it('fits one screen, and names partitions without a worker', async () => {
   const lines = statusLines(await readStatus(nc, { lookMs: 1 }), ['processes  up 7'], 0)
   expect(lines.length).toBeLessThanOrEqual(30)
   expect(lines[0]).toBe('processes  up 7')
-  expect(lines.join('\n')).toContain('nobody works on 16 of 16 partitions')
+  expect(lines.join('\n')).toContain('16 of 16 partitions have no worker')
   for (const line of lines) expect(line.length).toBeLessThan(110)
 })

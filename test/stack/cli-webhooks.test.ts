@@ -54,16 +54,16 @@ test('webhooks of all accounts are listed, or of one, and never a secret', async
   const lines = await say('list')
   expect(lines[0]).toMatch(/^ID +ACCOUNT +STATE +EVENTS +URL$/)
   expect(lines.find((line) => line.startsWith(mine.id))).toMatch(/ active +aqi\.high +http:/)
-  const told = JSON.stringify([
+  const output = JSON.stringify([
     all,
     lines,
     await say(`show ${mine.id}`),
     await json(`show ${mine.id}`),
   ])
-  expect(told).not.toMatch(/secret"|whsec_|v1\./)
+  expect(output).not.toMatch(/secret"|whsec_|v1\./)
 })
 
-test('one is shown with what waits and what was tried, as far as anybody knows', async () => {
+test('a webhook is shown with its waiting deliveries and its attempts, as far as they are known', async () => {
   const { id } = await ada.create({ description: 'pager' })
   expect(await say(`show ${id}`)).toEqual(
     expect.arrayContaining([
@@ -154,7 +154,7 @@ test('named deliveries, the dead ones, or all since a time are sent again by the
   await expect(say(`replay ${id} msg_none`)).rejects.toThrow(MustAct)
 })
 
-test('what is wrong is told with what to do', async () => {
+test('an error names what to do', async () => {
   const { id } = await ada.create()
   await expect(say('')).rejects.toThrow(/list, show, disable, enable, replay/)
   for (const words of ['show', `disable ${id} now`, `replay ${id}`, 'replay'])
@@ -166,7 +166,7 @@ test('what is wrong is told with what to do', async () => {
   await expect(say(`replay ${id} aqi.high-9-150`)).rejects.toThrow(TryAgain)
 })
 
-test('with a notifier what was delivered is shown, and comes again when it is replayed', async () => {
+test('with a notifier deliveries are shown, and sent again when they are replayed', async () => {
   await using opened = new AsyncDisposableStack()
   const folder = opened.adopt(temporaryFolder(), (one) => one[Symbol.dispose]())
   const receiver = opened.use(await startReceiver())

@@ -94,7 +94,7 @@ test('a composed and a decomposed name before the @ are one address', () =>
     expect(await accountsOf(dashboard)).toHaveLength(1)
   }))
 
-test('a link is used by its button alone, once, and not when it is a day old', () =>
+test('a link is used only by its button, once, and not when it is a day old', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     await signUp(dashboard.browser(), { email })
@@ -120,7 +120,7 @@ test('a link is used by its button alone, once, and not when it is a day old', (
     expect((await confirm(dashboard.browser(), late)).status).toBe(410)
   }))
 
-test('a link that was cut or mangled is said to be incomplete, not used', () =>
+test('a link that was cut or mangled is reported as incomplete, not as used', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
     const token = newToken()
@@ -141,7 +141,7 @@ test('a link that was cut or mangled is said to be incomplete, not used', () =>
       }
   }))
 
-test('the mail can be asked for again, three times and no more', () =>
+test('the mail can be requested again, at most three times', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = dashboard.browser()
     const sent = await signUp(browser, { email: 'ada@example.org' })
@@ -178,7 +178,7 @@ test('known and unknown addresses get the same pages', () =>
     ).toEqual([])
   }))
 
-test('a forgotten password is set by mail: once, and everybody is signed out', () =>
+test('a forgotten password is set by mail: once, and all sessions end', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const before = await newPerson(dashboard, smtp, { email })
@@ -239,7 +239,7 @@ test('a process that may write alerts cannot take the place of a notice to come'
     expect((await smtp.mailTo(email, /was changed/)).to).toBe(email)
   }))
 
-test('another address counts once its own mailbox has said so; the old one is told and free', () =>
+test('another address counts once its own mailbox has confirmed it; the old one gets a notice and is free', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
     const asked = await browser.submit('/account/email', {
@@ -279,7 +279,7 @@ test('another address counts once its own mailbox has said so; the old one is to
 test.each([
   ['help@example.org', 'mailto:help@example.org'],
   ['https://example.org/help', 'https://example.org/help'],
-])('people are told how to reach the operator: %s', (contact, href) =>
+])('pages show how to reach the operator: %s', (contact, href) =>
   withBoth(
     async ({ dashboard, smtp }) => {
       const browser = await newPerson(dashboard, smtp, { email: 'old@example.org' })
@@ -302,7 +302,7 @@ test.each(['javascript:alert(1)', 'http://example.org', 'a@b.org?bcc=c@d.org', '
     ).toThrow('AIRPROOF_CONTACT must be'),
 )
 
-test('an address of somebody else cannot be taken, and nobody is told whose it is', () =>
+test('the address of another account cannot be taken, and the page does not reveal whose it is', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
     await newPerson(dashboard, smtp, { email: 'bola@example.org' })
@@ -321,7 +321,7 @@ test('an address of somebody else cannot be taken, and nobody is told whose it i
     )
   }))
 
-test('everything that is kept of somebody can be had, and deleted; the address is then free', () =>
+test('all data of an account can be downloaded, and deleted; the address is then free', () =>
   withBoth(async ({ dashboard, smtp }) => {
     const email = 'ada@example.org'
     const browser = await newPerson(dashboard, smtp, { email })

@@ -10,7 +10,7 @@ import { testDashboard } from '../support/dashboard.ts'
 import { goodPassword, linkTo, newPerson, signIn } from '../support/people.ts'
 import { testSmtp } from '../support/smtp.ts'
 
-/** As behind a proxy of ours: the socket says nothing of a client once it is closed. */
+/** As behind our own proxy: a closed socket no longer has the client's address. */
 const headers = { accept: 'application/json', 'x-forwarded-for': '192.0.2.7' }
 
 /** The address as it is written: `fetch` would tidy it up first. */
@@ -25,16 +25,16 @@ const statusOf = (url: string, path: string): Promise<number | undefined> =>
       .end()
   })
 
-test('no address makes the proxy ask anything but what its path says', async () => {
-  const heard: (string | undefined)[] = []
+test('no address makes the proxy request anything but its path', async () => {
+  const forwarded: (string | undefined)[] = []
   const elsewhere = createServer(({ url, headers }, response) => {
-    heard.push(`${url} ${headers.authorization}`)
+    forwarded.push(`${url} ${headers.authorization}`)
     response.end('{}')
   })
   const own = await listenOn(elsewhere, { host: '127.0.0.1', port: 0, setting: 'test' })
   const { port } = new URL(own)
   try {
-    // without a port, what stands behind it decides where the question goes
+    // without a port, what follows it would decide where the request goes
     await using dashboard = await testDashboard({ env: { AIRPROOF_API_URL: 'http://127.0.0.1' } })
     const { url } = dashboard
     for (const path of [
@@ -51,7 +51,7 @@ test('no address makes the proxy ask anything but what its path says', async () 
       '/data/v1/areas/a%0d%0ab',
     ])
       expect([path, await statusOf(url, path)]).toEqual([path, 400])
-    expect(heard).toEqual([])
+    expect(forwarded).toEqual([])
     // dots within a name are none of that
     expect(await statusOf(url, '/data/v1/areas/..a')).toBe(503)
   } finally {
@@ -63,7 +63,7 @@ test('a new password makes links to another address void', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const [email, wanted] = ['ada@example.org', 'mallory@example.org']
-  // somebody who has the session and the password asks for an address of their own
+  // an attacker with the session and the password requests an address of their own
   const browser = await newPerson(dashboard, smtp, { email })
   await browser.submit('/account/email', { email: wanted, password: goodPassword })
   const stolen = await linkTo(smtp, wanted, /\/confirm-email\?/)
@@ -82,7 +82,7 @@ test('a new password makes links to another address void', async () => {
   expect((await own.get(stolen)).status).toBe(410)
 })
 
-test('a reader who is gone before the stream begins takes nobody’s place', async () => {
+test('a reader who is gone before the stream begins takes no place', async () => {
   const gone = Promise.withResolvers<void>()
   const [stream] = dataProxy({
     apiUrl: 'http://127.0.0.1:9',
@@ -101,7 +101,7 @@ test('a reader who is gone before the stream begins takes nobody’s place', asy
       await gone.promise
     }
     try {
-      if (stream?.needs === 'nobody') await stream.handle(ctx)
+      if (stream?.needs === 'none') await stream.handle(ctx)
     } catch (error) {
       codes.push(error instanceof Refusal ? error.code : error)
       ctx.body = ''
@@ -126,13 +126,13 @@ test('a reader who is gone before the stream begins takes nobody’s place', asy
   }
 })
 
-test('a failure that strangers meet again and again is told a few times, not once for each of them', async () => {
+test('a failure that strangers cause repeatedly is logged a few times, not once for each of them', async () => {
   await using dashboard = await testDashboard({
     env: { AIRPROOF_API_URL: `http://127.0.0.1:${await freePort()}` },
   })
   for (let n = 0; n < 20; n++)
     expect((await fetch(`${dashboard.url}/data/v1/sensors`, { headers })).status).toBe(503)
-  const told = dashboard.logged.filter((line) => line.includes('could not answer'))
-  expect(told).toHaveLength(3)
-  expect(told[0]).toContain('/data/v1/sensors')
+  const failures = dashboard.logged.filter((line) => line.includes('could not answer'))
+  expect(failures).toHaveLength(3)
+  expect(failures[0]).toContain('/data/v1/sensors')
 })

@@ -53,7 +53,7 @@ test('what the map shows is open to anyone within a limit; the rest needs its ac
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
 })
 
-test('webhooks are made, shown and deleted for whoever is signed in, and nobody else', async () => {
+test('webhooks are made, shown and deleted for the signed-in account, and no other', async () => {
   // as every process of one installation is given the same
   const secret = { AIRPROOF_SECRET: newSecretKey() }
   await using api = await testApi({ env: { AIRPROOF_ALLOW_INSECURE_WEBHOOKS: 'true', ...secret } })
@@ -95,12 +95,12 @@ test('the key of the process is its own: internal, for a day, and gone when it s
   await using dashboard = await testDashboard()
   const keys = await new Kvm(dashboard.nc).open(buckets.keys)
   const records = async (): Promise<KeyRecord[]> => {
-    const found: KeyRecord[] = []
+    const internalKeys: KeyRecord[] = []
     for await (const key of await keys.keys()) {
       const entry = await keys.get(key)
-      if (entry?.operation === 'PUT') found.push(entry.json<KeyRecord>())
+      if (entry?.operation === 'PUT') internalKeys.push(entry.json<KeyRecord>())
     }
-    return found
+    return internalKeys
   }
   const [own, ...others] = await records()
   expect(others).toEqual([])
@@ -117,7 +117,7 @@ test('the key of the process is its own: internal, for a day, and gone when it s
   expect((await records()).map(({ id }) => id)).toEqual(['alive', expect.stringMatching(/^key_/)])
 })
 
-test('whoever signs in at one process is known at the next at once, and signed out at both', async () => {
+test('a session of one process is known at the next at once, and ended at both', async () => {
   await using smtp = await testSmtp()
   const env = { SMTP_URL: smtp.url, AIRPROOF_SECRET: newSecretKey() }
   await using first = await testDashboard({ env })
@@ -165,11 +165,11 @@ test('passing answers on makes Node warn of no leak', async () => {
   await new Promise((resolve) => api.close(resolve))
 })
 
-test('a stream goes through as it comes, ends with its reader, and one network has ten at most', async () => {
+test('a stream passes through unbuffered, ends with its reader, and one network has ten at most', async () => {
   const open = new Set<ServerResponse>()
-  const heard: IncomingHttpHeaders[] = []
+  const requests: IncomingHttpHeaders[] = []
   const api = createServer((request, response) => {
-    heard.push(request.headers)
+    requests.push(request.headers)
     response.writeHead(200, { 'content-type': 'text/event-stream', 'set-cookie': 'ours=1' })
     response.write('id: 7\ndata: {}\n\n')
     open.add(response)
@@ -191,11 +191,11 @@ test('a stream goes through as it comes, ends with its reader, and one network h
   expect(first?.answer.headers.get('set-cookie')).toBeNull()
   const { value } = (await first?.answer.body?.getReader().read()) ?? {}
   expect(new TextDecoder().decode(value)).toBe('id: 7\ndata: {}\n\n')
-  expect(heard[0]).toMatchObject({
+  expect(requests[0]).toMatchObject({
     'last-event-id': '6',
     authorization: expect.stringMatching(/^Bearer aqk_/) as string,
   })
-  expect(heard[0]).not.toHaveProperty('cookie')
+  expect(requests[0]).not.toHaveProperty('cookie')
   const eleventh = await reader()
   expect(eleventh.answer.status).toBe(429)
   await eleventh.answer.body?.cancel()
@@ -213,11 +213,11 @@ test('a stream goes through as it comes, ends with its reader, and one network h
   await new Promise((resolve) => api.close(resolve))
 })
 
-test('a visitor who is gone takes the question to the API along, which was told the network alone', async () => {
-  const asked = Promise.withResolvers<IncomingHttpHeaders>()
+test('a visitor who is gone ends the request to the API, which receives only the network', async () => {
+  const apiRequest = Promise.withResolvers<IncomingHttpHeaders>()
   const closed = Promise.withResolvers<boolean>()
   const api = createServer((request, response) => {
-    asked.resolve(request.headers)
+    apiRequest.resolve(request.headers)
     response.once('close', () => closed.resolve(response.writableFinished))
   })
   const url = await listenOn(api, { host: '127.0.0.1', port: 0, setting: 'test' })
@@ -229,7 +229,7 @@ test('a visitor who is gone takes the question to the API along, which was told 
     signal: gone.signal,
     headers: { 'x-forwarded-for': '2001:db8:1:2:3::4', 'airproof-network': 'invented' },
   })
-  expect(await asked.promise).toMatchObject({ 'airproof-network': '2001:db8:1:2' })
+  expect(await apiRequest.promise).toMatchObject({ 'airproof-network': '2001:db8:1:2' })
   gone.abort()
   await expect(answer).rejects.toThrow('aborted')
   expect(await closed.promise).toBe(false)

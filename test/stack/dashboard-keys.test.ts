@@ -23,7 +23,7 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-const asked = async (key: string): Promise<number> => {
+const statusWith = async (key: string): Promise<number> => {
   const answer = await fetch(`${api.url}/v1/sensors`, {
     headers: { authorization: `Bearer ${key}` },
   })
@@ -31,12 +31,12 @@ const asked = async (key: string): Promise<number> => {
   return answer.status
 }
 
-test('a key that is made works at the API, and revoked it is dead there within a moment', async () => {
+test('a new key works at the API, and stops working there within a moment of its revocation', async () => {
   const { status, body } = await ada.ask('POST', '/data/keys', { name: '  my laptop ' })
   expect([status, body.record.name, body.record.state]).toEqual([201, 'my laptop', 'live'])
   expect(checkKey('aqk_', body.key)).toBe('ok')
   expect(Date.parse(body.record.expires_at) - Date.parse(body.record.created_at)).toBe(90 * dayMs)
-  await eventually('the key works', async () => (await asked(body.key)) === 200)
+  await eventually('the key works', async () => (await statusWith(body.key)) === 200)
 
   const listed = await eventually('it was used', async () => {
     const { body: all } = await ada.ask('GET', '/data/keys')
@@ -47,13 +47,13 @@ test('a key that is made works at the API, and revoked it is dead there within a
 
   const revoked = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
   expect([revoked.status, revoked.body.record.state]).toEqual([200, 'revoked'])
-  await eventually('the key is dead', async () => (await asked(body.key)) === 401)
+  await eventually('the key is dead', async () => (await statusWith(body.key)) === 401)
   // again, it stays as it was
   const again = await ada.ask('DELETE', `/data/keys/${body.record.id}`)
   expect(again.body.record.revoked_at).toBe(revoked.body.record.revoked_at)
 })
 
-test('another’s key is as if it were not there, by its id, by itself and by its hash', async () => {
+test('another account’s key does not exist here, by its id, by itself or by its hash', async () => {
   const ben = await signedIn(dashboard)
   const { key, record } = (await ben.ask('POST', '/data/keys', { name: 'Ben’s' })).body
   for (const id of [record.id, key, hashOfKey(key), 'key_0000000000000000', '%2A']) {
@@ -97,14 +97,14 @@ test.each([
   expect(body.error.details.fields).toHaveLength(1)
 })
 
-test('a name is kept as it was written, script and all', async () => {
+test('a name is stored as it was written, script included', async () => {
   const name = '<img src=x onerror=alert(1)> “ключ” 🔑'
   const { body } = await ada.ask('POST', '/data/keys', { name })
   expect(body.record.name).toBe(name)
   expect((await ada.ask('GET', '/data/keys')).body.keys[0].name).toBe(name)
 })
 
-test('an account has a bounded number of keys that work, however many are asked for at once', async () => {
+test('an account has a bounded number of valid keys, however many are requested at once', async () => {
   const eve = await signedIn(dashboard)
   const answers = await Promise.all(
     Array.from({ length: mostLiveKeys + 8 }, (_, i) =>
@@ -116,14 +116,14 @@ test('an account has a bounded number of keys that work, however many are asked 
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(8)
   await eve.ask('DELETE', `/data/keys/${made[0]?.body.record.id}`)
   expect((await eve.ask('POST', '/data/keys', { name: 'once more' })).status).toBe(201)
-  // and nobody makes keys in a loop
+  // and keys cannot be made in a loop
   const many = await Promise.all(
     Array.from({ length: 30 }, () => eve.ask('POST', '/data/keys', { name: 'again' })),
   )
   expect(many.map(({ status }) => status)).toContain(429)
 })
 
-test('making and revoking a key stand in the account’s audit log, the key itself does not', async () => {
+test('making and revoking a key are in the account’s audit log, the key itself is not', async () => {
   const dan = await signedIn(dashboard)
   const { key, record } = (await dan.ask('POST', '/data/keys', { name: 'audited' })).body
   await dan.ask('DELETE', `/data/keys/${record.id}`)

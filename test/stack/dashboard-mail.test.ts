@@ -70,7 +70,7 @@ test('with the mail server down mails wait, through a restart of ours, and arriv
   const port = await freePort()
   await using dashboard = await testDashboard({ env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
   expect((await signUp(dashboard.browser(), { email: 'ada@example.org' })).status).toBe(200)
-  await eventually('the failure is told', () =>
+  await eventually('the failure is logged', () =>
     dashboard.logged.some((line) => /not sent yet/.test(line)),
   )
   await dashboard.stop()
@@ -81,7 +81,7 @@ test('with the mail server down mails wait, through a restart of ours, and arriv
   await eventually('nothing waits any more', async () => (await waiting(dashboard.nc)) === 0)
 })
 
-test('an address that the server refuses is given up; one that is slow holds nobody up', async () => {
+test('an address that the server refuses is given up; a slow one delays no other', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -104,11 +104,11 @@ test('an address that the server refuses is given up; one that is slow holds nob
   await nc.close()
 })
 
-test('to another machine nothing goes without TLS, unless the operator says so; the mail waits', async () => {
+test('to another machine nothing is sent without TLS, unless the operator allows it; the mail waits', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
-  const told: string[] = []
+  const warnings: string[] = []
   const send = async (url: string, allowPlain: boolean) => {
     using post = smtpPost(url, { allowPlain })
     const posted = await post.send(
@@ -119,11 +119,11 @@ test('to another machine nothing goes without TLS, unless the operator says so; 
         dashboard: 'https://air.example.org',
       }),
     )
-    told.push('why' in posted ? posted.why : '')
+    warnings.push('why' in posted ? posted.why : '')
     return posted.outcome
   }
   expect(await send(smtp.farUrl, false)).toBe('later')
-  expect(told.at(-1)).toMatch(/gave no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
+  expect(warnings.at(-1)).toMatch(/offers no TLS .* set AIRPROOF_ALLOW_PLAIN_SMTP=1/)
   expect(await send(`${smtp.farUrl}?requireTLS=false&ignoreTLS=true`, false)).toBe('later')
   expect(smtp.mails).toEqual([])
   expect(await send(smtp.url, false)).toBe('sent')
@@ -140,7 +140,7 @@ test('to another machine nothing goes without TLS, unless the operator says so; 
   await nc.close()
 })
 
-test('with STARTTLS and a certificate that is trusted mails go to another machine', async () => {
+test('with STARTTLS and a trusted certificate mails are sent to another machine', async () => {
   using folder = temporaryFolder()
   const authority = testAuthority(folder.path)
   await using smtp = await testSmtp({ certificate: authority.issue({ name: '0.0.0.0' }) })
@@ -161,7 +161,7 @@ test('with STARTTLS and a certificate that is trusted mails go to another machin
   }
 })
 
-test('a server that says nothing is left in time, and the mail is tried again', async () => {
+test('a silent server is left in time, and the mail is tried again', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -180,7 +180,7 @@ test('a server that says nothing is left in time, and the mail is tried again', 
   await nc.close()
 })
 
-test('what is found out twice is mailed once, and two senders send no mail twice', async () => {
+test('the same notice is mailed once, and two senders send no mail twice', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -201,7 +201,7 @@ test('what is found out twice is mailed once, and two senders send no mail twice
 const alertTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'webhook_failing' })
 const noticeTo = (email: string): Mail => ({ ...confirmTo(email), kind: 'password_changed' })
 
-test('a process that may only write alerts has no link sent, and no mail comes again for ever', async () => {
+test('a process that may only write alerts has no link sent, and no mail is repeated for ever', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -229,7 +229,7 @@ test('a process that may only write alerts has no link sent, and no mail comes a
   await nc.close()
 })
 
-test('what waits is never pushed out: alerts have a share, and who asks for one too many hears it', async () => {
+test('what waits is never pushed out: alerts have a share, and a request for one too many is refused', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   const { streams } = await jetstreamManager(nc)
@@ -275,7 +275,7 @@ test('what waits is never pushed out: alerts have a share, and who asks for one 
   await nc.close()
 })
 
-test('with no room for mails sign-up says so, and works when there is room again', async () => {
+test('with no room for mails sign-up answers 503, and works when there is room again', async () => {
   await using dashboard = await testDashboard()
   const { streams } = await jetstreamManager(dashboard.nc)
   const roomOf = (max_bytes: number) => streams.update(mailStream, { max_bytes })
@@ -287,7 +287,7 @@ test('with no room for mails sign-up says so, and works when there is room again
     '2',
     expect.stringContaining('Too many emails wait to be sent'),
   ])
-  const asked = await browser.get('/forgot', {
+  const answered = await browser.get('/forgot', {
     method: 'POST',
     headers: { accept: 'application/json' },
     body: new URLSearchParams({
@@ -295,7 +295,7 @@ test('with no room for mails sign-up says so, and works when there is room again
       email: 'ada@example.org',
     }),
   })
-  expect(JSON.parse(asked.text)).toMatchObject({ error: { code: 'mail_full' } })
+  expect(JSON.parse(answered.text)).toMatchObject({ error: { code: 'mail_full' } })
   await roomOf(1_000_000)
   expect((await signUp(browser, { email: 'ada@example.org' })).status).toBe(200)
 })
@@ -318,7 +318,7 @@ test('alerts that cannot be sent do not delay what people wait for', async () =>
   await nc.close()
 })
 
-test('a key that began to expire while no process ran is told of once, also by two processes', async () => {
+test('a key that began to expire while no process ran gets one mail, also with two processes', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)
@@ -364,7 +364,7 @@ test('a key that began to expire while no process ran is told of once, also by t
   await nc.close()
 })
 
-test('a mail for an account goes to its address of now; to none that is no more, nor one we cannot read', async () => {
+test('a mail for an account is sent to its present address; not to a deleted account, nor to an unreadable address', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -390,7 +390,7 @@ test('a mail for an account goes to its address of now; to none that is no more,
   await nc.close()
 })
 
-test('a name with line breaks makes no headers of its own, and nobody else a recipient', async () => {
+test('a name with line breaks makes no headers of its own, and no other person a recipient', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await using smtp = await testSmtp()
@@ -411,7 +411,7 @@ test('a name with line breaks makes no headers of its own, and nobody else a rec
   await nc.close()
 })
 
-test('without a mail server each mail is a file that its owner alone may read, and the log has no link', async () => {
+test('without a mail server each mail is a file that only its owner may read, and the log has no link', async () => {
   await using dashboard = await testDashboard()
   await signUp(dashboard.browser(), { email: 'ada@example.org' })
   const folder = join(dashboard.folder, 'mail')

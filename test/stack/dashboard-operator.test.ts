@@ -53,7 +53,7 @@ const lastAudit = async (account: string) => {
   return found && JSON.parse(new TextDecoder().decode(found.data))
 }
 
-test('nobody but an operator is answered, whatever is asked', async () => {
+test('only an operator is answered, on every route', async () => {
   const user = await signedIn(dashboard, { tier: 'premium' })
   const stranger = dashboard.browser()
   for (const [method, path, body] of [
@@ -79,7 +79,7 @@ test('nobody but an operator is answered, whatever is asked', async () => {
   expect((await operator.ask('GET', `/operator/api/sensors/${sensor}`)).status).toBe(200)
 })
 
-test('status tells rates, every partition and every stage', async () => {
+test('status shows rates, every partition and every stage', async () => {
   const { status, body } = await operator.ask('GET', '/operator/api/status')
   expect(status).toBe(200)
   expect(body.partitions).toHaveLength(partitionCount)
@@ -93,7 +93,7 @@ test('status tells rates, every partition and every stage', async () => {
   expect(anchors.body).toMatchObject({ deployment: null, checked: null, batches: [] })
 })
 
-test('sensors are listed with what they said last, searched, added and removed', async () => {
+test('sensors are listed with their newest reading, searched, added and removed', async () => {
   const all = await operator.ask('GET', '/operator/api/sensors')
   expect(all.body).toMatchObject({ total: 2, next: null })
   expect(all.body.sensors.map((one: any) => [one.id, one.state, one.aqi])).toEqual([
@@ -127,7 +127,7 @@ test('sensors are listed with what they said last, searched, added and removed',
   expect((await operator.ask('DELETE', `/operator/api/sensors/${wanted.id}`)).status).toBe(404)
 })
 
-test('a sensor that cannot be is refused with every field that is wrong', async () => {
+test('an invalid sensor is refused with every wrong field', async () => {
   const { status, body } = await operator.ask('POST', '/operator/api/sensors', {
     id: 'LOS-1',
     area: '',
@@ -195,7 +195,7 @@ async function rawCount(nc: NatsConnection): Promise<number> {
   return state.last_seq
 }
 
-test('an account’s tier is changed, and both are told in their audit logs', async () => {
+test('an account’s tier is changed, and both audit logs have it', async () => {
   const ben = await signedIn(dashboard, { email: 'ben@example.org', name: 'Ben <i>Eze</i>' })
   const path = `/operator/api/accounts/${ben.account.id}`
   const found = await operator.ask('GET', '/operator/api/accounts?search=BEN%40')
@@ -206,9 +206,9 @@ test('an account’s tier is changed, and both are told in their audit logs', as
   const { status, body } = await operator.ask('PATCH', path, { tier: 'premium' })
   expect([status, body.account.tier, body.account.role]).toEqual([200, 'premium', 'user'])
   expect(await lastAudit(operator.account.id)).toMatchObject({ event: 'operator_tier_changed' })
-  const told = await lastAudit(ben.account.id)
-  expect(told).toMatchObject({ event: 'tier_changed', details: { from: 'free', to: 'premium' } })
-  expect(told.address).toBeUndefined()
+  const audited = await lastAudit(ben.account.id)
+  expect(audited).toMatchObject({ event: 'tier_changed', details: { from: 'free', to: 'premium' } })
+  expect(audited.address).toBeUndefined()
 
   for (const wrong of [{ tier: 'gold' }, {}, { tier: 'free', role: 'operator' }])
     expect((await operator.ask('PATCH', path, wrong)).status).toBe(400)
@@ -220,7 +220,7 @@ test('an account’s tier is changed, and both are told in their audit logs', as
 
 const hashOf = (digit: string): `0x${string}` => `0x${digit.repeat(64)}`
 
-test('the newest batches are told, each as far as it got', async () => {
+test('the newest batches are listed, each with its state', async () => {
   const kvm = new Kvm(dashboard.nc)
   const batches = await kvm.open(buckets.batches)
   const put = (key: string, value: unknown) => batches.put(key, JSON.stringify(value))
@@ -287,12 +287,12 @@ test('the newest batches are told, each as far as it got', async () => {
   expect((await operator.ask('GET', '/operator/api/anchors?limit=many')).status).toBe(400)
 })
 
-test('how far statistics and notifier are behind is told in messages', async () => {
+test('the lag of statistics and notifier is shown in messages', async () => {
   const { nc } = dashboard
   const events = await jetstream(nc).publish('air.events.presence.x', '{}')
-  const told = headers()
-  told.set(sourceRows.events.header, String(events.seq - 1))
-  await jetstream(nc).publish(walSubject(0), 'x', { headers: told })
+  const walHeaders = headers()
+  walHeaders.set(sourceRows.events.header, String(events.seq - 1))
+  await jetstream(nc).publish(walSubject(0), 'x', { headers: walHeaders })
   const system = await new Kvm(nc).open(buckets.system)
   await system.put('rollup', JSON.stringify({ position: 0, dirty: [], dirtyDays: [] }))
   const { body } = await operator.ask('GET', '/operator/api/status')

@@ -7,7 +7,7 @@ import { testSmtp } from '../support/smtp.ts'
 
 const script = `<script>alert(1)</script>"'\`><img src=x onerror=alert(2)>`
 
-test('a session that a browser came with is void after sign-in, whoever made it', async () => {
+test('a browser’s former session is void after sign-in, whoever made it', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   await newPerson(dashboard, smtp, { email: 'ada@example.org' })
@@ -29,7 +29,7 @@ test('a session that a browser came with is void after sign-in, whoever made it'
   }
 })
 
-test('what another site sends in somebody’s name is refused, and so is a form without its token', async () => {
+test('what another site sends in a person’s name is refused, and so is a form without its token', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const browser = await newPerson(dashboard, smtp, { email: 'ada@example.org' })
@@ -71,7 +71,7 @@ test('after 10,000 wrong passwords the process lives, and the right one from els
   })
   const email = 'ada@example.org'
   await newPerson(dashboard, smtp, { email }, { 'x-forwarded-for': '192.0.2.1' })
-  // the client's own invention stands further left, and counts for nothing
+  // the client's own entry is further left, and is ignored
   const attacker = dashboard.browser({ 'x-forwarded-for': '203.0.113.9, 198.51.100.7' })
   const page = await attacker.get('/login')
   const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
@@ -100,9 +100,9 @@ test('after 10,000 wrong passwords the process lives, and the right one from els
   const log = JSON.parse((await elsewhere.ask('GET', '/audit-log')).text) as {
     events: { event: string }[]
   }
-  const told = log.events.filter(({ event }) => event === 'sign_in_failed')
-  expect(told.length).toBeGreaterThan(0)
-  expect(told.length).toBeLessThan(50)
+  const denied = log.events.filter(({ event }) => event === 'sign_in_failed')
+  expect(denied.length).toBeGreaterThan(0)
+  expect(denied.length).toBeLessThan(50)
 })
 
 test('script in whatever people type comes out as text, on pages and in mails', async () => {
@@ -131,7 +131,7 @@ test('script in whatever people type comes out as text, on pages and in mails', 
   expect(pages.filter((page) => page.includes('&lt;script&gt;')).length).toBeGreaterThan(4)
 })
 
-test('a page of ours runs nothing that stands in it, and goes nowhere else', async () => {
+test('our pages run no script inside them, and connect nowhere else', async () => {
   await using dashboard = await testDashboard()
   const browser = dashboard.browser()
   for (const path of ['/', '/signup', '/login', '/forgot', '/nothing', '/me', '/base.css']) {
@@ -153,7 +153,7 @@ test('a page of ours runs nothing that stands in it, and goes nowhere else', asy
   expect((await browser.get('/login?next=/settings/keys')).text).toContain('value="/settings/keys"')
 })
 
-test('behind TLS browsers are told to stay there, and links begin with the configured address', async () => {
+test('behind TLS browsers must stay on TLS, and links begin with the configured address', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({
     env: { SMTP_URL: smtp.url, AIRPROOF_DASHBOARD_URL: 'https://air.example.org' },
@@ -191,7 +191,7 @@ test('behind TLS browsers are told to stay there, and links begin with the confi
   expect(text).not.toContain('evil.example')
 })
 
-test('too much, or what is no form, is refused in words', async () => {
+test('a body that is too large, or not a form, is refused with a sentence', async () => {
   await using dashboard = await testDashboard()
   const browser = dashboard.browser()
   const post = (body: string, type: string) =>
@@ -210,7 +210,7 @@ test('too much, or what is no form, is refused in words', async () => {
   expect((await browser.get('/%zz')).status).toBe(400)
 })
 
-test('whoever is not signed in is sent to sign in, and back; an ordinary person is no operator', async () => {
+test('without a session a person is sent to sign in, and back; an ordinary account is not an operator', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const stranger = await dashboard.browser().get('/account')
@@ -244,7 +244,7 @@ test('no password, token or cookie is ever logged', async () => {
     expect(lines).not.toContain(secret)
 })
 
-test('while NATS is away pages that need it say so, and work again when it is back', async () => {
+test('while NATS is away pages that need it answer 503, and work again when it is back', async () => {
   await using dashboard = await testDashboard()
   const browser = dashboard.browser()
   await browser.get('/login')

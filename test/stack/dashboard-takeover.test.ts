@@ -1,4 +1,4 @@
-/** An account is its owner's: nobody prepares it for them, and nobody keeps them out of it. */
+/** An account belongs to its owner: no stranger can prepare it, or lock its owner out. */
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { hashOfToken, newToken } from '../../dashboard/server/cookies.ts'
@@ -69,15 +69,15 @@ test('a sign-up that waits since 0.1 leads to an account with the password of th
   expect(await accountOf(browser)).toMatchObject({ email, name: 'Ada Obi' })
 })
 
-test('an account of a stranger does not come to an address whose reader opens the link', async () => {
+test('an account of a stranger does not move to an address whose reader opens the link', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const stranger = await newPerson(dashboard, smtp, { email: 'mallory@example.org' })
   await stranger.submit('/account/email', { email, password: 'three plain words' })
   const link = await linkTo(smtp, email, /\/confirm-email\?/)
   const reader = dashboard.browser()
-  const asked = await reader.submit(link, {})
-  expect([asked.status, asked.headers.get('location')]).toEqual([303, '/login'])
+  const answered = await reader.submit(link, {})
+  expect([answered.status, answered.headers.get('location')]).toEqual([303, '/login'])
   // nor to the account that the reader is signed in to
   const other = await newPerson(dashboard, smtp, { email: 'bola@example.org' })
   expect((await other.submit(link, {})).status).toBe(410)
@@ -90,7 +90,7 @@ test('an account of a stranger does not come to an address whose reader opens th
 
 const networks = Array.from({ length: 50 }, (_, n) => `198.51.100.${n + 1}`)
 
-/** Wrong passwords from 50 networks, until no stranger is heard any more. @returns how many were judged */
+/** Wrong passwords from 50 networks, until strangers are refused. @returns how many were judged */
 async function guess(dashboard: TestDashboard): Promise<number> {
   let judged = 0
   for (let round = 0; round < 3; round++)
@@ -186,7 +186,7 @@ test('a known browser has five tries, is known to its own address only, and its 
   expect(await tries(mark, 'bola@example.org')).toEqual(five)
 })
 
-test('what strangers ask for leaves a person who is signed in the way to another address', async () => {
+test('what strangers request does not stop a signed-in person from changing the address', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({
     env: { SMTP_URL: smtp.url, AIRPROOF_DASHBOARD_PROXIES: '1' },
@@ -201,7 +201,7 @@ test('what strangers ask for leaves a person who is signed in the way to another
   const link = await linkTo(smtp, wanted, /\/confirm-email\?/)
   expect((await person.submit(link, {})).status).toBe(200)
   expect(await accountOf(person)).toMatchObject({ email: wanted })
-  // to one address so often, and no oftener: then the page says so
+  // to one address only this often: then the page shows it
   const again = []
   for (let n = 0; n < 6; n++) {
     const form = { email: 'third@example.org', password: goodPassword }
@@ -210,7 +210,7 @@ test('what strangers ask for leaves a person who is signed in the way to another
   expect(again).toEqual([200, 200, 200, 200, 200, 429])
 })
 
-test('what was begun with the old password comes to nothing once a new one is set', async () => {
+test('what was begun with the old password is void once a new one is set', async () => {
   await using smtp = await testSmtp()
   await using dashboard = await testDashboard({ env: { SMTP_URL: smtp.url } })
   const thief = await newPerson(dashboard, smtp, { email })

@@ -74,21 +74,19 @@ test.each(['{', '5', 'null', '[]'])(
     const before = await states()
     const { code, out } = await doctor()
     expect(code).toBe(1)
-    const found = (JSON.parse(out) as Report).broken.map((one) => `${one.stream} ${one.subject}`)
+    const listed = (JSON.parse(out) as Report).broken.map((one) => `${one.stream} ${one.subject}`)
     const expected = [
       ...Object.entries(foreign).map(([subject, stream]) => `${stream} ${subject}`),
       ...Object.entries(keys).map(([bucket, key]) => `KV_${bucket} ${key}`),
     ]
-    expect(found.toSorted()).toEqual(expected.toSorted())
+    expect(listed.toSorted()).toEqual(expected.toSorted())
     expect(await states()).toEqual(before)
 
     const { code: inWords, out: words } = await runCommand(command, { env: { NATS_URL: nats.url } })
     expect(inWords).toBe(1)
-    expect(words).toContain(
-      'READINGS: what is foreign keeps its place and goes when the log is trimmed',
-    )
+    expect(words).toContain('READINGS: a foreign message keeps its place until the log is trimmed')
     expect(words).toContain('nats kv del sensors KEY')
-    // other commands go on beside them
+    // other commands continue beside them
     const list = await runCommand(rejected, { words: ['list'], env: { NATS_URL: nats.url } })
     expect(list.code).toBe(0)
     expect(list.out).toContain(sensor)

@@ -29,7 +29,7 @@ import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
 import { esphomeQuantity, usualNames } from '../../gate/devices/esphome.ts'
-import { happeningOfEvent, happeningOfReading } from '../../notifier/sources/payload.ts'
+import { occurrenceOfEvent, occurrenceOfReading } from '../../notifier/sources/payload.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { readSnapshot } from '../../runtime/nats/read-snapshot.ts'
 import { applicationFault } from '../../schemas/devices/application.ts'
@@ -124,9 +124,9 @@ describe('every quantity', () => {
     const online = events.find(({ kind }) => kind === 'online')
     expect(online && 'reading' in online && online.reading.measurements).toEqual(inUnits)
     const rise = events.find(({ kind }) => kind === 'rise')
-    const high = rise && happeningOfEvent(rise, 'aqi.high', 100)
+    const high = rise && occurrenceOfEvent(rise, 'aqi.high', 100)
     expect(high?.payload.data).toMatchObject({ measurements: inUnits })
-    const { payload } = happeningOfReading(reading, undefined, keccak)
+    const { payload } = occurrenceOfReading(reading, undefined, keccak)
     expect(payload.data).toMatchObject({ measurements: inUnits })
     const ajv = new Ajv({ strict: false })
     expect(ajv.validate(payloadSchemas['reading.new'], payload)).toBe(true)

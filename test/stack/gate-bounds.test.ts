@@ -1,4 +1,4 @@
-/** What one signed-in device can take of the server that all share has an end: tried on a real one. */
+/** What one signed-in device can take of the shared server is bounded: tried on a real one. */
 import { jetstream, jetstreamManager, type StreamConfig } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { MqttClient } from 'mqtt'
@@ -35,8 +35,8 @@ type Listed = { readonly data: { readonly connections: readonly { subscriptions:
 /** Subscriptions that the server keeps for a user, over all of its connections. */
 async function subscriptionsOf(user: string): Promise<number> {
   const system = await nats.as('system')
-  const asked = JSON.stringify({ auth: true, user })
-  const { data } = (await system.request('$SYS.REQ.SERVER.PING.CONNZ', asked)).json<Listed>()
+  const filter = JSON.stringify({ auth: true, user })
+  const { data } = (await system.request('$SYS.REQ.SERVER.PING.CONNZ', filter)).json<Listed>()
   return data.connections.reduce((sum, { subscriptions }) => sum + subscriptions, 0)
 }
 
@@ -46,7 +46,7 @@ async function bridge(id: string, name: string): Promise<MqttClient> {
   return await mqttClient(nats.mqttUrl, { id, secret, clean: false })
 }
 
-test('a sensor on NATS has 50 subscriptions, and goes on with those', async () => {
+test('a sensor on NATS has 50 subscriptions, and continues with those', async () => {
   const id = 'NGR-LOS-BND-001'
   const nc = await nats.sensor(id, await nats.addSensor(id))
   for (let i = 0; i < 5_000; i++)
@@ -55,7 +55,7 @@ test('a sensor on NATS has 50 subscriptions, and goes on with those', async () =
   expect(await subscriptionsOf(id)).toBe(50)
 })
 
-test('a device on MQTT has 1,000, and what QoS 1 leaves behind goes a day after it', async () => {
+test('a device on MQTT has 1,000, and what QoS 1 leaves is deleted a day after it disconnects', async () => {
   const id = 'NGR-LOS-BND-002'
   const client = await bridge(id, 'many')
   await client.subscribeAsync('zigbee2mqtt/many/set', { qos: 1 })
@@ -102,9 +102,9 @@ test('no stream of what devices send takes a message of a megabyte', async () =>
   const before = await gate.metric('airproof_gate_topic_messages_total')
   await client.publishAsync('zigbee2mqtt/long/roof', body, { qos: 1 })
   await client.publishAsync('zigbee2mqtt/long/roof', '{}', { qos: 1 })
-  const heard = (): Promise<number> => gate.metric('airproof_gate_topic_messages_total')
-  await eventually('the short one is heard', async () => (await heard()) > before)
-  expect(await heard()).toBe(before + 1)
+  const topicMessages = (): Promise<number> => gate.metric('airproof_gate_topic_messages_total')
+  await eventually('the short one arrives', async () => (await topicMessages()) > before)
+  expect(await topicMessages()).toBe(before + 1)
   await client.endAsync(true)
 })
 

@@ -1,4 +1,4 @@
-/** Connections that must end, come back, or wait: revocation, floods, storms, a gate that dies. */
+/** Connections that must end, reconnect, or wait: revocation, floods, storms, a gate that dies. */
 import { connect as dial, type Socket } from 'node:net'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
@@ -61,7 +61,7 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
   const otherSecret = await nats.addSensor('NGR-LOS-YAB-002')
   const nc = await nats.sensor(id, secret)
   const other = await nats.sensor('NGR-LOS-YAB-002', otherSecret)
-  // publishes on it before: it is no idle connection
+  // publishes on it before, so it is not an idle connection
   await jetstream(nc).publish(`air.raw.${id}`, '{"n":1}')
   const client = await mqttClient(nats.mqttUrl, { id, secret })
   const closed = new Promise<void>((resolve) => client.once('close', () => resolve()))
@@ -82,9 +82,9 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
 })
 
 const sensorOf = (text: string) => {
-  const found = sensorIdRules().parse(text)
-  if (found === undefined) throw new Error(`${text} is no id`)
-  return found
+  const parsed = sensorIdRules().parse(text)
+  if (parsed === undefined) throw new Error(`${text} is not an id`)
+  return parsed
 }
 
 test.each<[string, (nats: Guarded) => Promise<unknown>]>([
@@ -106,20 +106,25 @@ test.each<[string, (nats: Guarded) => Promise<unknown>]>([
     'left its credential, as 0.1 let it',
     async (nats) => await (await new Kvm(nats.nc).open(buckets.sensors)).delete(id),
   ],
-])('the key of a sensor that %s is not good for the next one of its id', async (_how, remove) => {
-  await using nats = await guardedNats()
-  await using _gate = await nats.startGate()
-  const former = await nats.addSensor(id)
-  await (await nats.sensor(id, former)).close()
-  await remove(nats)
-  const entry = newEntry({ ...ikeja, id, fromMs: 0, nowMs: Date.now() })
-  await createSensor(await openRegistry(await nats.as('dashboard'), sensorIdRules()), entry)
-  await expect(nats.sensor(id, former)).rejects.toThrow(/authorization/i)
-  const secret = await issueCredential(nats.credentials, id, { nowMs: Date.now() })
-  await eventually('the new key is good', () => nats.sensor(id, secret).catch(() => undefined))
-})
+])(
+  'the credential of a sensor that %s is not valid for the next sensor of its id',
+  async (_how, remove) => {
+    await using nats = await guardedNats()
+    await using _gate = await nats.startGate()
+    const former = await nats.addSensor(id)
+    await (await nats.sensor(id, former)).close()
+    await remove(nats)
+    const entry = newEntry({ ...ikeja, id, fromMs: 0, nowMs: Date.now() })
+    await createSensor(await openRegistry(await nats.as('dashboard'), sensorIdRules()), entry)
+    await expect(nats.sensor(id, former)).rejects.toThrow(/authorization/i)
+    const secret = await issueCredential(nats.credentials, id, { nowMs: Date.now() })
+    await eventually('the new credential is valid', () =>
+      nats.sensor(id, secret).catch(() => undefined),
+    )
+  },
+)
 
-test('who signs in with the new key right after the change stays', async () => {
+test('a client that signs in with the new credential right after the change stays', async () => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   await nats.addSensor(id)
@@ -131,7 +136,7 @@ test('who signs in with the new key right after the change stays', async () => {
   expect((await jetstream(nc).publish(`air.raw.${id}`, '{}')).seq).toBe(1)
 })
 
-test('the end of an overlap ends what the old key had opened, and nothing else', async () => {
+test('the end of an overlap ends the connections of the old credential, and no others', async () => {
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const old = await nats.sensor(id, await nats.addSensor(id))
@@ -150,7 +155,7 @@ test('the end of an overlap ends what the old key had opened, and nothing else',
   expect(await gate.metric('airproof_gate_closed_total', 'why="outlived"')).toBe(1)
 })
 
-test('a key that was revoked while no gate ran ends with the next gate', async () => {
+test('connections of a credential that was revoked while no gate ran end with the next gate', async () => {
   await using nats = await guardedNats()
   const first = await nats.startGate()
   const open = await nats.sensor(id, await nats.addSensor(id))
@@ -163,7 +168,7 @@ test('a key that was revoked while no gate ran ends with the next gate', async (
   expect((await jetstream(other).publish(`air.raw.${calm}`, '{}')).seq).toBe(1)
 })
 
-test('what is seen of a sensor is kept when it is gone', async () => {
+test('a sensor’s last contact stays on record when it has left', async () => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   const secret = await nats.addSensor(id)
@@ -172,8 +177,8 @@ test('what is seen of a sensor is kept when it is gone', async () => {
   const kv = await new Kvm(nats.nc).open(buckets.seen)
   const seen = await eventually('both are noted', async () => {
     const entry = await kv.get(id)
-    const found = entry?.operation === 'PUT' ? parseSeen(entry.json()) : undefined
-    return found?.left === undefined ? undefined : found
+    const parsed = entry?.operation === 'PUT' ? parseSeen(entry.json()) : undefined
+    return parsed?.left === undefined ? undefined : parsed
   })
   expect(seen).toMatchObject({
     heard: { protocol: 'mqtt', address: '127.0.0.1' },
@@ -181,7 +186,7 @@ test('what is seen of a sensor is kept when it is gone', async () => {
   })
 })
 
-test('a sensor that floods must pause; what was acknowledged is stored, and others go on', async () => {
+test('a sensor that floods must pause; what was acknowledged is stored, and others continue', async () => {
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const bounds = { flood: { per_second: 1, burst: 50 } }
@@ -215,7 +220,7 @@ test('a sensor that floods must pause; what was acknowledged is stored, and othe
   expect(Object.values(state.subjects ?? {})[0]).toBeGreaterThanOrEqual(acknowledged)
 })
 
-test('a sensor that comes and goes between two looks floods like one that stays', async () => {
+test('a sensor that reconnects between two looks floods like one that stays', async () => {
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const secret = await nats.addSensor(id, { flood: { per_second: 0.01, burst: 50 } })
@@ -233,7 +238,7 @@ test('a sensor that comes and goes between two looks floods like one that stays'
   expect(await gate.metric('airproof_gate_sign_ins_total', 'verdict="paused"')).toBe(1)
 })
 
-test('to be denied without end is a flood: the servers count no subscription', async () => {
+test('endless denials are a flood: the servers do not count subscriptions', async () => {
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const nc = await nats.sensor(id, await nats.addSensor(id))
@@ -242,7 +247,7 @@ test('to be denied without end is a flood: the servers count no subscription', a
   expect(await gate.metric('airproof_gate_closed_total', 'why="flood"')).toBe(1)
 })
 
-test('who does not get in writes nothing about a sensor', async () => {
+test('a refused client writes nothing about a sensor', async () => {
   await using nats = await guardedNats()
   await using _gate = await nats.startGate()
   const secret = await nats.addSensor(id)
@@ -301,7 +306,7 @@ test('of too many connections of one sensor the oldest are closed', async () => 
   expect(all.map((nc) => nc.isClosed()).slice(-8)).toEqual(Array.from({ length: 8 }, () => false))
 })
 
-test('with the gate killed open connections live on, and new ones wait for the next gate', async () => {
+test('with the gate killed open connections stay, and new ones wait for the next gate', async () => {
   await using nats = await guardedNats()
   const first = await nats.startGate()
   const secret = await nats.addSensor(id)
@@ -309,7 +314,7 @@ test('with the gate killed open connections live on, and new ones wait for the n
   const late = ['NGR-LOS-LAT-001', 'NGR-LOS-LAT-002', 'NGR-LOS-LAT-003']
   const secrets = new Map<string, string>()
   for (const one of late) secrets.set(one, await nats.addSensor(one))
-  // in mid-connect: they have asked, or are about to, while it ends
+  // in mid-connect: they have sent the request, or are about to, while it ends
   const connecting = late.map((one) =>
     nats.sensor(one, secrets.get(one) ?? '', {
       reconnect: true,
@@ -326,7 +331,7 @@ test('with the gate killed open connections live on, and new ones wait for the n
   expect(back).toHaveLength(late.length)
 })
 
-test('two gates share the work, and either alone does all of it', async () => {
+test('two gates share the work, and one without the other does all of it', async () => {
   await using nats = await guardedNats()
   const first = await nats.startGate()
   await using second = await nats.startGate({ AIRPROOF_DATA: `${nats.folder}/second` })
@@ -350,7 +355,7 @@ async function manySensors(nats: Guarded, count: number): Promise<Map<string, st
   return secrets
 }
 
-test('1,000 sensors that come at once, and once more, are all let in', async () => {
+test('1,000 sensors that connect at once, and once more, are all let in', async () => {
   await using nats = await guardedNats()
   await using gate = await nats.startGate()
   const secrets = await manySensors(nats, 1_000)
@@ -374,7 +379,7 @@ test('1,000 sensors that come at once, and once more, are all let in', async () 
   }
 })
 
-test('connections that say nothing are bounded and let go; sensors that are in go on', async () => {
+test('silent connections are bounded and closed; signed-in sensors continue', async () => {
   await using nats = await guardedNats({ maxConnections: 60 })
   await using _gate = await nats.startGate()
   const secret = await nats.addSensor(id)
@@ -393,7 +398,7 @@ test('connections that say nothing are bounded and let go; sensors that are in g
       sockets.push(await silent(Number(url.port)))
     }
     await jetstream(nc).publish(`air.raw.${id}`, '{}')
-    await eventually('the server lets go of those that never signed in', () =>
+    await eventually('the server closes those that never signed in', () =>
       sockets.every((socket) => socket.readableEnded || socket.destroyed),
     )
     const again = await nats.sensor(id, secret)
@@ -403,7 +408,7 @@ test('connections that say nothing are bounded and let go; sensors that are in g
   }
 })
 
-test('where the stream is full the sensor is told over NATS, and MQTT’s acknowledgement is none', async () => {
+test('where the stream is full the sensor receives the error over NATS, and MQTT’s acknowledgement means nothing', async () => {
   await using nats = await guardedNats({ rawMaxBytes: 64 * 1024 })
   await using _gate = await nats.startGate()
   const secret = await nats.addSensor(id)

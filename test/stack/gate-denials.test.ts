@@ -1,4 +1,6 @@
-/** A sensor may speak for itself and nothing else: each other thing is denied, counted and named. */
+/**
+ * A sensor may publish for itself and nothing else: everything else is denied, counted and named.
+ */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -71,22 +73,24 @@ describe('signed in', () => {
     expect((await eventually('it is seen', () => seenOf(id))).heard?.address).toBe('127.0.0.1')
   })
 
-  test('it hears its receipts over both, and nobody else’s', async () => {
+  test('it receives its receipts over both, and no others', async () => {
     const [nc, client] = [await signedIn(), await mqttSignedIn()]
-    const heard: string[] = []
-    nc.subscribe(`air.ack.${id}`, { callback: (_, message) => void heard.push(message.string()) })
-    client.on('message', (topic, body) => void heard.push(`${topic} ${body.toString()}`))
+    const received: string[] = []
+    nc.subscribe(`air.ack.${id}`, {
+      callback: (_, message) => void received.push(message.string()),
+    })
+    client.on('message', (topic, body) => void received.push(`${topic} ${body.toString()}`))
     await client.subscribeAsync(`air/ack/${id}`, { qos: 1 })
     await nc.flush()
     const pipeline = await nats.as('pipeline')
     pipeline.publish(`air.ack.${other}`, 'not yours')
     pipeline.publish(`air.ack.${id}`, 'yours')
-    await eventually('both heard it', () => heard.length === 2)
-    expect(heard.toSorted()).toEqual([`air/ack/${id} yours`, 'yours'])
+    await eventually('both received it', () => received.length === 2)
+    expect(received.toSorted()).toEqual([`air/ack/${id} yours`, 'yours'])
   })
 })
 
-describe('who does not get in', () => {
+describe('refused sign-ins', () => {
   const refusal = /authorization violation/i
   const tries = (user: string, password: string) => nats.sensor(user, password)
   const failures = (verdict: string) =>
@@ -97,7 +101,7 @@ describe('who does not get in', () => {
     ['a mistyped key', 'mistyped', async () => [id, `${secret.slice(0, -1)}_`]],
     ['no key', 'mistyped', async () => [id, '']],
     ['another sensor’s key', 'wrong', async () => [other, secret]],
-    ['a name that is no sensor’s', 'unknown', async () => ['admin', secret]],
+    ['a name that is not a sensor’s', 'unknown', async () => ['admin', secret]],
     ['a sensor without a key', 'unknown', async () => ['NGR-LOS-IKJ-999', secret]],
     [
       'a key that was replaced',
@@ -157,11 +161,11 @@ describe('who does not get in', () => {
     expect(seen).toMatchObject({ reason: 'wrong' })
   })
 
-  test('a user of ours with a sensor’s key is refused by the server itself', async () => {
+  test('one of our own users with a sensor’s credential is refused by the server itself', async () => {
     await expect(tries('operator', secret)).rejects.toThrow(refusal)
   })
 
-  test('nobody is refused', async () => {
+  test('a client without a user is refused', async () => {
     await expect(
       nats.sensor('', '', { user: undefined, pass: undefined } as object),
     ).rejects.toThrow(refusal)
@@ -176,7 +180,7 @@ describe('who does not get in', () => {
     expect(await failures('client_id')).toBe(before + 2)
   })
 
-  test('a replaced key is good for its overlap, beside the new one', async () => {
+  test('a replaced credential is valid for its overlap, beside the new one', async () => {
     const sensor = 'NGR-LOS-OVL-001'
     const was = await nats.addSensor(sensor)
     const first = await nats.sensor(sensor, was)
@@ -214,18 +218,18 @@ describe('what is denied', () => {
     'anything',
   ]
   test.each(subjects)(
-    'a publish to %s over NATS: told to the sensor, nothing stored',
+    'a publish to %s over NATS: an error to the sensor, nothing stored',
     async (subject) => {
       const nc = await signedIn()
-      const told: string[] = []
+      const errors: string[] = []
       void (async () => {
         for await (const status of nc.status())
-          if (status.type === 'error') told.push(status.error.message)
+          if (status.type === 'error') errors.push(status.error.message)
       })()
       const [before, count] = [await stored(), nats.denied.length]
       nc.publish(subject, 'x')
-      await eventually('the sensor is told', () =>
-        told.some((line) => line.includes('Permissions Violation for Publish')),
+      await eventually('the sensor receives it', () =>
+        errors.some((line) => line.includes('Permissions Violation for Publish')),
       )
       const named = await eventually('the server names it', () => nats.denied[count])
       expect(named).toMatchObject({ who: id, what: 'publish' })
@@ -253,8 +257,8 @@ describe('what is denied', () => {
     'a subscription to %s over MQTT',
     async (topic) => {
       const client = await mqttSignedIn()
-      const heard: string[] = []
-      client.on('message', (on) => void heard.push(on))
+      const received: string[] = []
+      client.on('message', (on) => void received.push(on))
       const granted = await client.subscribeAsync(topic, { qos: 1 }).then(
         (grants) => grants.map(({ qos }) => qos),
         () => [128],
@@ -263,8 +267,8 @@ describe('what is denied', () => {
       nats.nc.publish(`air.ack.${other}`, 'x')
       await client.subscribeAsync(`air/ack/${id}`, { qos: 1 })
       nats.nc.publish(`air.ack.${id}`, 'x')
-      await eventually('its own comes', () => heard.length > 0)
-      expect(heard).toEqual([`air/ack/${id}`])
+      await eventually('its own arrives', () => received.length > 0)
+      expect(received).toEqual([`air/ack/${id}`])
     },
   )
 
@@ -291,11 +295,11 @@ describe('what is denied', () => {
     expect(await stored()).toBe(before)
   })
 
-  test('a will to another’s topic is never published; one of QoS 2 is no sign-in', async () => {
+  test('a will to another’s topic is never published; one of QoS 2 is not a sign-in', async () => {
     const before = await stored()
-    const heard: string[] = []
+    const received: string[] = []
     const all = nats.nc.subscribe('air.>', {
-      callback: (_, { subject }) => void heard.push(subject),
+      callback: (_, { subject }) => void received.push(subject),
     })
     await nats.nc.flush()
     const client = await mqttSignedIn({ will: { topic: `air/raw/${other}`, payload: 'x', qos: 1 } })
@@ -311,10 +315,10 @@ describe('what is denied', () => {
     await (await mqttSignedIn()).publishAsync(`air/raw/${id}`, '{"n":3}', { qos: 1 })
     await eventually('ours is stored', async () => (await stored()) === before + 1)
     all.unsubscribe()
-    expect(heard.filter((subject) => subject.includes(other))).toEqual([])
+    expect(received.filter((subject) => subject.includes(other))).toEqual([])
   })
 
-  test('a retained message is kept for the sensor’s own topic alone', async () => {
+  test('a retained message is stored only for the sensor’s own topic', async () => {
     const client = await mqttSignedIn()
     const count = nats.denied.length
     await client.publishAsync(`air/raw/${other}`, 'x', { qos: 1, retain: true })
@@ -336,7 +340,7 @@ describe('what is denied', () => {
     await jetstream(nc).publish(`air.raw.${id}`, '{"n":4}')
   })
 
-  test('denials that the log reader tells are counted for the sensor', async () => {
+  test('denials that the log reader reports are counted for the sensor', async () => {
     const before = (await seenOf(id))?.denied?.count ?? 0
     nats.nc.publish(deniedSubject('test'), JSON.stringify({ [id]: 3, operator: 5, nonsense: 'x' }))
     await eventually('noted', async () => (await seenOf(id))?.denied?.count === before + 3)

@@ -1,4 +1,4 @@
-/** The gate is killed with sensors at its door: nothing that was acknowledged is lost. */
+/** The gate is killed while sensors sign in: nothing that was acknowledged is lost. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -86,21 +86,21 @@ test('with kill -9 while sensors sign in and push, every acknowledged reading is
   ]
   const each = (atLeast: number) => () =>
     [...acknowledged.values()].every(({ length }) => length >= atLeast)
-  await eventually('each was heard', each(3))
+  await eventually('each was stored', each(3))
   await killed.end('SIGKILL')
   const before = acknowledged.get(steady)?.length ?? 0
-  await eventually('who is connected goes on', () => {
+  await eventually('connected sensors continue', () => {
     return (acknowledged.get(steady)?.length ?? 0) > before + 3
   })
   const lengths = Array.from(acknowledged.values(), ({ length }) => length)
   await using _next = await spawnGate(nats, pushPort)
-  await eventually('each is heard again', each(Math.max(...lengths.slice(1)) + 3))
+  await eventually('each is stored again', each(Math.max(...lengths.slice(1)) + 3))
   isOver = true
   await Promise.all(sending)
 
-  for (const [id, told] of acknowledged) {
+  for (const [id, times] of acknowledged) {
     const stored = await storedOf(nats, id)
-    expect(stored).toEqual(expect.arrayContaining(told))
+    expect(stored).toEqual(expect.arrayContaining(times))
     expect(new Set(stored).size).toBe(stored.length)
   }
 })

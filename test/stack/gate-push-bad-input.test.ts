@@ -23,7 +23,7 @@ const listOf = (values: Readonly<Record<string, string>>) => ({
   sensordatavalues: Object.entries(values).map(([value_type, value]) => ({ value_type, value })),
 })
 
-describe('bodies that are no message', () => {
+describe('bodies that are not a message', () => {
   test.each([
     ['nothing at all', ''],
     ['cut short', '{"esp8266id": "1", "sensordatavalues":[{"value_type":"SDS_P1"'],
@@ -101,12 +101,12 @@ describe('values and clocks', () => {
     })
     expect(answer.body.error?.message).toContain(field)
   })
-  test('a clock that is an hour ahead is told so', async () => {
+  test('a clock that is an hour ahead is refused with the reason', async () => {
     const ahead = formatIso(Date.now() + 3_600_000)
     const answer = await push.post('/push/readings', { timestamp: ahead, pm25: 1 }, caller)
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'future' } } })
   })
-  test('a device whose clock says 1970 has none: the arrival stands in, and it is said', async () => {
+  test('a device whose clock says 1970 has none: the time of arrival is used, and the answer says so', async () => {
     const sensor = await push.sensor('NGR-LOS-BAD-002')
     const body = { ...purpleair.messages[0]?.body, DateTime: '1970/01/01T00:00:10z' }
     const answer = await push.post('/push/purpleair', body, sensor)
@@ -141,14 +141,14 @@ describe('values and clocks', () => {
     expect((await push.post('/push/airrohr', mixed, sensor)).status).toBe(202)
     expect(await push.rawOf(sensor.id)).toMatchObject([{ pm25: 22.85, temperature: 302.41 }])
   })
-  test('a sound message with nothing of ours is 202, stored 0, and says why', async () => {
+  test('a valid message without a quantity of ours is 202, stored 0, with the reason', async () => {
     const sensor = await push.sensor('NGR-LOS-BAD-005')
     const counts = airrohr.messages.find(({ name }) => name.includes('PPD42NS'))?.body
     const answer = await push.post('/push/airrohr', counts, sensor)
     expect(answer).toMatchObject({ status: 202, body: { stored: 0, ignored: [{ key: 'P1' }, {}] } })
     expect(await push.rawOf(sensor.id)).toEqual([])
   })
-  test('an SDS011 that repeats itself for ever is left out, its box goes on', async () => {
+  test('an SDS011 that repeats itself for ever is left out, its box continues', async () => {
     const sensor = await push.sensor('NGR-LOS-BAD-006')
     const body = listOf({ SDS_P1: '41.30', SDS_P2: '22.85', BME280_temperature: '29.41' })
     for (let i = 0; i < stuckAfter; i++) await push.post('/push/airrohr', body, sensor)
@@ -174,7 +174,7 @@ describe('too much and too slow', () => {
     expect(flooded[0]?.body.error?.code).toBe('flood')
     expect((await push.post('/push/readings', { pm25: 1 }, other)).status).toBe(202)
   })
-  test('a body that does not say how long it is counts as what it is', async () => {
+  test('a body of unannounced length counts as long as it is', async () => {
     const flood = { flood: { per_second: 0.001, burst: 20 } }
     const sensor = await push.sensor('NGR-LOS-BAD-009', flood)
     const chunked = async (): Promise<number> => {
@@ -211,17 +211,20 @@ describe('too much and too slow', () => {
   test.each([
     ['its body', () => `${head('/push/readings')}content-length: 1000\r\n\r\n{"pm25"`],
     ['its headers', () => 'POST /push/readings HTTP/1.1\r\nhost: a\r\nx-a: '],
-  ])('whoever never ends %s is told 408 and hung up on', async (_name, begun) => {
-    await using impatient = await testPush({
-      nats: push.nats,
-      limits: { requestMs: 200, idleMs: 60_000 },
-    })
-    const socket = await open(impatient.url)
-    const closed = once(socket, 'close')
-    socket.write(begun())
-    expect(await firstLine(socket)).toContain('408')
-    await closed
-  })
+  ])(
+    'a client that never ends %s receives 408, and its connection is closed',
+    async (_name, begun) => {
+      await using impatient = await testPush({
+        nats: push.nats,
+        limits: { requestMs: 200, idleMs: 60_000 },
+      })
+      const socket = await open(impatient.url)
+      const closed = once(socket, 'close')
+      socket.write(begun())
+      expect(await firstLine(socket)).toContain('408')
+      await closed
+    },
+  )
   test('an address that is too long, and one that is not encoded, are refused', async () => {
     const long = await push.post(`/push/readings/${'a'.repeat(3_000)}/b`, {})
     expect(long).toMatchObject({ status: 414 })

@@ -30,7 +30,7 @@ describe('NATS is away', () => {
   })
   afterEach(() => push[Symbol.asyncDispose]())
 
-  test('what firmware would drop is kept on our disk, and stored in order when NATS is back', async () => {
+  test('what firmware would drop is stored on our disk, and stored in order when NATS is back', async () => {
     const caller = await push.sensor('NGR-LOS-OUT-001')
     const { id: leaf } = await push.sensor('NGR-LOS-OUT-002', {
       device: { kind: 'ttn', serial: '70B3D57ED0000001' },
@@ -49,11 +49,11 @@ describe('NATS is away', () => {
       expect(answer).toMatchObject({ status: 202, body: { stored: 1, spooled: true } })
     expect(await push.metric('airproof_push_spool_bytes')).toBeGreaterThan(400)
     expect(await push.metric('airproof_push_requests_total', 'outcome="spooled"')).toBe(4)
-    // whoever can keep a reading is told that it is not stored
+    // a client that can keep a reading learns that it is not stored
     const own = await push.post('/push/readings', { timestamp: at, pm25: 1 }, caller)
     expect(own).toMatchObject({ status: 503, body: { error: { code: 'away' } } })
     expect(Number(own.headers.get('retry-after'))).toBeGreaterThan(0)
-    // a wrong credential is no better for it
+    // a wrong credential is refused all the same
     const wrong = { id: caller.id, secret: application.secret }
     expect((await push.post('/push/airrohr', airrohrBody, wrong)).status).toBe(401)
 
@@ -84,7 +84,7 @@ describe('NATS is away', () => {
   })
 })
 
-test('a full spool is told 503, and takes again when it is drained', async () => {
+test('a full spool answers 503, and takes readings again when it is drained', async () => {
   await using push = await testPush({ spoolMaxBytes: 1_000 })
   const caller = await push.sensor('NGR-LOS-OUT-004')
   await push.nats.kill()
@@ -104,7 +104,7 @@ test('a full spool is told 503, and takes again when it is drained', async () =>
   expect((await push.post('/push/airrohr', airrohrBody, caller)).status).toBe(202)
 })
 
-test('RAW full: our own shape is told 503, firmware is kept until there is room', async () => {
+test('RAW full: our own shape receives 503, firmware’s readings wait until there is room', async () => {
   await using push = await testPush({ streams: { rawMaxBytes: 2_000 } })
   const caller = await push.sensor('NGR-LOS-OUT-005')
   const at = formatIso(Date.now() - 1_000)
@@ -138,7 +138,7 @@ describe('the gate is killed', () => {
     return { url, end }
   }
 
-  test('with kill -9 while it keeps readings: the next one sends every one it answered 202', async () => {
+  test('with kill -9 while it spools readings: the next gate sends every reading that was answered 202', async () => {
     // a registry and credentials; its own push has another folder and is not used
     await using registry = await testPush()
     const caller = await registry.sensor('NGR-LOS-OUT-006')
@@ -147,12 +147,12 @@ describe('the gate is killed', () => {
     const gate = await startGate(registry.nats.url, folder)
     await registry.nats.kill()
 
-    const told: unknown[] = []
+    const acknowledged: unknown[] = []
     const pushing = Array.from({ length: 40 }, () =>
-      postTo(gate.url, caller).then((time) => void told.push(time)),
+      postTo(gate.url, caller).then((time) => void acknowledged.push(time)),
     )
     // it dies in the middle of them: what was not answered yet may be lost, and was not promised
-    const killing = eventually('some were answered', () => told.length >= 5).then(() =>
+    const killing = eventually('some were answered', () => acknowledged.length >= 5).then(() =>
       gate.end('SIGKILL'),
     )
     await Promise.allSettled(pushing)
@@ -166,12 +166,12 @@ describe('the gate is killed', () => {
     const stored = (await registry.rawOf(caller.id)).map(
       (raw) => (raw as { timestamp: string }).timestamp,
     )
-    expect(told.length).toBeGreaterThanOrEqual(5)
-    expect(stored).toEqual(expect.arrayContaining(told))
+    expect(acknowledged.length).toBeGreaterThanOrEqual(5)
+    expect(stored).toEqual(expect.arrayContaining(acknowledged))
     expect(new Set(stored).size).toBe(stored.length)
   })
 
-  test('two gates share a data folder; what both left is sent by the one that comes', async () => {
+  test('two gates share a data folder; what both left is sent by the next one', async () => {
     await using nats = await testNats()
     using shared = temporaryFolder()
     const options = { nats, dataFolder: shared.path }

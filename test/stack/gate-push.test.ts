@@ -26,7 +26,7 @@ const minuteAgo = (minutes = 1): string => formatIso(Date.now() - minutes * 60_0
 const anIso = expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/)
 
 describe('each format, as the firmware sends it', () => {
-  test('airRohr: P2 is PM2.5, the arrival stands in for its clock', async () => {
+  test('airRohr: P2 is PM2.5, and the time of arrival is used instead of a clock', async () => {
     const caller = await push.sensor('NGR-LOS-AIR-001', {
       device: { kind: 'airrohr', serial: '1234567' },
     })
@@ -121,7 +121,7 @@ describe('each format, as the firmware sends it', () => {
     expect(push.logged()).not.toContain('NNSXS')
   })
 
-  test('ChirpStack: event=up is a reading, any other event is fine and nothing', async () => {
+  test('ChirpStack: event=up is a reading, any other event is accepted and ignored', async () => {
     const { id } = await push.sensor('NGR-LOS-AIR-005', {
       device: { kind: 'chirpstack', serial: '70B3D57ED0000001' },
     })
@@ -148,7 +148,7 @@ describe('each format, as the firmware sends it', () => {
     ])
   })
 
-  test('an array is one raw message, and its bad items are named and cost the others nothing', async () => {
+  test('an array is one raw message, and its bad items are named and do not affect the others', async () => {
     const caller = await push.sensor('NGR-LOS-AIR-007')
     const [first, second] = [minuteAgo(2), minuteAgo(1)]
     const answer = await push.post(
@@ -239,12 +239,12 @@ describe('the credential', () => {
     expect(push.logged()).not.toContain(own.secret)
   })
 
-  test('is dead when it is revoked, and its contacts are noted', async () => {
+  test('stops working when it is revoked, and its contacts are noted', async () => {
     const noted: unknown[] = []
     await using watched = await testPush({
       nats: push.nats,
       seen: {
-        heard: (id, heard) => void noted.push([id, heard]),
+        contacted: (id, heard) => void noted.push([id, heard]),
         refused: (id, reason) => void noted.push([id, reason]),
       },
     })
@@ -264,12 +264,12 @@ describe('the credential', () => {
     expect(noted).toContainEqual([caller.id, 'revoked'])
   })
 
-  test('leaves no note of ids that are no sensor’s, whatever comes as a secret', async () => {
+  test('leaves no note of ids that are not a sensor’s, whatever secret is sent', async () => {
     const noted: string[] = []
     const note = (id: string): void => void noted.push(id)
     await using watched = await testPush({
       nats: push.nats,
-      seen: { heard: note, refused: note },
+      seen: { contacted: note, refused: note },
     })
     const caller = await watched.sensor('NGR-LOS-KEY-011')
     for (const id of ['NGR-LOS-KEY-998', 'invented', 'no > key', caller.id]) {
@@ -279,7 +279,7 @@ describe('the credential', () => {
     expect(noted).toEqual([caller.id])
   })
 
-  test('speaks for its own sensor only', async () => {
+  test('is valid only for its own sensor', async () => {
     const caller = await push.sensor('NGR-LOS-KEY-004', {
       device: { kind: 'airrohr', serial: '7654321' },
     })

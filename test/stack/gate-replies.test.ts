@@ -23,7 +23,7 @@ beforeAll(async () => {
   gate = await nats.startGate()
   sensor = await nats.sensor(id, await nats.addSensor(id))
   neighbour = await nats.sensor(other, await nats.addSensor(other))
-  // a stream of the account whose messages are all by whom we know
+  // a stream of the account with only known publishers
   const manager = await jetstreamManager(nats.nc)
   await manager.streams.add({ name: probe, subjects: ['probe.>'] })
   for (let n = 0; n < 20; n++) await jetstream(nats.nc).publish('probe.x', 'x')
@@ -33,21 +33,21 @@ afterAll(async () => {
   await nats?.[Symbol.asyncDispose]()
 })
 
-/** How far each stream is, but for those that our own processes write meanwhile. */
+/** The last sequence of each stream, except those that our own processes write meanwhile. */
 async function streams(): Promise<Readonly<Record<string, string>>> {
   const manager = await jetstreamManager(nats.nc)
-  const found: Record<string, string> = {}
+  const sequences: Record<string, string> = {}
   for await (const { config, state } of manager.streams.list())
     if (!['KV_leases', 'KV_seen'].includes(config.name))
-      found[config.name] = `${state.first_seq} ${state.last_seq} ${state.messages}`
-  return found
+      sequences[config.name] = `${state.first_seq} ${state.last_seq} ${state.messages}`
+  return sequences
 }
 
 /** What changed, of all streams, when the sensor had published once, and once more as it should. */
 async function changedBy(options: { readonly reply?: string; readonly headers?: MsgHdrs }) {
   const before = await streams()
   sensor.publish(`air.raw.${id}`, '{"n":1}', options)
-  // acknowledged after the acknowledgement of the first went its way
+  // acknowledged after the first acknowledgement was sent
   await jetstream(sensor).publish(`air.raw.${id}`, '{"n":2}')
   const after = await streams()
   return Object.keys(after).filter((name) => after[name] !== before[name])
@@ -69,26 +69,26 @@ describe('the acknowledgement of a reading reaches no stream and no bucket', () 
     `$JS.API.STREAM.PURGE.${probe}`,
     `$JS.API.STREAM.MSG.DELETE.${probe}`,
     `$JS.API.STREAM.DELETE.${probe}`,
-  ])('asked for on %s', async (reply) => {
+  ])('requested on %s', async (reply) => {
     expect(await changedBy({ reply })).toEqual([ownStream])
   })
 
-  test('nor does it come to another sensor as a receipt', async () => {
-    const heard: string[] = []
+  test('nor does another sensor receive it as a receipt', async () => {
+    const received: string[] = []
     neighbour.subscribe(`air.ack.${other}`, {
-      callback: (_, message) => void heard.push(message.string()),
+      callback: (_, message) => void received.push(message.string()),
     })
     await neighbour.flush()
     expect(await changedBy({ reply: `air.ack.${other}` })).toEqual([ownStream])
     await neighbour.flush()
     const pipeline = await nats.as('pipeline')
     pipeline.publish(`air.ack.${other}`, 'a true one')
-    await eventually('the true one comes', () => heard.includes('a true one'))
-    expect(heard).toEqual(['a true one'])
+    await eventually('the true one arrives', () => received.includes('a true one'))
+    expect(received).toEqual(['a true one'])
   })
 })
 
-describe('headers that a stream obeys are of no use to a sensor', () => {
+describe('headers that a stream obeys do not help a sensor', () => {
   test.each([
     ['Nats-Rollup', 'all'],
     ['Nats-Rollup', 'sub'],
@@ -100,13 +100,13 @@ describe('headers that a stream obeys are of no use to a sensor', () => {
     ['Nats-Trace-Dest', 'probe.traced'],
     ['Nats-Trace-Dest', 'air.readings.0'],
   ])('%s: %s', async (name, value) => {
-    const said = headers()
-    said.set(name, value)
-    if (name === 'Nats-Schedule') said.set('Nats-Schedule-Target', 'air.readings.0')
-    if (name === 'Nats-Batch-Id') said.set('Nats-Batch-Sequence', '1')
+    const sentHeaders = headers()
+    sentHeaders.set(name, value)
+    if (name === 'Nats-Schedule') sentHeaders.set('Nats-Schedule-Target', 'air.readings.0')
+    if (name === 'Nats-Batch-Id') sentHeaders.set('Nats-Batch-Sequence', '1')
     const manager = await jetstreamManager(nats.nc)
     const first = (await manager.streams.info(ownStream)).state
-    expect(await changedBy({ headers: said })).toEqual([ownStream])
+    expect(await changedBy({ headers: sentHeaders })).toEqual([ownStream])
     const { state } = await manager.streams.info(ownStream)
     expect(state.first_seq).toBe(first.first_seq)
     expect(state.messages).toBeGreaterThan(first.messages)

@@ -1,5 +1,5 @@
 /**
- * Each process signs in to a real server and tries everything that there is: what it may do is what
+ * Each process signs in to a real server and tries everything that exists: what it may do is what
  * `docs/operations.md` states, and nothing more.
  */
 import { readFileSync } from 'node:fs'
@@ -246,17 +246,21 @@ async function allowedBy(nc: NatsConnection): Promise<{ publish: string[]; subsc
 
 /** What a user may do more, and less, than is stated. */
 async function differences(nc: NatsConnection, { publish, subscribe }: Stated) {
-  const found = await allowedBy(nc)
+  const actual = await allowedBy(nc)
   const wanted = everySubject().filter((subject) => isStated(publish, subject))
-  const heard = everySubscription().filter((subject) => isStated(subscribe, subject))
+  const stated = everySubscription().filter((subject) => isStated(subscribe, subject))
   return {
     more: [
-      ...found.publish.filter((subject) => !wanted.includes(subject)),
-      ...found.subscribe.filter((subject) => !heard.includes(subject)).map((s) => `hears ${s}`),
+      ...actual.publish.filter((subject) => !wanted.includes(subject)),
+      ...actual.subscribe
+        .filter((subject) => !stated.includes(subject))
+        .map((s) => `receives ${s}`),
     ],
     less: [
-      ...wanted.filter((subject) => !found.publish.includes(subject)),
-      ...heard.filter((subject) => !found.subscribe.includes(subject)).map((s) => `hears ${s}`),
+      ...wanted.filter((subject) => !actual.publish.includes(subject)),
+      ...stated
+        .filter((subject) => !actual.subscribe.includes(subject))
+        .map((s) => `receives ${s}`),
     ],
   }
 }
@@ -295,8 +299,9 @@ test('a bucket is read to its end, however long it is', async () => {
 })
 
 /**
- * An answer goes to whatever subject the question names, a consumer delivers wherever it is told
- * to, and a trace goes where a header says: the server checks no permission for any of them.
+ * An answer is sent to whatever subject the request names, a consumer delivers to whatever subject
+ * is configured, and a trace is sent where a header says: the server checks no permission for any
+ * of them.
  */
 async function redirect(nc: NatsConnection, subjects: readonly string[], to: string) {
   const ask = (subject: string, body: object): void =>
@@ -322,14 +327,14 @@ async function redirect(nc: NatsConnection, subjects: readonly string[], to: str
   await nc.flush()
 }
 
-/** How far each stream is that nobody is expected to write into. */
+/** The last sequence of each stream that no process is expected to write into. */
 async function stateOf(names: readonly string[]): Promise<object> {
   const manager = await jetstreamManager(nats.nc)
-  const found = await Promise.all(names.map((name) => manager.streams.info(name)))
-  return found.map(({ config, state }) => [config.name, state.messages, state.last_seq])
+  const infos = await Promise.all(names.map((name) => manager.streams.info(name)))
+  return infos.map(({ config, state }) => [config.name, state.messages, state.last_seq])
 }
 
-describe('what a process asks for is answered to itself', () => {
+describe('a process’s requests are answered only to itself', () => {
   const harmless = ({ publish }: Stated): readonly string[] =>
     [...publish].filter((subject) => !/PURGE|CONSUMER\.(CREATE|DELETE|INFO)/.test(subject))
 
@@ -338,7 +343,7 @@ describe('what a process asks for is answered to itself', () => {
     async (user) => {
       const nc = await nats.as(user)
       const watched = [probeStream, 'KV_passwords', 'KV_credentials', 'KV_applications', 'BLOBS']
-      // what it may write itself is no trick
+      // what it may write itself is not a trick
       const others = watched.filter(
         (name) =>
           !(user === 'dashboard' && /passwords|credentials/.test(name)) &&
@@ -367,8 +372,8 @@ describe('what a process asks for is answered to itself', () => {
     const { consumers } = await jetstreamManager(nc, { checkAPI: false })
     const reached: string[] = []
     for (const to of subjects) {
-      const asked = { ack_policy: AckPolicy.None, mem_storage: true, deliver_subject: to }
-      const made = await consumers.add(stream, asked).catch((error: unknown) => {
+      const settings = { ack_policy: AckPolicy.None, mem_storage: true, deliver_subject: to }
+      const made = await consumers.add(stream, settings).catch((error: unknown) => {
         // its own stream: the server sees that itself
         if (!/forms a cycle/.test(String(error))) throw error
       })
@@ -392,7 +397,7 @@ describe('what a process asks for is answered to itself', () => {
     },
   )
 
-  test('it would be, where somebody has subscribed to that very subject (canary)', async () => {
+  test('it would be, where a client has subscribed to that very subject (canary)', async () => {
     nats.nc.subscribe('probe.literal', { callback: () => undefined })
     await nats.nc.flush()
     const api = await nats.as('api')
@@ -423,24 +428,21 @@ describe('what a process asks for is answered to itself', () => {
   })
 })
 
-test.each(processUsers)(
-  'no message of %s takes out what a bucket holds besides it',
-  async (user) => {
-    const nc = await nats.as(user)
-    const names = Object.values(buckets)
-    const open = await Promise.all(names.map((name) => new Kvm(nats.nc).open(name)))
-    await Promise.all(open.map((kv) => kv.put('kept', '{}')))
-    const emptying = headers()
-    emptying.set('Nats-Rollup', 'all')
-    for (const subject of stated[user].publish)
-      if (!subject.startsWith('$JS.')) nc.publish(concrete(subject), 'x', { headers: emptying })
-    await nc.flush()
-    // what was sent was served before this
-    await jetstreamManager(nc)
-    const kept = await Promise.all(open.map((kv) => kv.get('kept')))
-    expect(names.filter((_, at) => kept[at]?.string() !== '{}')).toEqual([])
-  },
-)
+test.each(processUsers)('no message of %s removes other entries of a bucket', async (user) => {
+  const nc = await nats.as(user)
+  const names = Object.values(buckets)
+  const open = await Promise.all(names.map((name) => new Kvm(nats.nc).open(name)))
+  await Promise.all(open.map((kv) => kv.put('kept', '{}')))
+  const emptying = headers()
+  emptying.set('Nats-Rollup', 'all')
+  for (const subject of stated[user].publish)
+    if (!subject.startsWith('$JS.')) nc.publish(concrete(subject), 'x', { headers: emptying })
+  await nc.flush()
+  // what was sent was served before this
+  await jetstreamManager(nc)
+  const read = await Promise.all(open.map((kv) => kv.get('kept')))
+  expect(names.filter((_, at) => read[at]?.string() !== '{}')).toEqual([])
+})
 
 test('a sensor is removed whole or not at all by a user who may not', async () => {
   const id = sensorIdRules().parse('NGR-LOS-IKJ-018')
@@ -452,7 +454,7 @@ test('a sensor is removed whole or not at all by a user who may not', async () =
   expect((await findSensor(asOperator, id))?.id).toBe(id)
 })
 
-test('a process that may not make what is missing says who does', async () => {
+test('a process that may not make what is missing names the command that does', async () => {
   const api = await nats.as('api')
   await needStreams(api)
   const system = await new Kvm(nats.nc).open(buckets.system)
@@ -466,7 +468,7 @@ test('a process that may not make what is missing says who does', async () => {
   )
 })
 
-test('a user who may do more is found out (canary)', async () => {
+test('a user who may do more is detected (canary)', async () => {
   const { more } = await differences(await nats.as('operator'), stated.notifier)
   expect(more).toEqual(
     expect.arrayContaining([
@@ -474,14 +476,14 @@ test('a user who may do more is found out (canary)', async () => {
       '$JS.API.STREAM.PURGE.READINGS',
       '$JS.API.STREAM.MSG.GET.KV_passwords',
       '$KV.credentials.key',
-      'hears $KV.passwords.>',
-      'hears _INBOX.>',
-      'hears _INBOX_api.>',
+      'receives $KV.passwords.>',
+      'receives _INBOX.>',
+      'receives _INBOX_api.>',
     ]),
   )
 })
 
-test('the key that seals is written down by the operator alone, and others wait for that', async () => {
+test('the encryption key’s mark is written only by the operator, and other processes wait for it', async () => {
   using folder = temporaryFolder()
   const source = { env: { AIRPROOF_SECRET: newSecretKey() }, flags: {} }
   await using fresh = await guardedNats({ mayBeDenied: true })
@@ -490,7 +492,7 @@ test('the key that seals is written down by the operator alone, and others wait 
   await expect(openSecretBox(notifier, source, folder.path)).rejects.toThrow(
     /run `airproof streams` once as the user operator, with the same AIRPROOF_SECRET_FILE/,
   )
-  // there is no key on this machine
+  // this machine has no key
   await writeKeyFingerprint(fresh.nc, { env: {}, flags: {} }, folder.path)
   expect(await system.get('secret-key')).toBeNull()
   await writeKeyFingerprint(fresh.nc, source, folder.path)

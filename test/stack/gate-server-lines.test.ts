@@ -1,6 +1,6 @@
 /**
- * What the server denied, and that it found no space, is read from its log, in which whoever connects
- * is quoted. Words of theirs are never taken for the server's.
+ * What the server denied, and that it found no space, is read from its log, which quotes names that
+ * clients choose. Their text is never taken for the server's.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -19,8 +19,8 @@ async function tryAs(url: string, user: string): Promise<void> {
   socket.on('error', () => undefined)
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   await once(socket, 'data')
-  const said = { verbose: false, pedantic: false, user, pass: 'x', lang: user, version: '1' }
-  socket.write(`CONNECT ${JSON.stringify(said)}\r\nPING\r\n`)
+  const options = { verbose: false, pedantic: false, user, pass: 'x', lang: user, version: '1' }
+  socket.write(`CONNECT ${JSON.stringify(options)}\r\nPING\r\n`)
   await closed
 }
 
@@ -54,7 +54,7 @@ test('what is denied to firmware with a client id of its own counts as its senso
   const secret = await nats.addSensor(id, { device })
   const client = await mqttClient(nats.mqttUrl, { id, secret, clientId: 'DVES_1' })
   const closed = new Promise<void>((resolve) => client.once('close', () => resolve()))
-  // as `up` tells it, of the lines that name the client
+  // as `up` reports it, from the lines that name the client
   nats.nc.publish(deniedSubject('test'), JSON.stringify({ DVES_1: 700 }))
   await closed
   await client.endAsync(true)

@@ -42,7 +42,7 @@ const post = (url: string, ca: string, id: string, secret: string): Promise<numb
     asked.end(JSON.stringify({ timestamp: new Date().toISOString(), pm25: 12 }))
   })
 
-test('sensors sign in over TLS alone, and sign in again when a renewed one is used', async () => {
+test('sensors sign in only over TLS, and sign in again when a renewed one is used', async () => {
   using folder = temporaryFolder()
   const authority = testAuthority(folder.path)
   const [first, second] = [1, 2].map(() => authority.issue({ name: 'localhost' }))

@@ -1,4 +1,7 @@
-/** Devices that fix their own MQTT topics, against a real server that asks the gate who may in. */
+/**
+ * Devices that fix their own MQTT topics, against a real server that asks the gate for each
+ * sign-in.
+ */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -49,11 +52,11 @@ async function device(id: string, fixed: Device, { clientId = id } = {}): Promis
 /** What RAW holds of a sensor. */
 async function rawOf(id: string): Promise<readonly RawReading[]> {
   const partition = partitionOf(id)
-  const found: RawReading[] = []
+  const readings: RawReading[] = []
   for (let from = 1; ; ) {
     const one = await nextMessage(nats.nc, rawStream(partition), rawSubject(partition, id), from)
-    if (one === undefined) return found
-    found.push(JSON.parse(new TextDecoder().decode(one.data)) as RawReading)
+    if (one === undefined) return readings
+    readings.push(JSON.parse(new TextDecoder().decode(one.data)) as RawReading)
     from = one.seq + 1
   }
 }
@@ -64,7 +67,7 @@ const isRecent = ({ timestamp }: RawReading): boolean =>
   Math.abs(Date.parse(timestamp) - Date.now()) < 60_000
 
 describe('a device that fixes its own topics', () => {
-  it('AirGradient: signs in with its own client id, and its values come as they are', async () => {
+  it('AirGradient: signs in with its own client id, and its values are unchanged', async () => {
     const id = 'NGR-LOS-DEV-001'
     const own = { client_id: 'ESP32_ddEEFF' }
     const monitor = await device(
@@ -109,7 +112,7 @@ describe('a device that fixes its own topics', () => {
     expect(await rawOf(id)).toHaveLength(1)
   })
 
-  it('Zigbee2MQTT: one sign-in of the bridge speaks for all of its sensors', async () => {
+  it('Zigbee2MQTT: one sign-in of the bridge is enough for all of its sensors', async () => {
     const [id, otherId] = ['NGR-LOS-DEV-005', 'NGR-LOS-DEV-006']
     await nats.addSensor(otherId, { device: { kind: 'zigbee2mqtt', serial: 'home-7:roof' } })
     const serial = 'home-7:0x00158d0001dc126a'
@@ -127,7 +130,7 @@ describe('a device that fixes its own topics', () => {
       await expect(bridge.subscribeAsync(foreign)).rejects.toThrow(/Unspecified error/)
   })
 
-  it('says nothing in the name of another, on its topics or on those of a plain sensor', async () => {
+  it('publishes nothing in the name of another, on its topics or on those of a plain sensor', async () => {
     const [id, victim] = ['NGR-LOS-DEV-007', 'NGR-LOS-DEV-008']
     await nats.addSensor(victim, { device: { kind: 'tasmota', serial: 'tasmota_victim' } })
     const rogue = await device(id, { kind: 'tasmota', serial: 'tasmota_rogue' })
@@ -140,7 +143,7 @@ describe('a device that fixes its own topics', () => {
       `air/raw/${victim}`,
       `air/raw/${partitionOf(victim)}/${victim}`,
     ]
-    // an acknowledgement says nothing: the server sends it for what it denies
+    // an acknowledgement means nothing: the server sends it for denied messages too
     for (const topic of topics) await rogue.publishAsync(topic, body, { qos: 1 })
     await rogue.publishAsync('tele/tasmota_rogue/SENSOR', body, { qos: 1 })
     expect(await firstOf(id)).toMatchObject(tasmota.fields)
@@ -151,7 +154,7 @@ describe('a device that fixes its own topics', () => {
     })
   })
 
-  it('hears nothing of what it subscribes to, and stays connected', async () => {
+  it('receives nothing of what it subscribes to, and stays connected', async () => {
     const id = 'NGR-LOS-DEV-009'
     const plug = await device(id, { kind: 'tasmota', serial: 'tasmota_0A1B2E' })
     const topics = ['cmnd/tasmota_0A1B2E/#', 'cmnd/tasmotas/#', 'tele/#', '#']
@@ -163,7 +166,7 @@ describe('a device that fixes its own topics', () => {
     expect(await firstOf(id)).toMatchObject(tasmota.fields)
   })
 
-  it('is nobody’s where two sensors claim it, and says so in a count', async () => {
+  it('is of no sensor where two claim it, and is counted as such', async () => {
     const [id, other] = ['NGR-LOS-DEV-010', 'NGR-LOS-DEV-011']
     const twice: Device = { kind: 'airgradient', serial: '001122334455' }
     await nats.addSensor(other, { device: twice })
@@ -179,8 +182,8 @@ describe('a device that fixes its own topics', () => {
   })
 })
 
-describe('what a device said while no gate was there', () => {
-  it('becomes a reading of the time it was said, once, when one comes back', async () => {
+describe('what a device sent while no gate was there', () => {
+  it('becomes a reading of the time it was sent, once, when a gate is back', async () => {
     const id = 'NGR-LOS-DEV-012'
     const monitor = await device(id, { kind: 'airgradient', serial: 'a0a1a2a3a4a5' })
     const body = { ...airgradient.body, serialno: 'a0a1a2a3a4a5' }
@@ -199,7 +202,7 @@ describe('what a device said while no gate was there', () => {
     // the broker's time of the message, to the ms, not that of the gate
     expect(Date.parse(missed?.timestamp ?? '')).toBe(waiting.timeMs)
     await eventually('nothing is left', async () => (await kept()) === undefined)
-    // what the server retains is not told again to a gate that comes back
+    // a gate that is back does not receive again what the server retains
     expect(await rawOf(id)).toHaveLength(2)
   })
 
@@ -221,7 +224,7 @@ describe('what a device said while no gate was there', () => {
 })
 
 describe('a Zigbee bridge that starts again', () => {
-  it('tells old states, which are no news', async () => {
+  it('sends old states, which are left out', async () => {
     const id = 'NGR-LOS-DEV-014'
     const bridge = await device(id, { kind: 'zigbee2mqtt', serial: 'home-9:balcony' })
     const say = (last_seen: string, pm25: number): Promise<unknown> =>
@@ -240,7 +243,7 @@ describe('a Zigbee bridge that starts again', () => {
 })
 
 describe('a bridge that sends what cannot be read', () => {
-  it('delays no other device, loses none of its readings, and is taken again itself', async () => {
+  it('delays no other device, loses none of their readings, and is served again itself', async () => {
     const [bad, calm] = ['NGR-LOS-DEV-015', 'NGR-LOS-DEV-016']
     const bridge = await device(bad, { kind: 'zigbee2mqtt', serial: 'home-10:roof' })
     const monitor = await device(calm, { kind: 'airgradient', serial: 'b0b1b2b3b4b5' })
@@ -270,7 +273,7 @@ describe('a bridge that sends what cannot be read', () => {
     )
     expect(await firstOf(bad)).toMatchObject({ pm25: zigbee.body.pm25 })
     const manager = await jetstreamManager(nats.nc)
-    await eventually('nothing is left, and nothing comes again', async () => {
+    await eventually('nothing is left, and nothing is delivered again', async () => {
       const { num_ack_pending, num_pending } = await manager.consumers.info(topicsStream, 'gate')
       return num_ack_pending + num_pending === 0
     })

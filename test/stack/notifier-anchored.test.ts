@@ -1,4 +1,4 @@
-/** `reading.anchored`: each reading once its batch is final, whatever dies and whatever is trimmed. */
+/** `reading.anchored`: each reading once its batch is final, whatever is killed or trimmed. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -28,7 +28,7 @@ const patiently = { withinMs: 120_000, everyMs: 50 }
 
 type Batches = Awaited<ReturnType<typeof anchorInstance>>['batches']
 
-/** As the anchor trims, but each second: READINGS goes as soon as all others are done with it. */
+/** Trims as the anchor does, but each second: READINGS is deleted as soon as no process needs it. */
 function trimOften(nc: NatsConnection, system: KV, batches: Batches, stop: AbortSignal) {
   let keptFrom = 0
   const lastOf = (index: number): number => batches.get(index)?.header.last ?? 0
@@ -55,7 +55,7 @@ function trimOften(nc: NatsConnection, system: KV, batches: Batches, stop: Abort
   return { done, keptFrom: () => keptFrom }
 }
 
-test('each reading is told once its batch is final, through kills of any process while READINGS is trimmed', async () => {
+test('each reading is delivered once its batch is final, through kills of any process while READINGS is trimmed', async () => {
   using folder = temporaryFolder()
   using notifierFolder = temporaryFolder()
   await using opened = new AsyncDisposableStack()
@@ -81,9 +81,9 @@ test('each reading is told once its batch is final, through kills of any process
   const all = await putWebhook(nc, { url: `${receiver.url}/all`, events, shard: 0 })
   await putWebhook(nc, { url: `${receiver.url}/one`, events, filters: { sensor_id }, shard: 1 })
   await putWebhook(nc, { url: `${receiver.url}/no`, events, filters: { area: 'Yaba' }, shard: 2 })
-  // before the first batch is final: whoever begins there must have said so before
+  // before the first batch is final: each owner must have reported its needs before
   for (const shard of [0, 1, 2])
-    await eventually('it is told that READINGS is needed from its beginning on', async () => {
+    await eventually('READINGS is reported as needed from its start', async () => {
       const needed = await system.get(`needed.notifier.${shard}`)
       return needed?.json<{ readings: number | null }>().readings === 1
     })
@@ -126,9 +126,9 @@ test('each reading is told once its batch is final, through kills of any process
   )
   const at = (path: string) => receiver.received.filter((one) => one.path === `/hook/${path}`)
   const seqsAt = (path: string) => new Set(at(path).map(({ json }) => Number(json.data['seq'])))
-  await eventually('all are told', () => seqsAt('all').size === log.written.length, patiently)
+  await eventually('all are delivered', () => seqsAt('all').size === log.written.length, patiently)
   const ofOne = log.written.filter(({ sensor }) => sensor === sensor_id)
-  await eventually('and to who asks for a sensor, its own', () => {
+  await eventually('and those of one sensor to the webhook with that filter', () => {
     return seqsAt('one').size === ofOne.length
   })
   expect(seqsAt('all')).toEqual(new Set(log.written.map(({ seq }) => seq)))
@@ -144,17 +144,17 @@ test('each reading is told once its batch is final, through kills of any process
   for (const { json } of at('all')) {
     expect([isPayload(json), isPayload.errors]).toEqual([true, null])
     const { batch_index, tx_hash, merkle_root, proof_url, hash } = json.data
-    // not the block: a chain that was torn has mined the same transactions in others
+    // not the block: a chain after a reorganisation has the same transactions in other blocks
     expect(tx_hash).toBe(batches.anchored(Number(batch_index))?.tx)
     expect(merkle_root).toBe(batches.get(Number(batch_index))?.header.root)
     expect(proof_url).toMatch(`https://air.example/proof/NGR-LOS-TST-`)
     expect(proof_url).toMatch(new RegExp(`\\?hash=${String(hash)}$`))
   }
-  // what was told is not needed any more, and READINGS was cut off all the while
+  // delivered readings are not needed any more, and READINGS was trimmed all the while
   const lastOfFirst = last - partitions.length
   await eventually('it is trimmed', () => trimming.keptFrom() > lastOfFirst, patiently)
 
-  // what is not kept cannot be sent again; what is, has the same id
+  // a reading that is not stored cannot be sent again; one that is has the same id
   const owner = deliveryOwner(nc)
   const keyOf = (seq: number, place: number): string => `reading.anchored-${seq}-${place}`
   const again = await owner.replay(all.id, keyOf(last, 0))

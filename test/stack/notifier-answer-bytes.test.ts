@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const KiB = 1_024
 const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
-/** So many bytes of each kind, and then the end of a good answer. */
+/** This many bytes of each kind, and then the end of a valid answer. */
 const kinds: Readonly<Record<string, (bytes: number) => string>> = {
   'chunk extensions': (bytes) => `${chunked}2;${'x'.repeat(bytes)}\r\nok\r\n0\r\n\r\n`,
   'interim answers': (bytes) => {
@@ -33,14 +33,14 @@ const plainSender = (): Sender =>
   openSender({ resolver: publicResolver({ allowInsecure: true }), limits: sendLimits })
 
 test.each(Object.entries(kinds))(
-  'at 256 KiB of %s the connection ends, and the attempt says so',
+  'at 256 KiB of %s the connection is closed, and the attempt names the reason',
   async (_kind, answerOf) => {
     let bytes = 180 * KiB
     await using receiver = await startRawReceiver((socket) => void socket.write(answerOf(bytes)))
     await using sender = plainSender()
     const good = await post(sender, receiver.url)
     expect([good.answer?.status, good.error]).toEqual([200, undefined])
-    // one read of 64 KiB may come on top; without a bound this would be a good answer too
+    // one read of 64 KiB may be added; without a bound this would be a valid answer too
     bytes = 400 * KiB
     const bad = await post(sender, receiver.url)
     expect(bad.error).toEqual({

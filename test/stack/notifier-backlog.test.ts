@@ -1,4 +1,4 @@
-/** Very much for one endpoint: what is due at once, and what is more than the ledger keeps. */
+/** A large backlog for one endpoint: due at once, and more than the ledger holds. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
@@ -48,7 +48,7 @@ test('10,000 due at once for one endpoint: four at a time, no faster than its ra
   await using receiver = await startReceiver({
     answer: (response) => {
       mostAtOnce = Math.max(mostAtOnce, ++underWay)
-      // so that attempts overlap where they may
+      // so that attempts overlap if they may
       setTimeout(() => {
         underWay--
         response.writeHead(200).end()
@@ -75,10 +75,10 @@ test('10,000 due at once for one endpoint: four at a time, no faster than its ra
   await changeWebhook(nc, webhook, { active: false })
 }, 500_000)
 
-test('more than is kept for an endpoint is read again as it drains, urgent first, killed in between', async () => {
+test('more than the ledger holds for an endpoint is read again as it drains, urgent first, killed in between', async () => {
   const sensor_id = 'NGR-LOS-YAB-202'
-  const kept = 100
-  const env = { AIRPROOF_WEBHOOK_WAITING: String(kept), AIRPROOF_WEBHOOK_RATE: '200' }
+  const mostWaiting = 100
+  const env = { AIRPROOF_WEBHOOK_WAITING: String(mostWaiting), AIRPROOF_WEBHOOK_RATE: '200' }
   using folder = temporaryFolder()
   await using receiver = await startReceiver()
   const webhook = await putWebhook(nc, {
@@ -96,17 +96,17 @@ test('more than is kept for an endpoint is read again as it drains, urgent first
     )
   const before = 1_500
   for (const event of someOf(before)) await publishEvent(nc, event)
-  await untilPending(notifier, kept)
+  await untilPending(notifier, mostWaiting)
   await eventually('it is behind', async () => {
     return ((await notifier.metric('airproof_webhook_behind_total')) ?? 0) > 0
   })
-  expect(await notifier.metric('airproof_webhook_pending')).toBe(kept)
+  expect(await notifier.metric('airproof_webhook_pending')).toBe(mostWaiting)
 
   await changeWebhook(nc, webhook, { paused: false })
-  await eventually('it drains', () => receiver.received.length >= kept, { withinMs: 60_000 })
+  await eventually('it drains', () => receiver.received.length >= mostWaiting, { withinMs: 60_000 })
   const firstOrdinary = receiver.received.findIndex(({ json }) => json.event === 'aqi.high')
   // those of the first hundred; as many as are under way may change places
-  expect(firstOrdinary).toBeGreaterThanOrEqual(kept / 4 - 4)
+  expect(firstOrdinary).toBeGreaterThanOrEqual(mostWaiting / 4 - 4)
 
   notifier.child.kill('SIGKILL')
   await notifier.child.exited
@@ -121,6 +121,6 @@ test('more than is kept for an endpoint is read again as it drains, urgent first
     return (await notifier.metric('airproof_webhook_pending')) === 0
   })
   expect(distinct(receiver.received)).toBe(expected)
-  // what was under way, or not yet written down, when it was killed
+  // attempts under way, or not written yet, when it was killed
   expect(receiver.received.length - expected).toBeLessThanOrEqual(4 + 64)
 }, 400_000)

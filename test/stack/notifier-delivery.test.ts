@@ -34,21 +34,21 @@ test('an event becomes a signed POST, an attempt on record and a finished delive
 
   const manager = await jetstreamManager(nc)
   const shard = shardOf(webhookNumberOf(webhook.id) ?? 0)
-  const types = await eventually('the ledger says done', async () => {
+  const types = await eventually('the ledger has it as done', async () => {
     const { state } = await manager.streams.info(ledgerStream(shard))
-    const found: string[] = []
+    const written: string[] = []
     for (let seq = 1; seq <= state.last_seq; seq++) {
       const message = await manager.streams.getMessage(ledgerStream(shard), { seq })
       if (message?.subject === walSubject(shard))
-        found.push(...decodeRecords(message.data).map(({ type }) => type))
+        written.push(...decodeRecords(message.data).map(({ type }) => type))
     }
-    return found.includes('done') && found
+    return written.includes('done') && written
   })
   expect(types).toEqual(['epoch', 'new', 'done'])
-  const stored = await eventually('the attempt is kept', async () =>
+  const stored = await eventually('the attempt is stored', async () =>
     manager.streams
       .getMessage(attemptsStream, { last_by_subj: attemptSubject(webhook.id) })
-      .then((found) => found ?? undefined)
+      .then((message) => message ?? undefined)
       .catch(() => undefined),
   )
   expect(stored.json<Attempt>()).toMatchObject({

@@ -1,4 +1,4 @@
-/** Whatever dies or sleeps: nothing is lost, and what is repeated has the same id. */
+/** Whatever is killed or sleeps: nothing is lost, and a repeat has the same id. */
 import { createHash } from 'node:crypto'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -34,7 +34,7 @@ test('killed between the receiver’s 200 and our record: sent again, the same i
   let stopNotifier = (): void => undefined
   await using receiver = await startReceiver({
     answer: (response) => {
-      // from here on it does nothing, so what the receiver says is never written down
+      // from here on it is stopped, so the receiver's answer is never written
       if (receiver.received.length === 1) stopNotifier()
       response.writeHead(200).end('ok')
     },
@@ -48,14 +48,14 @@ test('killed between the receiver’s 200 and our record: sent again, the same i
   await first.child.exited
   resources.use(await startNotifier(nats.url, folder.path))
   const [one, two] = await eventually(
-    'it comes again',
+    'it arrives again',
     () => receiver.received.length > 1 && receiver.received,
   )
   expect(two?.id).toBe(one?.id)
   expect(digest(two?.body ?? Buffer.alloc(0))).toBe(digest(one?.body ?? Buffer.alloc(1)))
 })
 
-test('two processes share the shards; each killed in turn, one asleep: nothing is lost, the old owner writes nothing more', async () => {
+test('two processes share the shards; each killed in turn, one asleep: nothing is lost, the old owner does not write any more', async () => {
   await using nats = await testNats()
   using folderA = temporaryFolder()
   using folderB = temporaryFolder()
@@ -64,7 +64,7 @@ test('two processes share the shards; each killed in turn, one asleep: nothing i
   resources.defer(() => nc.close())
   await ensureStreams(nc)
   await using receiver = await startReceiver()
-  // one webhook a shard, each with a sensor of its own
+  // one webhook per shard, each with its own sensor
   const sensors = Array.from({ length: shardCount }, (_, shard) => `NGR-LOS-YAB-10${shard}`)
   for (const [shard, sensor_id] of sensors.entries())
     await putWebhook(nc, {
@@ -117,7 +117,7 @@ test('two processes share the shards; each killed in turn, one asleep: nothing i
     Array.from({ length: shardCount }, (_, shard) => lastWal(nc, shard)),
   )
   sleeper.child.kill('SIGCONT')
-  // it learns that its shard is gone, by the lease or by the fence, and starts anew
+  // it learns by the lease or by the fence that its shard is lost, and starts again
   const exit = await sleeper.child.exited
   expect(exit.code).toBe(75)
   const now = await Promise.all(
@@ -134,7 +134,7 @@ test('two processes share the shards; each killed in turn, one asleep: nothing i
     expect(new Set(same.map(({ body }) => digest(body))).size).toBe(1)
 }, 120_000)
 
-test('asleep between a lease and its claim: what another has claimed meanwhile is left alone', async () => {
+test('asleep between a lease and its claim: a shard that another process claimed meanwhile is left alone', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
@@ -156,7 +156,7 @@ test('asleep between a lease and its claim: what another has claimed meanwhile i
   for (const shard of shards) await publishWal(nc, shard, [{ type: 'epoch', atMs: Date.now() }])
   child.kill('SIGCONT')
   const ended = await eventually('it ends', async () => {
-    // the other one lives, however long it takes
+    // the other process lives, however long it takes
     await takeAll()
     return child.isAlive() ? undefined : child.exited
   })
@@ -192,7 +192,7 @@ test('random kills of notifier and server: none lost, few repeated, each with it
   const publishing = (async () => {
     for (let i = 0; i < events; i++) {
       const event = rise(100, 180, `NGR-LOS-YAB-${String(i % 500).padStart(3, '0')}`)
-      await eventually('NATS takes it', () => publishEvent(nc, event).catch(() => undefined))
+      await eventually('NATS accepts it', () => publishEvent(nc, event).catch(() => undefined))
     }
   })()
   const expected = events * hooks
@@ -215,6 +215,6 @@ test('random kills of notifier and server: none lost, few repeated, each with it
   for (const same of bodies.values())
     expect(new Set(same.map(({ body }) => digest(body))).size).toBe(1)
   const repeats = receiver.received.length - expected
-  // at most what was under way or not yet written down at each kill
+  // at most the attempts under way or not written yet at each kill
   expect(repeats).toBeLessThanOrEqual(soak ? expected * 0.005 : kills * (hooks * 4 + 64))
 }, 1_800_000)

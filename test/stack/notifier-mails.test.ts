@@ -1,4 +1,4 @@
-/** What the owner of a failing webhook is told: sealed in stream MAIL, once. */
+/** What the owner of a failing webhook is mailed: sealed in stream MAIL, once. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -37,24 +37,24 @@ beforeAll(async () => {
 })
 afterAll(() => opened.disposeAsync())
 
-/** The mails that wait to be sent, as they lie and as they open. */
+/** The mails that wait to be sent, sealed and opened. */
 async function mails(): Promise<{ readonly sealed: string; readonly mail: Mail }[]> {
   const { streams } = await jetstreamManager(nc)
   const { state } = await streams.info(mailStream)
-  const found: { sealed: string; mail: Mail }[] = []
+  const waiting: { sealed: string; mail: Mail }[] = []
   for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
     const message = await streams.getMessage(mailStream, { seq })
     if (message?.subject !== laneSubject('alert')) continue
     const sealed = message.string()
-    found.push({ sealed, mail: JSON.parse(secretBox(testKey).open(sealed, sealedMail)) as Mail })
+    waiting.push({ sealed, mail: JSON.parse(secretBox(testKey).open(sealed, sealedMail)) as Mail })
   }
-  return found
+  return waiting
 }
 
 const mailsOf = async ({ id }: Webhook): Promise<Mail[]> =>
   (await mails()).map(({ mail }) => mail).filter(({ data }) => data['webhook'] === id)
 
-/** Writes into the ledger, before anybody owns the shard, that the endpoint fails since then. */
+/** Writes into the ledger, before the shard has an owner, since when the endpoint fails. */
 async function failingSince(webhook: Webhook, sinceMs: number, lastMs: number): Promise<void> {
   const number = webhookNumberOf(webhook.id) ?? 0
   const change = {
@@ -86,8 +86,8 @@ test('at a day of failures, at five, and at a 410 the owner gets a mail; nothing
     await using _ = await startNotifier(nats.url, folder.path)
     await publishEvent(nc, rise(100, 180))
     const [warning] = await eventually('the warning', async () => {
-      const found = await mailsOf(dayOld)
-      return found.length > 0 && found
+      const sent = await mailsOf(dayOld)
+      return sent.length > 0 && sent
     })
     expect(warning).toEqual({
       kind: 'webhook_failing',
@@ -103,16 +103,16 @@ test('at a day of failures, at five, and at a 410 the owner gets a mail; nothing
       },
     })
     const [end] = await eventually('the end of the five days', async () => {
-      const found = await mailsOf(fiveDays)
-      return found.length > 0 && found
+      const sent = await mailsOf(fiveDays)
+      return sent.length > 0 && sent
     })
     expect(end).toMatchObject({
       kind: 'webhook_disabled',
       data: { reason: 'failing', failures: 31, since: formatIso(nowMs - 5 * dayMs - hourMs) },
     })
     const [last] = await eventually('the 410', async () => {
-      const found = await mailsOf(gone)
-      return found.length > 0 && found
+      const sent = await mailsOf(gone)
+      return sent.length > 0 && sent
     })
     expect(last).toMatchObject({ kind: 'webhook_disabled', data: { reason: 'gone' } })
     for (const one of [fiveDays, gone])
@@ -127,8 +127,8 @@ test('at a day of failures, at five, and at a 410 the owner gets a mail; nothing
     const before = receiver.received.filter(({ path }) => path === '/gone').length
     await eventually('it is disabled again', async () => {
       await publishEvent(nc, rise(100, 180))
-      const isTold = receiver.received.filter(({ path }) => path === '/gone').length > before
-      return isTold && (await readWebhook(nc, gone.id))?.active === false
+      const isAttempted = receiver.received.filter(({ path }) => path === '/gone').length > before
+      return isAttempted && (await readWebhook(nc, gone.id))?.active === false
     })
   }
   expect(await mailsOf(young)).toEqual([])

@@ -1,4 +1,4 @@
-/** The broker comes back with an older copy of what the notifier reads: a restored volume. */
+/** The broker returns with an older copy of the streams that the notifier reads: a restored volume. */
 import { expect, test } from 'vitest'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { eventsStream } from '../../schemas/subjects.ts'
@@ -14,7 +14,7 @@ test.each([
   { how: 'lives', isStopped: false },
   { how: 'is stopped', isStopped: true },
 ])(
-  'while the notifier $how EVENTS comes back older, and what comes into it after that is delivered',
+  'while the notifier $how EVENTS comes back older, and its new events are delivered',
   async ({ isStopped }) => {
     await using nats = await testNats({ syncAlways: true })
     using folder = temporaryFolder()
@@ -26,7 +26,7 @@ test.each([
     await putWebhook(nc, { url: receiver.url, events: ['aqi.high'] })
     const publish = async (from: number, to: number): Promise<void> => {
       for (let n = from; n < to; n++)
-        await eventually('NATS takes an event', () =>
+        await eventually('NATS accepts an event', () =>
           publishEvent(nc, rise(100, 180, sensorOf(n))).catch(() => undefined),
         )
     }

@@ -1,4 +1,4 @@
-/** What receivers do, well or badly, as one attempt sees it; with shorter limits than in earnest. */
+/** What receivers do, well or badly, as one attempt sees it; with shorter limits than in production. */
 
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
     'protocol',
   ],
   [
-    'names a length that is none',
+    'gives a length that is not a number',
     saying('HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\nok'),
     undefined,
     'protocol',
@@ -101,7 +101,7 @@ const rows: readonly Row[] = [
     200,
     undefined,
   ],
-  ['speaks no HTTP', saying('SSH-2.0-OpenSSH_9.9\r\n'), undefined, 'protocol'],
+  ['does not speak HTTP', saying('SSH-2.0-OpenSSH_9.9\r\n'), undefined, 'protocol'],
   [
     'answers 204 with a body all the same',
     saying('HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\nok'),
@@ -136,7 +136,7 @@ test.each(rows)('a receiver that %s', async (_what, behave, status, error) => {
   expect(receiver.requests()).toBe(1)
 })
 
-test('a receiver that says 100 Continue, which nobody asked for, is not taken for a success', async () => {
+test('a receiver that sends an unrequested 100 Continue is not taken for a success', async () => {
   await using receiver = await startRawReceiver(saying(`HTTP/1.1 100 Continue\r\n\r\n${ok}`))
   const sent = await post(receiver.url)
   expect([sent.answer?.status, sent.error?.kind]).toEqual([undefined, 'protocol'])
@@ -196,7 +196,7 @@ test('a webhook that changes while an attempt is under way can end it', async ()
   expect(sent.error?.kind).toBe('cancelled')
 })
 
-test('nobody listens: the reason is named', async () => {
+test('a closed port: the reason is named', async () => {
   const gone = await startReceiver()
   await gone[Symbol.asyncDispose]()
   expect((await post(gone.url)).error?.kind).toBe('connect')
@@ -279,7 +279,7 @@ test('a name that was public when it was judged is judged again when it is diall
   expect(receiver.requests()).toBe(0)
 })
 
-test("the socket's own word for its peer counts, whatever the resolver said", async () => {
+test("the socket's actual peer counts, whatever the resolver returned", async () => {
   await using receiver = await startRawReceiver(saying(ok))
   const lying: PublicResolver = {
     resolve: async () => ({ addresses: ['127.0.0.1'] }),

@@ -1,4 +1,4 @@
-/** Events and readings go on arriving, however the server went away and came back. */
+/** Events and readings still arrive, however the server went away and returned. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
@@ -22,7 +22,7 @@ import {
 import { startReceiver } from '../support/receiver.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('a source goes on by itself where its server was silent, and not only where there is nothing new', async () => {
+test('a source continues by itself after its server was silent, not only after a time without events', async () => {
   await using nats = await testNats()
   const nc = await nats.connect()
   await ensureStreams(nc)
@@ -33,7 +33,7 @@ test('a source goes on by itself where its server was silent, and not only where
   const reading = (async () => {
     for await (const { sequence } of follow(1, stop.signal)) seen.push(sequence)
   })()
-  // reads on after more silence of the events than it suffers of the server
+  // reads on after a longer time without events than it tolerates from the server
   const startMs = performance.now()
   await eventually('six seconds are over', () => performance.now() - startMs > 6_000)
   await publishEvent(nc, rise(100, 180))
@@ -42,7 +42,7 @@ test('a source goes on by itself where its server was silent, and not only where
   nats.freeze()
   await eventually('it is silent for longer', () => performance.now() - frozenMs > 7_000)
   nats.thaw()
-  await eventually('NATS takes an event', () =>
+  await eventually('NATS accepts an event', () =>
     publishEvent(nc, rise(100, 180)).catch(() => undefined),
   )
   await eventually('the third one', () => seen.length >= 3, { withinMs: 30_000 })
@@ -66,10 +66,10 @@ test('after kills and sleeps of the server, events and readings are delivered as
   let rounds = 0
   const round = async (): Promise<void> => {
     rounds++
-    await eventually('NATS takes a reading', () =>
+    await eventually('NATS accepts a reading', () =>
       publishReading(nc, rounds).catch(() => undefined),
     )
-    await eventually('NATS takes an event', () => {
+    await eventually('NATS accepts an event', () => {
       return publishEvent(nc, rise(100, 180)).catch(() => undefined)
     })
     await eventually(
@@ -91,17 +91,17 @@ test('after kills and sleeps of the server, events and readings are delivered as
   }
   const ids = new Set(receiver.received.map(({ id }) => id))
   expect(ids.size).toBeGreaterThanOrEqual(2 * rounds)
-  // READINGS is cut off behind what is needed: what is not matched yet is, also while nobody matches
+  // READINGS is trimmed up to what is needed: unmatched messages are, also while no process matches
   const last = await (await jetstreamManager(nc)).streams.info(readingsStream)
   const system = await new Kvm(nc).open(buckets.system)
   const shard = shardOf(webhookNumberOf(id) ?? 0)
-  await eventually('it is told what is needed', async () => {
+  await eventually('the need is reported', async () => {
     const needed = await system.get(`needed.notifier.${shard}`)
     return needed?.json<{ readings: number }>().readings === last.state.last_seq + 1
   })
 }, 300_000)
 
-test('readings that wait longer than they are remembered are read from the log again', async () => {
+test('readings that wait longer than they are cached are read from the log again', async () => {
   await using nats = await testNats()
   using folder = temporaryFolder()
   await using receiver = await startReceiver()

@@ -54,7 +54,7 @@ test('after a downgrade events wait, and all are sent when the account is premiu
   })
 })
 
-test('who is free may see and delete, and nothing else', async () => {
+test('a free account may see and delete its webhooks, and nothing else', async () => {
   const eve = await api.customer()
   const { id } = await eve.create()
   await api.setTier(eve.account, 'free')
@@ -75,7 +75,7 @@ test('who is free may see and delete, and nothing else', async () => {
   expect((await eve.say('GET', '')).body.count).toBe(0)
 })
 
-test('an account that is gone gets nothing', async () => {
+test('a deleted account gets nothing', async () => {
   await using receiver = await startReceiver()
   const gone = await api.customer()
   const sensor = 'NGR-LOS-IKJ-071'

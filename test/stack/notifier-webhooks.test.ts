@@ -1,4 +1,4 @@
-/** One notifier process over a real server: what becomes of deliveries as webhooks change. */
+/** One notifier process over a real server: deliveries while webhooks change. */
 import type { ServerResponse } from 'node:http'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -48,7 +48,7 @@ beforeAll(async () => {
 })
 afterAll(() => opened.disposeAsync())
 
-/** A sensor of its own for each test, so that no webhook hears of another one's events. */
+/** A separate sensor for each test, so that no webhook receives another test's events. */
 let sensors = 0
 const newSensor = (): string => `NGR-LOS-YAB-${String(++sensors).padStart(3, '0')}`
 
@@ -63,7 +63,7 @@ const count = (receiver: Receiver, least: number) =>
 const isPayload = (kind: EventKind, value: unknown) =>
   new Ajv().validate(payloadSchemas[kind], value)
 
-test('every kind of event arrives as its schema says, signed', async () => {
+test('every kind of event arrives as its schema defines, signed', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver()
   const rules = sensorIdRules()
@@ -119,20 +119,20 @@ test('every kind of event arrives as its schema says, signed', async () => {
 })
 
 async function attemptsOf(webhook: string, least: number): Promise<Attempt[]> {
-  return await eventually(`${least} attempts are kept`, async () => {
-    const found: Attempt[] = []
+  return await eventually(`${least} attempts are stored`, async () => {
+    const stored: Attempt[] = []
     const subject = attemptSubject(webhook)
     for (let seq = 1; ; ) {
       const message = await nextMessage(nc, attemptsStream, subject, seq)
       if (message === undefined) break
-      found.push(JSON.parse(new TextDecoder().decode(message.data)) as Attempt)
+      stored.push(JSON.parse(new TextDecoder().decode(message.data)) as Attempt)
       seq = message.seq + 1
     }
-    return found.length >= least && found
+    return stored.length >= least && stored
   })
 }
 
-test('what fails is tried again with the same id and bytes, and both attempts are kept', async () => {
+test('a failed delivery is tried again with the same id and bytes, and both attempts are stored', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver({
     answer: (response) => void response.writeHead(receiver.received.length > 1 ? 200 : 500).end(),
@@ -157,11 +157,11 @@ test('410 disables the webhook, and a replay is refused until it is enabled agai
   })
   const webhook = await putWebhook(nc, { url: receiver.url, filters: { sensor_id } })
   await publishEvent(nc, rise(100, 180, sensor_id))
-  const found = await eventually('it is disabled', async () => {
+  const ended = await eventually('it is disabled', async () => {
     const now = await readWebhook(nc, webhook.id)
     return now?.active === false && now
   })
-  expect(found.disabled?.reason).toBe('gone')
+  expect(ended.disabled?.reason).toBe('gone')
   const list = { op: 'list', webhook: webhook.id, state: 'dead', limit: 10 } as const
   const dead = await eventually('the delivery is dead', async () => {
     const reply = await ask(list)
@@ -172,9 +172,9 @@ test('410 disables the webhook, and a replay is refused until it is enabled agai
   const replay = { op: 'replay', webhook: webhook.id, key } as const
   expect(await ask(replay)).toMatchObject({ ok: false, code: 'disabled' })
   receiver.answer = (response) => void response.writeHead(200).end()
-  const { disabled: _, ...enabled } = found
+  const { disabled: _, ...enabled } = ended
   await changeWebhook(nc, enabled, { active: true })
-  await eventually('the replay is taken', async () => (await ask(replay)).ok)
+  await eventually('the replay is accepted', async () => (await ask(replay)).ok)
   const received = await count(receiver, 2)
   expect(received[1]?.id).toBe(received[0]?.id)
 })
@@ -202,7 +202,7 @@ test('a webhook paused with an attempt under way: that one ends as it ends, the 
   for (let i = 0; i < 3; i++) await publishEvent(nc, rise(100, 180, sensor_id))
   await count(receiver, 1)
   await changeWebhook(nc, webhook, { paused: true })
-  // changes are heard in their order: once the next webhook is known, so is the pause
+  // changes arrive in their order: once the next webhook is known, so is the pause
   const known = (await notifier.metric('airproof_webhooks')) ?? 0
   await putWebhook(nc, { filters: { sensor_id: newSensor() } })
   await eventually('the pause is known', async () => {
@@ -222,7 +222,7 @@ test('a webhook paused with an attempt under way: that one ends as it ends, the 
   expect([ids.size, receiver.received.length]).toEqual([3, 3])
 })
 
-test('a webhook deleted with an attempt under way gets nothing more, and nothing is left of it', async () => {
+test('a webhook deleted with an attempt under way gets nothing more, and leaves nothing', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver({ answer: () => undefined })
   const webhook = await putWebhook(nc, { url: receiver.url, filters: { sensor_id } })
@@ -300,7 +300,7 @@ test('a webhook that the operator has disabled sends no test either', async () =
   expect(receiver.received).toEqual([])
 })
 
-test('what happened since a time is sent again with the same ids, dead or delivered', async () => {
+test('events since a time are sent again with the same ids, dead or delivered', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver()
   const webhook = await putWebhook(nc, { url: receiver.url, filters: { sensor_id } })
@@ -330,7 +330,7 @@ test('what happened since a time is sent again with the same ids, dead or delive
   await count(receiver, 9)
 })
 
-test('questions that make no sense are refused by name', async () => {
+test('requests that make no sense are refused by name', async () => {
   const { id } = await putWebhook(nc, { filters: { sensor_id: newSensor() } })
   const subject = askSubject(shardOf(webhookNumberOf(id) ?? 0))
   const raw = async (text: string) => (await nc.request(subject, text)).json<WebhookReply>()
@@ -340,9 +340,9 @@ test('questions that make no sense are refused by name', async () => {
     'it is known',
     async () => (await ask({ op: 'list', webhook: id, state: 'dead', limit: 1 })).ok,
   )
-  const asked = (key: string) => ask({ op: 'replay', webhook: id, key })
-  expect(await asked('nonsense')).toMatchObject({ ok: false, code: 'unknown_delivery' })
-  expect(await asked('aqi.high-99999999-150')).toMatchObject({
+  const replay = (key: string) => ask({ op: 'replay', webhook: id, key })
+  expect(await replay('nonsense')).toMatchObject({ ok: false, code: 'unknown_delivery' })
+  expect(await replay('aqi.high-99999999-150')).toMatchObject({
     ok: false,
     code: 'unknown_delivery',
   })
@@ -350,7 +350,7 @@ test('questions that make no sense are refused by name', async () => {
   expect((await ask({ op: 'list', webhook: other, state: 'dead', limit: 1 })).ok).toBe(false)
 })
 
-test('an endpoint that fails five times in a row is left alone', async () => {
+test('an endpoint that fails five times in a row is paused', async () => {
   const sensor_id = newSensor()
   await using receiver = await startReceiver({
     answer: (response) => void response.writeHead(500).end(),
@@ -364,7 +364,7 @@ test('an endpoint that fails five times in a row is left alone', async () => {
   expect(receiver.received).toHaveLength(5)
 })
 
-test('a burst of 40 for one endpoint takes two seconds, nobody else waits for it', async () => {
+test('a burst of 40 for one endpoint takes two seconds, no other endpoint waits for it', async () => {
   const [busy, calm] = [newSensor(), newSensor()]
   await using crowded = await startReceiver()
   await using alone = await startReceiver()

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { tinyPage } from '../support/tiny-page.ts'
 
 const sensor = 'NGR-LOS-IKJ-001'
@@ -15,7 +16,9 @@ const html = { headers: { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0
 
 let api: AnchoredApi
 beforeAll(async () => {
-  api = await anchoredApi({ env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: '1000' } })
+  api = await anchoredApi({
+    env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: '1000', AIRPROOF_PUBLIC_URL: 'https://air.example' },
+  })
   await api.register({ id: sensor })
   await api.commit([{ sensor, timeMs: nowMs, pm25: null }])
 })
@@ -42,6 +45,10 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(page.text).toContain(sensor)
   expect(page.text).toContain('not measured')
   expect(page.text).toContain('anchors on a demonstration chain (31337)')
+  // which network it is, and the one address to hand on
+  expect(page.text).toContain(`${api.deployment.contract}, from block ${api.deployment.block}`)
+  const whole = `https://air.example/proof/${sensor}/${encodeURIComponent(formatIsoMs(nowMs))}`
+  expect(page.text).toMatch(new RegExp(`>${whole}[?]hash=0x[0-9a-f]{64}</a>`))
   const bundle = await fetch(api.url + link)
   expect(bundle.headers.get('content-type')).toBe('application/json')
   const file = await fetch(`${api.url}${link}.airproof.json`, html)
@@ -56,15 +63,19 @@ test('the page asks nobody but us, and runs no script but the files it names', a
   const policy = answer.headers.get('content-security-policy') ?? ''
   const directives = policy.split('; ').map((part) => part.split(' '))
   expect(directives).toContainEqual(['default-src', "'none'"])
-  for (const [, ...sources] of directives)
-    expect(["'none'", "'self'"]).toEqual(expect.arrayContaining(sources))
+  const nodes = ['https:', 'http://127.0.0.1:*', 'http://localhost:*']
+  // the script asks the node that the reader names
+  for (const [name, ...sources] of directives)
+    expect(["'none'", "'self'", ...(name === 'connect-src' ? nodes : [])]).toEqual(
+      expect.arrayContaining(sources),
+    )
   const text = await answer.text()
   // inline scripts, styles and handlers would not run under it
   expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/)
   const addresses = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
   expect(addresses.length).toBeGreaterThan(3)
   for (const address of addresses) {
-    expect(address.startsWith('/proof/')).toBe(true)
+    expect(address).toMatch(/^\/(?:proof\/|v1\/network$)/)
     expect((await fetch(api.url + address)).status).toBe(200)
   }
   expect((await fetch(`${api.url}/proof/airproof-verify.js`)).headers.get('content-type')).toBe(
@@ -105,7 +116,10 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
   vi.stubGlobal('document', page.document)
   vi.stubGlobal('location', { search: '' })
   const { fetch: plain } = globalThis
-  vi.stubGlobal('fetch', (path: string) => plain(new URL(path, api.url)))
+  vi.stubGlobal('fetch', (path: string, init?: RequestInit) => plain(new URL(path, api.url), init))
+  let copied = ''
+  const writeText = async (text: string) => void (copied = text)
+  vi.stubGlobal('navigator', { clipboard: { writeText } })
   try {
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     for (const name of ['page.js', 'airproof-verify.js'])
@@ -116,6 +130,25 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
     expect(page.find('checks').children.length).toBeGreaterThan(6)
     expect(page.find('checks').text()).toContain('pins, not asked')
     expect(page.find('trusts').text()).toContain('compare it with a source that you trust')
+
+    page.find('link').textContent = 'https://air.example/proof/…'
+    page.find('copy').listeners.get('click')?.({})
+    await eventually('it is copied', () => page.find('copy').textContent === 'Copied')
+    expect(copied).toBe('https://air.example/proof/…')
+
+    const node = page.find('node')
+    const checks = page.find('checks')
+    node.value = api.anvil.url
+    node.listeners.get('change')?.({})
+    await eventually('the node is asked', () => checks.text().includes('✓ node'))
+    node.value = 'http://127.0.0.1:1'
+    node.listeners.get('change')?.({})
+    await eventually('the page says that it reached no node', () =>
+      page.find('unreached').textContent.includes('http://127.0.0.1:1 cannot be reached'),
+    )
+    // it was not asked, so it says neither yes nor no
+    expect([verdict.dataset['ok'], checks.text().includes('node:')]).toEqual(['true', false])
+    node.value = ''
 
     page.find('block').value = `0x${'12'.repeat(32)}`
     page.find('block').listeners.get('change')?.({})
@@ -130,6 +163,25 @@ test('the page’s script shows the proof, refuses a file that was altered, and 
   } finally {
     vi.unstubAllGlobals()
     rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a page that cannot reach its server says so, and what to do', async () => {
+  const html = await (await fetch(api.url + link, { headers: { accept: 'text/html' } })).text()
+  const page = tinyPage(html)
+  using folder = temporaryFolder()
+  for (const name of ['page.js', 'airproof-verify.js'])
+    writeFileSync(join(folder.path, name), await (await fetch(`${api.url}/proof/${name}`)).text())
+  writeFileSync(join(folder.path, 'package.json'), '{"type":"module"}')
+  vi.stubGlobal('document', page.document)
+  vi.stubGlobal('location', { search: '' })
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed')))
+  try {
+    await import(pathToFileURL(join(folder.path, 'page.js')).href)
+    expect(page.find('verdict').textContent).toContain('The server cannot be reached')
+    expect(page.find('verdict').dataset['ok']).toBe('false')
+  } finally {
+    vi.unstubAllGlobals()
   }
 })
 

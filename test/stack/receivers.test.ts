@@ -14,7 +14,7 @@ import { webhookApi } from '../support/webhook-api.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const other = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='
-// spaces, an escape and a letter outside ASCII: written anew it would be other bytes
+// spaces, an escape and a letter outside ASCII: encoded again it would be other bytes
 const body = Buffer.from(
   '{ "event": "aqi.high", "timestamp": "2026-01-31T08:00:00Z",\n "data": {"sensor_id": "NGR-LOS-IKJ-001", "location": "Ìkẹjà \\u002f 1"} }',
 )
@@ -91,11 +91,15 @@ const refused: readonly [what: string, headers: () => Record<string, string>, re
     'wrong_signature',
   ],
   ['with half a signature', () => ({ ...sign(), 'webhook-signature': 'v1,' }), 'wrong_signature'],
-  ['with no base 64', () => ({ ...sign(), 'webhook-signature': 'v1,%%%' }), 'wrong_signature'],
+  [
+    'with text that is not base64',
+    () => ({ ...sign(), 'webhook-signature': 'v1,%%%' }),
+    'wrong_signature',
+  ],
   ['without a version', () => ({ ...sign(), 'webhook-signature': 'AAAA' }), 'wrong_signature'],
 ]
 
-test.each(languages)('whether the receiver in %s can run here is known', (language) => {
+test.each(languages)('the receiver in %s runs here, or the reason is known', (language) => {
   expect(missing(language) ?? language).toContain(language)
 })
 
@@ -109,14 +113,14 @@ describe.each(languages)('the receiver in %s', (language) => {
 
     const post = async (headers: Record<string, string>): Promise<number> =>
       (await fetch(receiver.url, { method: 'POST', headers, body })).status
-    /** What it printed of the request that `ask` makes. */
+    /** What it printed about the request that `ask` sends. */
     const toldOf = async (ask: () => Promise<number>) => {
       const before = receiver.told.length
       const status = await ask()
       return [status, await eventually('it is printed', () => receiver.told[before])] as const
     }
 
-    test.each(believed)('believes what is %s', async (what, headers) => {
+    test.each(believed)('accepts what is %s', async (what, headers) => {
       const id = `msg_${what.replaceAll(' ', '_')}`
       expect(await toldOf(() => post(headers(id)))).toEqual([
         204,
@@ -130,11 +134,11 @@ describe.each(languages)('the receiver in %s', (language) => {
       ])
     })
 
-    test.each(refused)('does not believe what comes %s', async (_, headers, reason) => {
+    test.each(refused)('refuses what is sent %s', async (_, headers, reason) => {
       expect(await toldOf(() => post(headers()))).toEqual([401, { refused: reason }])
     })
 
-    test('tells a repeat by its id', async () => {
+    test('detects a repeat by its id', async () => {
       const headers = sign({ id: 'msg_twice' })
       const [, first] = await toldOf(() => post(headers))
       const [status, second] = await toldOf(() => post(headers))
@@ -142,7 +146,7 @@ describe.each(languages)('the receiver in %s', (language) => {
       expect(status).toBe(204)
     })
 
-    test('believes the reference library of Standard Webhooks', async () => {
+    test('accepts the reference library of Standard Webhooks', async () => {
       const at = new Date()
       const signature = new StandardWebhook(secret).sign('msg_reference', at, body.toString())
       const headers = {
@@ -156,7 +160,7 @@ describe.each(languages)('the receiver in %s', (language) => {
   })
 })
 
-test('the published vector is believed at its time and at no other', () => {
+test('the published vector is accepted at its time and at no other', () => {
   const vector = {
     headers: {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -176,7 +180,7 @@ test('the published vector is believed at its time and at no other', () => {
   })
 })
 
-test('every kind of event, registered over HTTP and delivered, is believed by every receiver', async () => {
+test('every kind of event, registered over HTTP and delivered, is accepted by every receiver', async () => {
   const present = languages.filter((language) => missing(language) === undefined)
   await using opened = new AsyncDisposableStack()
   const folder = opened.adopt(temporaryFolder(), (one) => one[Symbol.dispose]())
@@ -196,7 +200,7 @@ test('every kind of event, registered over HTTP and delivered, is believed by ev
   const kinds = ['aqi.high', 'aqi.critical', 'sensor.offline', 'sensor.online', 'reading.new']
   const receivers = await Promise.all(
     present.map(async (language) => {
-      // the secret is known when the webhook is, and the webhook wants the receiver's address
+      // the secret is known once the webhook exists, and the webhook needs the receiver's address
       const { id, secret: shown } = await create({ events: kinds })
       const header = 'X-Airproof-Signature'
       const receiver = opened.use(await startReceiver(language, { secret: shown, header }))
@@ -218,13 +222,13 @@ test('every kind of event, registered over HTTP and delivered, is believed by ev
   await api.commit([{ sensor: 'NGR-LOS-YAB-001', timeMs: Date.now() - 5_000, aqi: 60 }])
   for (const { id, language, receiver } of receivers) {
     const events = await eventually(`${language} has all kinds`, () => {
-      // behind the example of the trial
+      // after the example of the test delivery
       const real = receiver.told.slice(1).map((one) => ('event' in one ? one.event : one.refused))
       return new Set(real).size >= kinds.length && real
     })
     expect(events.toSorted()).toEqual(kinds.toSorted())
 
-    // the log is written behind the delivery
+    // the log is written after the delivery
     const logged = await eventually(`the attempts at ${language} are listed`, async () => {
       const { deliveries } = (await say('GET', `/${id}/deliveries?trigger=event`)).body
       return deliveries.length >= events.length && deliveries
@@ -233,7 +237,7 @@ test('every kind of event, registered over HTTP and delivered, is believed by ev
     const [newest] = logged
     const again = await say('POST', `/${id}/deliveries/${newest.id}/replay`)
     expect([again.status, again.body.delivery.id]).toEqual([202, newest.id])
-    await eventually(`${language} tells the repeat`, () =>
+    await eventually(`${language} detects the repeat`, () =>
       receiver.told.some((one) => 'id' in one && one.id === newest.id && one.repeat),
     )
   }

@@ -1,4 +1,4 @@
-/** The examples for vendors, as they stand, against a city whose door asks who they are. */
+/** The examples for vendors, unchanged, against a city whose gate checks credentials. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { connectAsync } from 'mqtt'
@@ -30,7 +30,7 @@ const readingsOf = async (id: string): Promise<Answer['readings']> => {
   return readings
 }
 
-/** Registers the sensor, and says what an example wants to know. */
+/** Registers the sensor, and returns the settings of an example. */
 async function settingsOf(id: string): Promise<Record<string, string>> {
   const secret = await nats.addSensor(id, { receipts: true })
   const { hostname, port } = new URL(nats.mqttUrl)
@@ -117,7 +117,7 @@ test('firmware with topics of its own appears in /v1 too, in our units', async (
   }
 })
 
-test('with another sensor’s credential they are not let in, and go on trying', async () => {
+test('with another sensor’s credential they are not let in, and keep trying', async () => {
   const { SENSOR_KEY: another = '' } = await settingsOf('NGR-LOS-EXB-001')
   const refused = (protocol: string): Promise<number> =>
     gate.metric('airproof_gate_sign_ins_total', `protocol="${protocol}",verdict="wrong"`)
@@ -142,7 +142,7 @@ test('with another sensor’s credential they are not let in, and go on trying',
 const text = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
-test('the page for vendors links each example, and says which are run here', () => {
+test('the page for vendors links each example, and states which are run here', () => {
   const page = text('docs/sensors.md')
   const rows = page.split('\n').filter((line) => line.startsWith('|') && line.includes('examples/'))
   const linked = (isRun: boolean): readonly string[] =>

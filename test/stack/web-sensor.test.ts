@@ -1,7 +1,10 @@
 /** The page of a sensor in a real Chromium. */
 import { readFileSync } from 'node:fs'
+import { Kvm } from '@nats-io/kv'
 import { expect, test, vi } from 'vitest'
 import { formatIso, formatIsoMs } from '../../core/iso-time.ts'
+import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import { siteOf, testApi } from '../support/api.ts'
 import { chromiumMissing } from '../support/chromium.ts'
 import { cityBrowser, overflowOf, pictureOf } from '../support/city-browser.ts'
@@ -32,6 +35,10 @@ test.skipIf(chromiumMissing !== undefined)(
         ...(age === 0 ? { pm25: 8000, pm10: 9000, aqi: 165, temperature: null } : {}),
       })),
     )
+    const kv = await new Kvm(api.nc).open(buckets.anchoring)
+    const contract = `0x${'2'.repeat(40)}`
+    const deployment = { chainId: 31_337, genesisHash: `0x${'1'.repeat(64)}`, contract, block: 5 }
+    await kv.put(deploymentKey, JSON.stringify(deployment))
     await using browser = await cityBrowser(api)
     const { page, complaints, strangers } = await browser.open(`/sensors/${id}`)
     try {
@@ -48,6 +55,22 @@ test.skipIf(chromiumMissing !== undefined)(
       // Lagos is an hour ahead of UTC all year
       const lagos = new Date(nowMs + 60 * minuteMs).toISOString().slice(11, 19)
       expect(await time.textContent()).toContain(lagos)
+      await page.evaluate(
+        'navigator.clipboard.writeText = async (text) => { window.copied = text }',
+      )
+      await page.getByRole('button', { name: 'Copy the link to the proof' }).click()
+      await expect
+        .poll(() => page.evaluate('window.copied'), patiently)
+        .toMatch(
+          new RegExp(
+            `^${api.url}/proof/${id}/${encodeURIComponent(formatIsoMs(nowMs))}[?]hash=0x[0-9a-f]{64}$`,
+          ),
+        )
+      const code = page.getByRole('img', { name: 'QR code of this page' })
+      // drawn, and not a broken picture
+      await expect
+        .poll(() => code.evaluate((image) => Reflect.get(image, 'naturalWidth')), patiently)
+        .toBeGreaterThan(0)
       await expect.poll(() => page.locator('.charts .uplot canvas').count(), patiently).toBe(6)
       expect(await page.locator('.uptime rect.silent').count()).toBeGreaterThan(60)
       expect(await page.locator('.uptime rect.heard').count()).toBeGreaterThan(10)
@@ -60,6 +83,8 @@ test.skipIf(chromiumMissing !== undefined)(
       await expect.poll(() => rows.count(), patiently).toBe(50)
       expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0)
       const proof = rows.first().getByRole('link')
+      expect(await proof.textContent()).toContain('(demonstration)')
+      await page.getByText('This network anchors on a demonstration chain').waitFor()
       expect(await proof.getAttribute('href')).toMatch(
         new RegExp(`^/proof/${id}/${formatIsoMs(nowMs)}\\?hash=0x[0-9a-f]{64}$`),
       )

@@ -47,7 +47,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       expect(complaints).toEqual([])
     }
 
-    async function asked(key: string): Promise<number> {
+    async function statusWith(key: string): Promise<number> {
       const answer = await fetch(`${browser.api.url}/v1/sensors`, {
         headers: { authorization: `Bearer ${key}` },
       })
@@ -87,7 +87,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await secret.waitFor({ state: 'detached' })
       expect(await page.content()).not.toContain(key)
 
-      await eventually('the key works', async () => (await asked(key)) === 200)
+      await eventually('the key works', async () => (await statusWith(key)) === 200)
       await page.reload()
       await page.getByRole('heading', { name: script }).waitFor()
       await page.getByText('90 days left').waitFor()
@@ -95,15 +95,15 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Revoke' }).click()
       await page.getByRole('button', { name: 'Revoke it' }).click()
       await page.getByText('revoked', { exact: true }).waitFor()
-      await eventually('the key is dead', async () => (await asked(key)) === 401)
+      await eventually('the key is dead', async () => (await statusWith(key)) === 401)
       await window.context.close()
     })
 
-    test('usage tells what is used and what is left, in words and as a table', () =>
+    test('usage shows what is used and what is left, in words and as a table', () =>
       withinOneDay(async () => {
         const ben = await signedIn(browser.dashboard)
         const { key } = (await ben.ask('POST', '/data/keys', { name: 'a' })).body
-        await eventually('the key works', async () => (await asked(key)) === 200)
+        await eventually('the key works', async () => (await statusWith(key)) === 200)
         const { page, ...window } = await browser.open(ben)
         await window.goTo('/settings/usage')
         const { used, limit } = (await ben.ask('GET', '/data/v1/usage')).body
@@ -125,7 +125,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await window.context.close()
     })
 
-    test('the account page ends another session and tells what happened', async () => {
+    test('the account page ends another session and shows what happened', async () => {
       const window = await browser.open(person)
       const { page } = window
       const token = await anotherSession(browser.dashboard, person.account, `phone ${script}`)
@@ -162,7 +162,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       const window = await browser.open(operator, { width: 360 })
       const { page } = window
       await window.goTo('/operator')
-      await page.getByText('Nobody works on 16 of 16 partitions').waitFor()
+      await page.getByText('16 of 16 partitions have no worker').waitFor()
       await page.getByRole('link', { name: 'Sensors' }).click()
       await page.getByRole('cell', { name: script }).waitFor()
       await expectOnlyText(window)
@@ -185,7 +185,7 @@ describe.skipIf(chromiumMissing !== undefined)(
       await page.getByRole('button', { name: 'Make it premium' }).click()
       await row.getByRole('button', { name: 'Make free' }).waitFor()
       await expectOnlyText(window)
-      // who is no operator has neither the link nor the page
+      // an account that is not an operator has neither the link nor the page
       const other = await browser.open(person)
       await other.goTo('/operator')
       await other.page.getByText('For operators').waitFor()

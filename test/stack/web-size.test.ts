@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { buildPages } from '../support/city-browser.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-test('all pages together are at most 100 kB, compressed; the verifier stands beside them as published', async () => {
+test('all pages together are at most 100 kB, compressed; the verifier is beside them as published', async () => {
   using folder = temporaryFolder()
   const built = join(folder.path, 'pages')
   await buildPages(built)

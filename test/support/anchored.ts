@@ -13,7 +13,7 @@ import { type LeafFields, leafOf } from '../../core/proof/leaf.ts'
 import { merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
-import { anvilAccount, anvilChainId, type TestAnvil } from './anvil.ts'
+import { anvilAccount, type TestAnvil } from './anvil.ts'
 import { eventually } from './eventually.ts'
 import { valued } from './readings.ts'
 
@@ -94,7 +94,8 @@ export async function anchoredBatch(
       ...(type === 'eip2930' ? { accessList: [{ address: contract, storageKeys: [] }] } : {}),
     } as Parameters<ReturnType<typeof wallet>['sendTransaction']>[0])
 
-  let end = beforeFirst(anvilChainId, contract, keccak)
+  const chainId = Number(await anvil.rpc('eth_chainId'))
+  let end = beforeFirst(chainId, contract, keccak)
   for (let n = 0; n < heartbeats; n++) {
     const idle = nextHeader(end, { last: end.last, sealedMs: startMs + n })
     await mined(await anchor(idle))
@@ -123,7 +124,7 @@ export async function anchoredBatch(
   await anvil.rpc('evm_setAutomine', [true])
   await mined(txHash)
 
-  const chain = await buildChainProof({ ask: anvil.rpc, chainId: anvilChainId, contract, txHash })
+  const chain = await buildChainProof({ ask: anvil.rpc, chainId, contract, txHash })
   if (chain === undefined) throw new Error('the anchor is in no block')
   const bundles = readings.map((reading) => {
     const leaf = leafOf(reading, keccak)

@@ -48,6 +48,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'koa',
     '@koa/router',
     'nodemailer',
+    'qrcode-generator',
     '@nats-io',
     'prom-client',
     // the pages in the browser, `dashboard/web`

@@ -249,10 +249,10 @@ describe('a made-up index is used everywhere', async () => {
   const json = async (route: Route, query: string, names = {}) =>
     JSON.parse(await ask(route, query, names))
 
-  const readings = listReadings({ ...common, askStore: noStore })
+  const readings = listReadings({ ...common, queryStore: noStore })
   const area = showArea({
     ...common,
-    askStore: (_, question) => question({} as never, new AbortController().signal),
+    queryStore: (_, question) => question({} as never, new AbortController().signal),
     history: async () => ({ stats, basis: 'readings', series: [stats] }),
     keeps: { accounts: keep, visitors: keep },
   })

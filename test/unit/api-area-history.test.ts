@@ -39,7 +39,7 @@ test('a period is cut without a gap and without an overlap', () => {
   ])
 })
 
-test('means are weighed by their readings, and percentiles are those of the means', () => {
+test('means are weighted by their readings, and percentiles are those of the means', () => {
   const whole = composeStats([stats(0, 1, 10), stats(hourMs, 3, 20), stats(2 * hourMs, 0, 0)])
   expect(whole).toMatchObject({ startMs: 0, readings: 4 })
   expect(whole?.fields.pm25).toEqual({ n: 4, mean: 17.5, min: -1, max: 21, p50: 10, p98: 20 })
@@ -75,15 +75,15 @@ function historyOver(progress: ReturnType<typeof createRollupProgress>, nowMs: n
     progress,
     nowMs: () => nowMs,
   })
-  // what it reads with is all it is asked for
+  // the history uses nothing else of the store
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const store = { within: () => reads as StoreReads }
   const keep = createCache({ forMs: 10, most: 100, nowMs: () => nowMs })
-  const asked = { store, keep, gone: new AbortController().signal }
+  const request = { store, keep, gone: new AbortController().signal }
   const of =
     (isVisitor: boolean): Ask =>
     (area, period, step) =>
-      history({ ...asked, isVisitor }, area, period, step)
+      history({ ...request, isVisitor }, area, period, step)
   return { history: of(false), ofVisitor: of(true), calls }
 }
 
@@ -99,7 +99,7 @@ const seriesOf = async (
 const meansOf = (series: readonly AreaStats[]): (number | null)[] =>
   series.map(({ fields }) => fields.pm25.mean)
 
-test('closed hours are read, dirty and running ones computed, ragged ends summed up', async () => {
+test('closed hours are read, dirty and current ones computed, and so are partial ends', async () => {
   const progress = createRollupProgress()
   progress.record({ position: 10, dirty: [['Ikeja', 3 * hourMs]], dirtyDays: [] })
   progress.note(11, [{ area: 'Ikeja', timeMs: 4 * hourMs + 5 }])
@@ -112,7 +112,7 @@ test('closed hours are read, dirty and running ones computed, ragged ends summed
   expect(calls.computed).toEqual([[3 * hourMs, 5 * hourMs]])
   await seriesOf(history, 'Ikeja', period, 'hour')
   expect(calls).toMatchObject({ hours: 2, overall: 3, computed: { length: 1 } })
-  // of the network every area's hours count
+  // for the network the hours of every area count
   const network = await seriesOf(history, wholeNetwork, { ...period, fromMs: 2 * hourMs }, 'hour')
   expect(meansOf(network)).toEqual([2, 2, 2, 1, 1, 1, 3])
 })
@@ -133,24 +133,24 @@ test('while no statistics job has run everything is computed', async () => {
   expect(calls.hours).toBe(0)
 })
 
-test('a day at most is summed up from its readings, more from the hours', async () => {
+test('up to a day is computed from its readings, more from the hours', async () => {
   const progress = createRollupProgress()
   progress.record({ position: 1, dirty: [], dirtyDays: [] })
   const { history, ofVisitor, calls } = historyOver(progress, 10 * dayMs)
   const of = async (ask: Ask, toMs: number) => {
-    const { stats: found, basis } = await ask('Ikeja', { fromMs: 0, toMs })
-    return [found?.fields.pm25.mean, basis]
+    const { stats, basis } = await ask('Ikeja', { fromMs: 0, toMs })
+    return [stats?.fields.pm25.mean, basis]
   }
   expect(await of(history, dayMs)).toEqual([3, 'readings'])
   expect(await of(history, dayMs + hourMs)).toEqual([1, 'hourly_means'])
   expect(calls.overall).toBe(1)
-  // a visitor is given the hours from an hour on, and looks at no day of readings
+  // a visitor gets the hours from an hour on, and reads no day of readings
   expect(await of(ofVisitor, hourMs)).toEqual([3, 'readings'])
   expect(await of(ofVisitor, dayMs)).toEqual([1, 'hourly_means'])
   expect(calls.overall).toBe(2)
 })
 
-test('a record of the job that is not whole is none', () => {
+test('an incomplete record of the job is ignored', () => {
   expect(parseRollupRecord({ position: 1, dirty: [], dirtyDays: [['Ikeja', 0]] })).toBeDefined()
   for (const value of [
     null,
@@ -163,7 +163,7 @@ test('a record of the job that is not whole is none', () => {
   }
 })
 
-test('an answer is kept for its time, made once for all who wait, and a failure not kept', async () => {
+test('an answer is cached for its time, computed once for all waiting requests, and a failure is not cached', async () => {
   let nowMs = 0
   let made = 0
   const keep = createCache({ forMs: 10, most: 2, nowMs: () => nowMs })
@@ -180,14 +180,14 @@ test('an answer is kept for its time, made once for all who wait, and a failure 
   expect(await keep({ what: 'a' }, make)).toBe(5)
 })
 
-test('what is being made is given up when all who wait are gone, and is then made anew', async () => {
+test('work is aborted when all waiting clients have gone, and is then started again', async () => {
   const keep = createCache({ forMs: 10, most: 2, nowMs: () => 0 })
-  const told: AbortSignal[] = []
+  const signals: AbortSignal[] = []
   const make = (gone: AbortSignal): Promise<string> => {
-    told.push(gone)
+    signals.push(gone)
     return new Promise((resolve, reject) => {
       gone.addEventListener('abort', () => reject(new Error('given up')))
-      if (told.length === 2) resolve('made')
+      if (signals.length === 2) resolve('made')
     })
   }
   const [first, second] = [new AbortController(), new AbortController()]
@@ -197,10 +197,10 @@ test('what is being made is given up when all who wait are gone, and is then mad
   ]
   const settled = Promise.allSettled(waiting)
   first.abort()
-  expect(told.map(({ aborted }) => aborted)).toEqual([false])
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
   expect(keep.ready({ what: 'a' })).toBeUndefined()
   second.abort()
-  expect(told.map(({ aborted }) => aborted)).toEqual([true])
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await keep({ what: 'a' }, make, new AbortController().signal)).toBe('made')
   expect(keep.ready({ what: 'a' })).toBe('made')

@@ -1,23 +1,23 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ApiError } from '../../api/http/api-error.ts'
-import { openAskStore } from '../../api/http/ask-store.ts'
 import { type FairLine, type FairLineBounds, fairLine } from '../../api/http/fair-line.ts'
-import { streamRoom } from '../../api/stream/room.ts'
+import { openQueryStore } from '../../api/http/query-store.ts'
+import { streamPlaces } from '../../api/stream/stream-places.ts'
 import type { Store } from '../../store/store.ts'
 
 const bounds: FairLineBounds = { running: 2, runningEach: 1, waiting: 4, waitingEach: 3 }
 
-/** Work that ends when the test says so, and what became of each question. */
-function asking(line: FairLine) {
+/** Work that ends when the test says so, and the outcome of each request. */
+function testLine(line: FairLine) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const refused = new Map<string, string>()
-  const told = new Map<string, AbortSignal>()
+  const signals = new Map<string, AbortSignal>()
   const ask = (name: string, gone = new AbortController()): AbortController => {
     line({ share: name.charAt(0), gone: gone.signal }, (signal) => {
       begun.push(name)
-      told.set(name, signal)
+      signals.set(name, signal)
       return new Promise<void>((resolve) => ends.set(name, resolve))
     }).catch((error: ApiError) => refused.set(name, `${error.status} ${error.code}`))
     return gone
@@ -26,7 +26,7 @@ function asking(line: FairLine) {
     ends.get(name)?.()
     await turn()
   }
-  return { ask, end, begun, refused, told }
+  return { ask, end, begun, refused, signals }
 }
 
 const turn = async (): Promise<void> => {
@@ -36,23 +36,23 @@ const turn = async (): Promise<void> => {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('places go round the shares, whatever one of them asks for', async () => {
-  const { ask, end, begun } = asking(fairLine({ ...bounds, running: 1 }))
+test('places go round the shares, however much one of them sends', async () => {
+  const { ask, end, begun } = testLine(fairLine({ ...bounds, running: 1 }))
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) ask(name)
   for (const name of ['a1', 'a2', 'b1', 'c1']) await end(name)
   expect(begun).toEqual(['a1', 'a2', 'b1', 'c1', 'a3'])
 })
 
-test('a share has no more at once than its own, though there is room', async () => {
-  const { ask, end, begun } = asking(fairLine(bounds))
+test('a share has no more at once than its bound, even if there is room', async () => {
+  const { ask, end, begun } = testLine(fairLine(bounds))
   for (const name of ['a1', 'a2', 'b1']) ask(name)
   expect(begun).toEqual(['a1', 'b1'])
   await end('a1')
   expect(begun).toEqual(['a1', 'b1', 'a2'])
 })
 
-test('a full line takes a new share in, and the newest of the longest share hears 503', async () => {
-  const { ask, begun, refused } = asking(fairLine({ ...bounds, running: 1 }))
+test('a full line accepts a new share, and the newest request of the longest share gets a 503', async () => {
+  const { ask, begun, refused } = testLine(fairLine({ ...bounds, running: 1 }))
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1']) ask(name)
   await turn()
   // its own line is full
@@ -62,14 +62,14 @@ test('a full line takes a new share in, and the newest of the longest share hear
   expect(refused.get('a4')).toBe('503 overloaded')
   for (const name of ['d1', 'e1']) ask(name)
   await turn()
-  // nobody has more than the newcomer would have
+  // no share has more than the new one would have
   expect(refused.get('a3')).toBe('503 overloaded')
   expect(refused.get('e1')).toBe('503 overloaded')
   expect(begun).toEqual(['a1'])
 })
 
-test('a client that goes leaves the line, or has its work aborted, and is not 503', async () => {
-  const { ask, end, begun, refused, told } = asking(fairLine({ ...bounds, running: 1 }))
+test('a client that disconnects leaves the line, or has its work aborted, and is not 503', async () => {
+  const { ask, end, begun, refused, signals } = testLine(fairLine({ ...bounds, running: 1 }))
   const first = ask('a1')
   const second = ask('b1')
   ask('c1')
@@ -80,7 +80,7 @@ test('a client that goes leaves the line, or has its work aborted, and is not 50
     ['b1', '499 client_gone'],
     ['a1', '499 client_gone'],
   ])
-  expect(told.get('a1')?.aborted).toBe(true)
+  expect(signals.get('a1')?.aborted).toBe(true)
   // its work has not ended yet, so its place is still taken
   expect(begun).toEqual(['a1'])
   await end('a1')
@@ -92,9 +92,9 @@ test('a client that goes leaves the line, or has its work aborted, and is not 50
   expect(refused.get('d1')).toBe('499 client_gone')
 })
 
-test('whoever waits or works too long hears 503 in time, and the work is told', async () => {
+test('a request that waits or works too long gets a 503 in time, and the work is aborted', async () => {
   const line = fairLine({ ...bounds, running: 1, waitMs: 10_000, workMs: 15_000 })
-  const { ask, begun, refused, told } = asking(line)
+  const { ask, begun, refused, signals } = testLine(line)
   ask('a1')
   ask('b1')
   await vi.advanceTimersByTimeAsync(9_999)
@@ -103,11 +103,11 @@ test('whoever waits or works too long hears 503 in time, and the work is told', 
   expect([...refused]).toEqual([['b1', '503 overloaded']])
   await vi.advanceTimersByTimeAsync(5_000)
   expect(refused.get('a1')).toBe('503 took_too_long')
-  expect(told.get('a1')?.aborted).toBe(true)
+  expect(signals.get('a1')?.aborted).toBe(true)
   expect(begun).toEqual(['a1'])
 })
 
-test('no bound is ever passed, every question is answered, and no place is lost', async () => {
+test('no bound is ever exceeded, every request is answered, and no place is lost', async () => {
   vi.useRealTimers()
   const question = record({
     share: constantFrom('a', 'b', 'c', 'd'),
@@ -143,7 +143,7 @@ test('no bound is ever passed, every question is answered, and no place is lost'
         (result, i) => result.status === 'fulfilled' && result.value !== questions[i]?.share,
       )
       expect(others).toEqual([])
-      // work of clients that went may still end
+      // work of disconnected clients may still end
       for (let i = 0; i < 60; i++) await turn()
       const places = ['a', 'b'].map((share) =>
         line({ share, gone: new AbortController().signal }, async () => share),
@@ -153,8 +153,8 @@ test('no bound is ever passed, every question is answered, and no place is lost'
   )
 })
 
-test('an account finds room for a stream while visitors fill theirs, and takes none of theirs', () => {
-  const room = streamRoom({ accounts: { most: 3, each: 2 }, visitors: { most: 4, each: 2 } })
+test('an account has room for a stream while visitors fill theirs, and takes no place of theirs', () => {
+  const room = streamPlaces({ accounts: { most: 3, each: 2 }, visitors: { most: 4, each: 2 } })
   const asker = (isVisitor: boolean, share: string) => ({
     isVisitor,
     share: () => share,
@@ -176,12 +176,12 @@ test('an account finds room for a stream while visitors fill theirs, and takes n
   open(false, 'acc_1')
 })
 
-test('while visitors have taken every place of theirs, and wait for more, an account is answered', async () => {
+test('while visitors have taken all their places, and wait for more, an account is answered', async () => {
   vi.useRealTimers()
   const end = Promise.withResolvers<void>()
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store is handed on, and no more
   const [ofAccounts, ofVisitors] = [{} as Store, {} as Store]
-  const ask = openAskStore({ accounts: ofAccounts, visitors: ofVisitors })
+  const ask = openQueryStore({ accounts: ofAccounts, visitors: ofVisitors })
   const asker = (isVisitor: boolean, share: string) => {
     const gone = new AbortController()
     return { isVisitor, share: () => share, gone: () => gone.signal }

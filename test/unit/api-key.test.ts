@@ -51,7 +51,7 @@ describe('not a key', () => {
   const key = makeKey(apiKeyPrefix, zeros)
   test.each([
     { what: 'empty', text: '' },
-    { what: 'the prefix alone', text: apiKeyPrefix },
+    { what: 'only the prefix', text: apiKeyPrefix },
     { what: 'one character short', text: key.slice(0, -1) },
     { what: 'one character long', text: `${key}0` },
     { what: 'of another prefix', text: key.replace('aqk_', 'aqs_') },

@@ -2,7 +2,7 @@ import { setImmediate as loopTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { loopTurns } from '../../api/http/loop-turns.ts'
 
-test('one answer is begun in each turn of the loop, and accounts go round', async () => {
+test('one answer is started per turn of the loop, and accounts take turns', async () => {
   const inTurn = loopTurns()
   const begun: string[] = []
   const ask = (share: string, count: number): Promise<unknown> =>
@@ -22,7 +22,7 @@ test('one answer is begun in each turn of the loop, and accounts go round', asyn
   expect(begun).toEqual(['a0', 'a1', 'b0', 'a2', 'a3'])
 })
 
-test('where nothing waits a turn is at once', async () => {
+test('if nothing waits, a turn is immediate', async () => {
   const inTurn = loopTurns()
   for (let i = 0; i < 3; i++) {
     let isBegun = false

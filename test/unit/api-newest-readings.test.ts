@@ -17,13 +17,13 @@ const reading = (timeMs: number, sensor: number): Reading =>
   })
 
 const places = array(record({ timeMs: nat(60), sensor: nat(3) }), { maxLength: 120 })
-const distinct = (told: readonly { timeMs: number; sensor: number }[]): Reading[] => [
+const distinct = (places: readonly { timeMs: number; sensor: number }[]): Reading[] => [
   ...new Map(
-    told.map(({ timeMs, sensor }) => [`${timeMs} ${sensor}`, reading(timeMs, sensor)]),
+    places.map(({ timeMs, sensor }) => [`${timeMs} ${sensor}`, reading(timeMs, sensor)]),
   ).values(),
 ]
 
-/** What a page should hold, by looking at everything. */
+/** What a page should hold, computed from all readings. */
 const plainly = (all: readonly Reading[], query: PageQuery): Reading[] =>
   all
     .filter(({ timeMs }) => timeMs >= query.fromMs && timeMs < query.toMs)
@@ -32,7 +32,7 @@ const plainly = (all: readonly Reading[], query: PageQuery): Reading[] =>
     .toSorted(byNewest)
     .slice(0, query.limit)
 
-test('whatever comes in whatever order, a page from memory is the true one or none', () => {
+test('whatever is added in whatever order, a page from memory is correct or undefined', () => {
   let answered = 0
   assert(
     property(
@@ -42,18 +42,18 @@ test('whatever comes in whatever order, a page from memory is the true one or no
       nat(60),
       nat(60),
       nat(4),
-      (stored, logged, limit, from, width, whose) => {
+      (stored, logged, limit, from, width, number) => {
         const before = distinct(stored)
         const newest = createNewestReadings(12)
         newest.add(distinct(logged).slice(0, 10))
-        const kept = before.toSorted(byNewest).slice(0, 12)
-        const floor = kept.length < 12 ? { timeMs: -1, sensor: '' } : kept.at(-1)!
-        newest.seed(kept, floor, newest.generation())
+        const seeded = before.toSorted(byNewest).slice(0, 12)
+        const floor = seeded.length < 12 ? { timeMs: -1, sensor: '' } : seeded.at(-1)!
+        newest.seed(seeded, floor, newest.generation())
         newest.add(distinct(logged))
         newest.add(distinct(logged))
         const all = distinct([...stored, ...logged])
         const query: PageQuery = {
-          sensor: whose === 4 ? undefined : reading(0, whose).sensor,
+          sensor: number === 4 ? undefined : reading(0, number).sensor,
           fromMs: from,
           toMs: from + width + 1,
           limit,
@@ -66,7 +66,7 @@ test('whatever comes in whatever order, a page from memory is the true one or no
       },
     ),
   )
-  // a memory that never answers would be right all the time
+  // a memory that never answers would always be right
   expect(answered).toBeGreaterThan(20)
 })
 
@@ -81,15 +81,15 @@ test('nothing is answered before the seed, nor below its floor', () => {
   expect(newest.page({ ...everything, fromMs: 31 })).toEqual([reading(50, 1), reading(40, 1)])
 })
 
-test('a seed that was asked for before everything was forgotten changes nothing', () => {
+test('a seed that was requested before everything was forgotten changes nothing', () => {
   const newest = createNewestReadings(10)
-  const asked = newest.generation()
+  const generation = newest.generation()
   newest.clear()
-  newest.seed([reading(1, 1)], { timeMs: -1, sensor: '' }, asked)
+  newest.seed([reading(1, 1)], { timeMs: -1, sensor: '' }, generation)
   expect(newest.isSeeded()).toBe(false)
 })
 
-test('windows back from the end give what one look at everything gives', async () => {
+test('windows from the end backwards give the same as one read of everything', async () => {
   const all = [1, 2, 3].flatMap((sensor) =>
     [0, 1, 60_000, 3_600_000, 86_400_000, 30 * 86_400_000, 2_000 * 86_400_000].map((timeMs) =>
       reading(timeMs, sensor),

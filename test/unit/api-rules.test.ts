@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/access/key-guard.ts'
 import { expectedReadings } from '../../api/areas/expected-readings.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
-import { hearFrom } from '../../api/live/nats-heard.ts'
 import { readingJson } from '../../api/live/reading-json.ts'
 import { distanceM } from '../../api/live/region.ts'
 import { usualView } from '../../api/live/view.ts'
+import { watchFreshness } from '../../api/live/watch-freshness.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
@@ -20,7 +20,7 @@ const sensor = (id: string, ...areas: string[]): RegisteredSensor => ({
   sites: [site(areas[0] ?? ''), ...areas.slice(1).map((area, i) => site(area, (i + 1) * dayMs))],
 })
 
-test('each area has one code and each code one area, whoever has most sensors with it', () => {
+test('each area has one code and each code one area, the one with most sensors that carry it', () => {
   const options = { networkName: 'Lagos', idPrefix: 'NGR-LOS' }
   const { areas, find, network } = areaDirectory(
     [
@@ -43,7 +43,7 @@ test('each area has one code and each code one area, whoever has most sensors wi
   expect(find('nowhere')).toBeUndefined()
 })
 
-test('a sensor that moves is expected in each area for as long as it stood there', () => {
+test('a sensor that moves is expected in each area for as long as it was there', () => {
   const moved = [sensor('NGR-LOS-IKJ-001', 'Ikeja', 'Yaba')]
   const period = { fromMs: dayMs - hourMs, toMs: dayMs + 2 * hourMs }
   expect(expectedReadings(moved, 'Ikeja', period)).toBe(12)
@@ -56,7 +56,7 @@ test('a degree of latitude is 111 km, and of longitude half of that at 60 degree
   expect(distanceM(60, 0, 60, 1) / 1000).toBeCloseTo(55.6, 1)
 })
 
-test('an index above the table is 500 and says so', () => {
+test('an index above the table is 500 and marked as such', () => {
   const reading = readingOf({
     sensor: 'NGR-LOS-IKJ-001' as SensorId,
     area: 'Ikeja',
@@ -82,7 +82,7 @@ test('an index above the table is 500 and says so', () => {
   })
 })
 
-test('a key is good to the last millisecond before it expires', () => {
+test('a key is valid to the last millisecond before it expires', () => {
   const text = makeKey(apiKeyPrefix, new Uint8Array(64))
   const key: KnownKey = {
     id: 'k',
@@ -94,11 +94,11 @@ test('a key is good to the last millisecond before it expires', () => {
     isInternal: false,
   }
   const sent = { authorization: `Bearer ${text}` }
-  const at = (nowMs: number, unheardMs = 0) =>
+  const at = (nowMs: number, staleMs = 0) =>
     createKeyGuard({
       find: () => key,
       hasAccount: () => true,
-      unheardMs: () => unheardMs,
+      staleMs: () => staleMs,
       nowMs: () => nowMs,
     })
   expect(at(999)(sent)).toMatchObject({ key: 'k', account: 'a', isInternal: false })
@@ -107,7 +107,7 @@ test('a key is good to the last millisecond before it expires', () => {
   expect(() => at(0, 2_001)(sent)).toThrow(expect.objectContaining({ status: 503 }))
 })
 
-test('only the dashboard’s own key speaks for another account, and only for one there is', () => {
+test('only the dashboard’s own key acts for another account, and only for one that exists', () => {
   const text = makeKey(apiKeyPrefix, new Uint8Array(64))
   const ask = (record: object, headers: object) => {
     const key = parseKnownKey({
@@ -119,7 +119,7 @@ test('only the dashboard’s own key speaks for another account, and only for on
     const guard = createKeyGuard({
       find: () => key,
       hasAccount: (account) => ['acc_own', 'acc_other'].includes(account),
-      unheardMs: () => 0,
+      staleMs: () => 0,
       nowMs: () => 0,
     })
     return guard({ authorization: `Bearer ${text}`, ...headers }).account
@@ -140,13 +140,13 @@ test('only the dashboard’s own key speaks for another account, and only for on
   )
 })
 
-test('a barrier that hangs lets silence grow, and the next that answers ends it', async () => {
+test('the copy grows stale while a barrier hangs, until the next one answers', async () => {
   let nowMs = 0
   let hanging: PromiseWithResolvers<void> | undefined
-  let asked = 0
-  await using heard = await hearFrom({
+  let checks = 0
+  await using freshness = await watchFreshness({
     barrier: () => {
-      if (hanging !== undefined) asked++
+      if (hanging !== undefined) checks++
       return hanging?.promise ?? Promise.resolve()
     },
     everyMs: 1,
@@ -155,11 +155,11 @@ test('a barrier that hangs lets silence grow, and the next that answers ends it'
   const lost = Promise.withResolvers<void>()
   hanging = lost
   nowMs = 5_000
-  await eventually('a question hangs', () => asked > 0)
-  expect(heard.unheardMs()).toBe(5_000)
+  await eventually('a check hangs', () => checks > 0)
+  expect(freshness.staleMs()).toBe(5_000)
   hanging = undefined
   lost.reject(new Error('timed out'))
-  await eventually('it is heard again', () => heard.unheardMs() === 0)
+  await eventually('the copy is fresh again', () => freshness.staleMs() === 0)
   nowMs = 5_001
-  expect(heard.unheardMs()).toBeLessThan(2)
+  expect(freshness.staleMs()).toBeLessThan(2)
 })

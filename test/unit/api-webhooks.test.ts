@@ -4,9 +4,9 @@ import { areaDirectory } from '../../api/live/area-directory.ts'
 import { candidateIds } from '../../api/webhooks/candidate-ids.ts'
 import { atCursor, readAtCursor } from '../../api/webhooks/deliveries.ts'
 import { creationOf, isRepeat } from '../../api/webhooks/idempotency.ts'
+import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks/judge-wanted.ts'
 import { patched, resumed } from '../../api/webhooks/patch.ts'
 import { newSecret, openWhenNeeded, rotated } from '../../api/webhooks/secrets.ts'
-import { createJudgeWanted, type JudgeWanted } from '../../api/webhooks/wanted.ts'
 import { webhookRoutes } from '../../api/webhooks/webhooks.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs } from '../../core/time.ts'
@@ -58,7 +58,7 @@ const judgeWith = (
 const anywhere: Resolution = { addresses: ['93.184.216.34'] }
 const judge = judgeWith(Promise.resolve(anywhere))
 
-test('a kind that not every process knows yet is refused, and the others are named', async () => {
+test('a kind that some process does not know yet is refused, and the others are named', async () => {
   const url = 'https://example.org/'
   const former = judgeWith(Promise.resolve(anywhere), false, 1)
   await expect(former({ url, events: ['aqi.high', 'reading.anchored'] })).rejects.toMatchObject({
@@ -85,17 +85,17 @@ describe('the address of a webhook', () => {
     'https://me:pass@example.org/',
     'javascript:alert(1)',
   ]
-  test.each(wrong)('%s is refused before anybody is asked for it', async (url) => {
+  test.each(wrong)('%s is refused before it is resolved', async (url) => {
     await expect(judge({ url })).rejects.toMatchObject({ status: 400, code: 'invalid_body' })
   })
 
-  test('is kept as browsers write it, without its fragment', async () => {
+  test('is stored as browsers write it, without its fragment', async () => {
     expect(await judge({ url: 'HTTPS://Example.ORG:443/a/../b#c' })).toEqual({
       url: 'https://example.org/b',
     })
   })
 
-  test('is refused where one of its addresses is not public', async () => {
+  test('is refused if one of its addresses is not public', async () => {
     const blocked: Resolution = { fault: 'blocked_address', detail: 'x has the address 10.0.0.1' }
     const refused = judgeWith(Promise.resolve(blocked))({ url: 'https://example.org/' })
     await expect(refused).rejects.toMatchObject({
@@ -103,7 +103,7 @@ describe('the address of a webhook', () => {
     })
   })
 
-  test('is taken where its name is not known yet', async () => {
+  test('is accepted if its name is not known yet', async () => {
     const unknown: Resolution = { fault: 'dns', detail: 'x: ENOTFOUND' }
     expect(await judgeWith(Promise.resolve(unknown))({ url: 'https://example.org/' })).toEqual({
       url: 'https://example.org/',
@@ -111,7 +111,7 @@ describe('the address of a webhook', () => {
   })
 
   afterEach(() => void vi.useRealTimers())
-  test('is taken where nobody says within two seconds what its name is', async () => {
+  test('is accepted if its name is not resolved within two seconds', async () => {
     vi.useFakeTimers()
     const never = judgeWith(new Promise(() => undefined))({ url: 'https://example.org/' })
     await vi.advanceTimersByTimeAsync(2_000)
@@ -132,13 +132,13 @@ describe('a patch', () => {
     expect((await patched(patch, webhook, judge))(webhook).filters).toEqual(filters)
   })
 
-  test('changes what others have written meanwhile only where it names it', async () => {
+  test('changes only the fields it names of what others have written meanwhile', async () => {
     const change = await patched({ events: ['reading.new'] }, webhook, judge)
     const meanwhile: Webhook = { ...webhook, url: 'https://other.org/', paused: true, filters: {} }
     expect(change(meanwhile)).toEqual({ ...meanwhile, events: ['reading.new'] })
   })
 
-  test('to null takes the description away', async () => {
+  test('to null removes the description', async () => {
     const changed = (await patched({ description: null }, webhook, judge))(webhook)
     expect(changed).not.toHaveProperty('description')
   })
@@ -153,16 +153,18 @@ describe('a patch', () => {
 
 describe('a repeat', () => {
   const creation = creationOf('key', { url: 'x', filters: { area: 'a', sensor_id: 's' } })
-  const made = { ...webhook, idempotency: creation }
+  const created = { ...webhook, idempotency: creation }
   test('is the same key and request within a day', () => {
     const again = creationOf('key', { filters: { sensor_id: 's', area: 'a' }, url: 'x' })
-    expect(isRepeat(made, again, nowMs + dayMs - 1)).toBe(true)
-    expect(isRepeat(made, again, nowMs + dayMs)).toBe(false)
+    expect(isRepeat(created, again, nowMs + dayMs - 1)).toBe(true)
+    expect(isRepeat(created, again, nowMs + dayMs)).toBe(false)
     expect(isRepeat(webhook, again, nowMs)).toBe(false)
-    expect(isRepeat(made, creationOf('other', {}), nowMs)).toBe(false)
+    expect(isRepeat(created, creationOf('other', {}), nowMs)).toBe(false)
   })
   test('with another request is refused', () => {
-    expect(() => isRepeat(made, creationOf('key', { url: 'y' }), nowMs)).toThrow(/another request/)
+    expect(() => isRepeat(created, creationOf('key', { url: 'y' }), nowMs)).toThrow(
+      /another request/,
+    )
   })
   test('of a list in another order is another request', () => {
     expect(creationOf('key', { events: ['a', 'b'] })).not.toEqual(
@@ -171,7 +173,7 @@ describe('a repeat', () => {
   })
 })
 
-test('ids follow from account and key, and are drawn where there is none', () => {
+test('ids follow from account and key, and are random without a key', () => {
   const first = (account: string, key?: string) => [...candidateIds(account, key)].slice(0, 3)
   expect(first('acc_1', 'k')).toEqual(first('acc_1', 'k'))
   expect(
@@ -191,7 +193,7 @@ test('a rotation seals the new secret and keeps the sealed old one until the ove
   )
 })
 
-test('a box that does not open is tried again the next time', async () => {
+test('a box that does not open is tried again with the next request', async () => {
   let tries = 0
   const box = secretBox(newSecretKey())
   const open = openWhenNeeded(async () => {
@@ -204,7 +206,7 @@ test('a box that does not open is tried again the next time', async () => {
   expect(tries).toBe(2)
 })
 
-test('a cursor of attempts goes back as it came, and nothing else does', () => {
+test('a cursor of attempts decodes to its sequence, and no other text does', () => {
   expect(readAtCursor(new Map([['cursor', atCursor(4_711)]]))).toBe(4_711)
   expect(readAtCursor(new Map())).toBeUndefined()
   for (const word of ['', 'x', 'a:5', Buffer.from('a:0').toString('base64url')])
@@ -212,20 +214,20 @@ test('a cursor of attempts goes back as it came, and nothing else does', () => {
 })
 
 test('the webhooks of an account are known through every change', () => {
-  let tell: (change: Change<Webhook>) => void = () => undefined
+  let report: (change: Change<Webhook>) => void = () => undefined
   const idsOf = indexByAccount({
     entries: () => new Map([[webhook.id, webhook]]).entries(),
     onChange: (listener) => {
-      tell = listener
+      report = listener
       return () => undefined
     },
   })
   expect([...idsOf('acc_1')]).toEqual([webhook.id])
-  tell({ key: 'wh_0000002', value: { ...webhook, id: 'wh_0000002', account: 'acc_2' } })
-  tell({ key: webhook.id, value: { ...webhook, account: 'acc_2' } })
+  report({ key: 'wh_0000002', value: { ...webhook, id: 'wh_0000002', account: 'acc_2' } })
+  report({ key: webhook.id, value: { ...webhook, account: 'acc_2' } })
   expect([[...idsOf('acc_1')], [...idsOf('acc_2')]]).toEqual([[], ['wh_0000002', webhook.id]])
-  tell({ key: 'wh_0000002', value: undefined })
-  tell({ key: 'wh_0000003', value: undefined })
+  report({ key: 'wh_0000002', value: undefined })
+  report({ key: 'wh_0000003', value: undefined })
   expect([...idsOf('acc_2')]).toEqual([webhook.id])
 })
 
@@ -233,7 +235,7 @@ test.each([
   ['made', 'POST', '/v1/webhooks', { url: webhook.url, events: webhook.events }],
   ['changed', 'PATCH', '/v1/webhooks/:webhook_id', { url: 'https://example.org/other' }],
 ] as const)(
-  'none is %s for an account deleted while DNS was asked',
+  'none is %s for an account deleted during the DNS query',
   async (_, method, path, sent) => {
     let isDeleted = false
     let written = 0
@@ -262,10 +264,10 @@ test.each([
         },
         remove: unused,
       },
-      judge: (asked, wrong) => judgeWith(resolution())(asked, wrong),
+      judge: (requested, wrong) => judgeWith(resolution())(requested, wrong),
       tierOf: () => 'premium',
       box: () => Promise.resolve(secretBox(newSecretKey())),
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is answered is not asked for
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the response is never used
       ...({ board: { all: () => [] }, log: {}, owner: {} } as unknown as Pick<
         Parameters<typeof webhookRoutes>[0],
         'board' | 'log' | 'owner'
@@ -282,7 +284,7 @@ test.each([
         account: webhook.account,
         isInternal: false,
         isVisitor: false,
-        again: () => {
+        checkAgain: () => {
           if (isDeleted) throw new ApiError(401, 'revoked_key', 'this API key was revoked')
         },
       },

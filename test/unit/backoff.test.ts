@@ -17,7 +17,7 @@ import {
 import { failedAt, judgeHealth } from '../../core/delivery/endpoint-health.ts'
 import { type Health, healthy } from '../../core/delivery/ledger-record.ts'
 import { dayMs, hourMs, minuteMs, secondMs } from '../../core/time.ts'
-import { steadyClock } from '../../notifier/clock.ts'
+import { steadyClock } from '../../notifier/steady-clock.ts'
 
 test('there are eleven attempts, the last about three days after the first', () => {
   expect(attemptCount).toBe(11)

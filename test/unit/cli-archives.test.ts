@@ -61,8 +61,8 @@ const africa = (...rows: readonly string[]): Promise<Awaited<ReturnType<typeof r
 const t1 = '2025-01-14T05:00:03.120034+00:00'
 const t2 = '2025-01-14T05:01:03.120034+00:00'
 
-describe('an archive with one value a row', () => {
-  it('makes one reading of the rows of a sensor and timestamp, wherever they stand', async () => {
+describe('an archive with one value per row', () => {
+  it('makes one reading of the rows of a sensor and timestamp, wherever they are', async () => {
     const { readings, counts } = await africa(
       row('71', t1, 'P2', '19.00'),
       row('72', t1, 'humidity', '82.60'),
@@ -99,7 +99,7 @@ describe('an archive with one value a row', () => {
     }
   })
 
-  it('counts what is no number and what has no name as unmapped, and sends neither', async () => {
+  it('counts what is not a number and what has no name as unmapped, and sends neither', async () => {
     const { readings, counts } = await africa(
       row('71', t1, 'P2', 'nan'),
       row('71', t1, 'P1', ''),
@@ -111,7 +111,7 @@ describe('an archive with one value a row', () => {
     expect(counts).toEqual({ rows: 5, values: 0, unmapped: 5 })
   })
 
-  it('gives a time that names no offset a Z, and leaves one that means nothing to the pipeline', async () => {
+  it('gives a time that names no offset a Z, and leaves an unreadable one to the pipeline', async () => {
     const { readings } = await africa(
       row('71', '2025-01-14T05:00:03', 'P2', '1'),
       row('71', '2025-01-14 05:00:03+01:00', 'P2', '1'),
@@ -159,7 +159,7 @@ describe('an archive with one value a row', () => {
   })
 })
 
-describe('an archive with one reading a row', () => {
+describe('an archive with one reading per row', () => {
   it('finds its quantities by their columns and counts the filled cells of others', async () => {
     const { readings, counts } = await read(
       join(fixtures, 'sensor-community/2025-01-14_bme280_sensor_6202.csv'),
@@ -184,7 +184,7 @@ describe('an archive with one reading a row', () => {
 })
 
 describe('an archive of raw readings', () => {
-  it('gives each line as it stands, and names the one that tells no sensor', async () => {
+  it('gives each line unchanged, and names the one without a sensor', async () => {
     const name = join(fixtures, 'readings.ndjson')
     const lines = readFileSync(name, 'utf8').trimEnd().split('\n')
     const { readings, counts, unsendable } = await read(name, 'ndjson')
@@ -199,7 +199,7 @@ describe('an archive of raw readings', () => {
     expect(unsendable).toEqual([`${name}:5 no sensor_id can be read from it`])
   })
 
-  it('keeps every byte, be it no UTF-8, and drops only line ends and a byte order mark', async () => {
+  it('keeps every byte, also of invalid UTF-8, and drops only line ends and a byte order mark', async () => {
     const broken = Buffer.concat([
       Buffer.from('{"sensor_id":"NGR-LOS-IKJ-901","note":"'),
       Buffer.from([0xff, 0x80, 0x9f]),
@@ -226,7 +226,7 @@ describe('an archive of raw readings', () => {
     expect(readings[0]?.timeMs).toBe(Date.UTC(2025, 0, 14, 6))
   })
 
-  it('can send no line without a sensor, with one that is no word, or larger than NATS takes', async () => {
+  it('cannot send a line without a sensor, with an invalid name, or larger than NATS takes', async () => {
     const lines = [
       '[]',
       '[{"pm25":1},{"sensor_id":"NGR-LOS-IKJ-901"}]',
@@ -239,7 +239,7 @@ describe('an archive of raw readings', () => {
     expect(readings).toEqual([])
     expect(counts).toEqual({ rows: 6, values: 0, unmapped: 6 })
     expect(
-      unsendable.map((said) => /:(\d) (no sensor_id|its|\d+ bytes)/.exec(said)?.slice(1)),
+      unsendable.map((note) => /:(\d) (no sensor_id|its|\d+ bytes)/.exec(note)?.slice(1)),
     ).toEqual([
       ['1', 'no sensor_id'],
       ['2', 'no sensor_id'],
@@ -292,7 +292,7 @@ describe('a survey', () => {
       idOf: archiveIds({ idPrefix: 'NGR-LOS', code: 'ARC' }),
     })
 
-  it('says which sensors there are, how much, and from when to when', async () => {
+  it('lists the sensors, the number of readings, and the time they cover', async () => {
     const found = await survey('sensors-africa', join(fixtures, 'sensors-africa.csv'))
     expect([...found.sensors.keys()].toSorted()).toEqual([
       'NGR-LOS-ARC-7101',
@@ -303,7 +303,7 @@ describe('a survey', () => {
     expect(found.firstMs).toBe(Date.UTC(2025, 0, 14, 5, 0, 3, 120))
   })
 
-  it('reads a folder, file by file, and leaves alone what is no archive', async () => {
+  it('reads a folder, file by file, and ignores what is not an archive', async () => {
     const found = await survey('sensor-community', join(fixtures, 'sensor-community'))
     expect(found.files).toHaveLength(3)
     const stays = found.sensors.get('NGR-LOS-ARC-6201' as SensorId)?.stays
@@ -314,7 +314,7 @@ describe('a survey', () => {
 })
 
 describe('many files', () => {
-  it('come as one stream by time, and every reading of them', async () => {
+  it('become one stream by time, with every reading', async () => {
     const random = fc.sample(
       fc.array(fc.array(fc.nat(9_999), { minLength: 1, maxLength: 30 }), {
         minLength: 1,

@@ -53,7 +53,7 @@ describe('the page of the command line', () => {
 })
 
 describe('every command', () => {
-  it.each(Object.keys(commands))('%s teaches with usage and examples', async (name) => {
+  it.each(Object.keys(commands))('%s has usage and examples', async (name) => {
     const command = await commands[name]?.()
     const help = command?.help ?? ''
     expect(help).toMatch(new RegExp(`^usage: airproof ${name}\\b`))

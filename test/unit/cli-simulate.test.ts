@@ -75,7 +75,7 @@ describe('the city', () => {
     expect(plan(1, 1, 501)[0]?.id).toBe('NGR-LOS-IKJ-501')
   })
 
-  it('measures what is believable at any time, the same whenever it is asked', () => {
+  it('measures believable values at any time, the same at every call', () => {
     const city = plan(20)
     fc.assert(
       fc.property(fc.constantFrom(...city), times, (sensor, timeMs) => {
@@ -151,7 +151,7 @@ const timesOf = (sent: readonly Sent[], sensor: string): number[] =>
     .flatMap(({ items }) => items.map(({ timestamp }) => Date.parse(timestamp)))
 
 describe('the life of the city', () => {
-  it('sends one reading a sensor and cadence while nothing drops out', () => {
+  it('sends one reading per sensor and cadence while nothing drops out', () => {
     const sent = sentIn(life({ isDemonstration: true }), startMs, startMs + minuteMs)
     expect(sent).toHaveLength(240)
     for (const { sensor, items } of sent) {
@@ -160,7 +160,7 @@ describe('the life of the city', () => {
     }
   })
 
-  it('loses nothing of a sensor that was cut off: it comes as one array of at most 500', () => {
+  it('loses nothing of a disconnected sensor: its readings are sent as arrays of at most 500', () => {
     const city = plan(200)
     const spanMs = 12 * hourMs
     const options = { city, cadenceMs: 5 * minuteMs }
@@ -184,7 +184,7 @@ describe('the life of the city', () => {
       expect(timesOf(sent, sensor)).toHaveLength(spanMs / (5 * minuteMs))
   })
 
-  it('goes on at the present after it was held up, without the readings in between', () => {
+  it('continues at the present after a delay, without the readings in between', () => {
     const city = life()
     const nowMs = startMs + 7 * hourMs
     expect(city.dueMs(city.tickAt(nowMs))).toBeGreaterThanOrEqual(nowMs)
@@ -198,12 +198,12 @@ describe('the demonstration', () => {
 
   it('has one sensor that is silent for a minute every five, and no other', () => {
     const longestGap = (sensor: string): number => {
-      const heard = timesOf(sent, sensor)
-      return Math.max(...heard.slice(1).map((timeMs, i) => timeMs - (heard[i] ?? 0)))
+      const times = timesOf(sent, sensor)
+      return Math.max(...times.slice(1).map((timeMs, i) => timeMs - (times[i] ?? 0)))
     }
     const silent = city[silentSensor]?.id ?? ''
-    const heard = timesOf(sent, silent)
-    const gaps = heard.filter((timeMs, i) => i > 0 && timeMs - (heard[i - 1] ?? 0) > 30 * secondMs)
+    const times = timesOf(sent, silent)
+    const gaps = times.filter((timeMs, i) => i > 0 && timeMs - (times[i - 1] ?? 0) > 30 * secondMs)
     expect(gaps).toHaveLength(4)
     expect(longestGap(silent)).toBeGreaterThanOrEqual(minuteMs)
     const others = city.map(({ id }) => id).filter((id) => id !== silent)
@@ -238,7 +238,7 @@ describe('faults', () => {
     values: { pm25: 31.5, pm10: 60.1, co2: 455, temperature: 27.4, humidity: 81.2 },
   }
 
-  it('spoil a few readings in a hundred and leave the others alone', () => {
+  it('spoil a few readings in a hundred and no others', () => {
     const clean = every(startMs, secondMs, 5_000).filter((timeMs) => {
       const [message, ...more] = withDirt({ ...reading, timeMs }, 3, draw)
       const expected = JSON.stringify({

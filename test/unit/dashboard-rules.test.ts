@@ -24,7 +24,7 @@ import type { KeyRecord } from '../../schemas/people/account.ts'
 import { mailSchema } from '../../schemas/people/mail.ts'
 
 describe('a password', () => {
-  test('is kept as argon2id of 19 MiB, two passes, one lane, salted anew each time', async () => {
+  test('is stored as argon2id of 19 MiB, two passes, one lane, with a new salt each time', async () => {
     const first = await hashPassword('three plain words')
     expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
     expect(await hashPassword('three plain words')).not.toBe(first)
@@ -33,15 +33,16 @@ describe('a password', () => {
     expect(await isPassword('three plain words ', first)).toBe(false)
   })
 
-  test('is right where a text of other tools says so', async () => {
-    // argon2 reference implementation, `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32`
+  test('matches a hash made by other tools', async () => {
+    // argon2 reference implementation, `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l
+    // 32`
     const kept =
       '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await isPassword('password', kept)).toBe(true)
     expect(await isPassword('Password', kept)).toBe(false)
   })
 
-  test('is nobody’s where what is kept is broken', async () => {
+  test('matches nothing where the stored hash is broken', async () => {
     for (const kept of ['', '$argon2i$v=19$m=8,t=1,p=1$c29tZXNhbHQ$AAAA', 'plain']) {
       expect(await isPassword('plain', kept)).toBe(false)
     }
@@ -75,7 +76,7 @@ describe('a password', () => {
       expect(judgePassword(password, 'ada@example.org')).toEqual({ value: password })
   })
 
-  test('is checked a few at once; others wait, and beyond a bound are told to come back', async () => {
+  test('is checked a few at once; others wait, and beyond a bound receive 503', async () => {
     const work = passwordWork({ running: 1, waiting: 2 })
     const tries = await Promise.allSettled(
       Array.from({ length: 5 }, () => work.matches('x', undefined)),
@@ -152,13 +153,13 @@ describe('an address', () => {
   })
 })
 
-test('a name stands on one line, and turns no writing around', () => {
+test('a name is on one line, and changes no writing direction', () => {
   expect(judgeName(' Ada\r\nObi\u202E ')).toEqual({ value: 'Ada Obi' })
   expect(judgeName(' \n ')).toHaveProperty('problem')
   expect(judgeName('x'.repeat(201))).toHaveProperty('problem')
 })
 
-test('whatever stands in a page’s gaps is text', () => {
+test('whatever is inserted into a page is text', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const { text: page } = html`<p title="${text}">${text}</p>`
@@ -171,7 +172,7 @@ test('whatever stands in a page’s gaps is text', () => {
   )
 })
 
-test('after sign-in one goes to a path of ours, or to the start', () => {
+test('after sign-in a person is sent to a path of ours, or to the start', () => {
   for (const path of ['/', '/settings/keys', '/sensors/NGR-LOS-IKJ-001?x=1'])
     expect(safePath(path)).toBe(path)
   for (const path of [
@@ -186,7 +187,7 @@ test('after sign-in one goes to a path of ours, or to the start', () => {
     expect([path, safePath(path)]).toEqual([path, '/'])
 })
 
-describe('whose request it is', () => {
+describe('the network of a request', () => {
   const from = (remoteAddress: string, forwarded?: string): IncomingMessage => {
     const socket = new Socket()
     Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress })
@@ -194,7 +195,7 @@ describe('whose request it is', () => {
     if (forwarded !== undefined) request.headers['x-forwarded-for'] = forwarded
     return request
   }
-  test('is the socket’s where no proxy of ours stands before us, whatever the client claims', () => {
+  test('is the socket’s where no proxy of ours is in front of us, whatever the client claims', () => {
     expect(clientNetwork(from('192.0.2.1', '198.51.100.1'), 0)).toBe('192.0.2.1')
   })
   test('is what our own proxies wrote, counted from the right', () => {
@@ -222,7 +223,7 @@ describe('whose request it is', () => {
   })
 })
 
-test('a cookie is read where it is a token of ours, and its form token tells nothing of it', () => {
+test('a cookie is read where it is a token of ours, and its form token reveals nothing of it', () => {
   const request = new IncomingMessage(new Socket())
   const token = newToken()
   request.headers.cookie = `a=b; __Host-session=${token}; __Host-visit=short`
@@ -234,7 +235,7 @@ test('a cookie is read where it is a token of ours, and its form token tells not
   expect(cookieLine('session', undefined)).toContain('Max-Age=0')
 })
 
-test('a site of IPv6 has a limit besides those of its networks, and one network cannot use it up', () => {
+test('a site of IPv6 has a limit in addition to those of its networks, and one network cannot use it up', () => {
   const rate = rateBy({ limit: { perSecond: 0.001, burst: 2 }, clockMs: () => 0, siteFactor: 3 })
   const tries = (network: string, count: number): number =>
     Array.from({ length: count }, () => rate.tryTake(network)).filter(Boolean).length
@@ -264,7 +265,7 @@ test('a site of IPv6 holds ten times the connections of a network, and never mor
   expect(placesOf(5_000)).toBe(mostConnections / 2)
 })
 
-test('mails that nobody signed in asked for are bounded for each address and in all', () => {
+test('mails requested without a session are bounded for each address and in all', () => {
   let nowMs = 0
   const { mailing } = createLimits(() => nowMs)
   const sent = Array.from({ length: 2_000 }, (_, n) => mailing.tryTake(`p${n}@example.org`))
@@ -277,7 +278,7 @@ test('mails that nobody signed in asked for are bounded for each address and in 
   expect(same.filter(Boolean)).toHaveLength(5)
 })
 
-test('tries are counted by name, forgiven when asked, and the table has an end', () => {
+test('tries are counted by name, forgotten on request, and the table is bounded', () => {
   let now = 0
   const rate = rateBy({ limit: { perSecond: 1, burst: 2 }, clockMs: () => now, most: 3 })
   rate.take('ada')
@@ -324,18 +325,18 @@ describe('a key that expires', () => {
     [hourMs, 'key_expiring.key_1.3'],
     [0, undefined],
     [-hourMs, undefined],
-  ])('in %i ms is told of as %s', (leftMs, id) =>
+  ])('in %i ms is reported as %s', (leftMs, id) =>
     expect(reminderFor(key(leftMs), nowMs)?.id).toBe(id),
   )
-  test('is told of once at each mark, with the days that are left', () => {
-    const told = (leftMs: number, reminded_days: number) =>
+  test('is reported once at each mark, with the days that are left', () => {
+    const reminder = (leftMs: number, reminded_days: number) =>
       reminderFor(key(leftMs, { reminded_days }), nowMs)
-    expect(told(10 * dayMs, 14)).toBeUndefined()
-    expect(told(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
-    expect(told(dayMs, 3)).toBeUndefined()
+    expect(reminder(10 * dayMs, 14)).toBeUndefined()
+    expect(reminder(3 * dayMs, 14)?.id).toBe('key_expiring.key_1.3')
+    expect(reminder(dayMs, 3)).toBeUndefined()
     expect(reminderFor(key(9.5 * dayMs), nowMs)?.mail.data['days']).toBe(10)
   })
-  test('is not told of where it is revoked, or the dashboard’s own', () => {
+  test('is not reported where it is revoked, or the dashboard’s own', () => {
     expect(reminderFor(key(14 * dayMs, { revoked_at: formatIso(nowMs) }), nowMs)).toBeUndefined()
     expect(reminderFor(key(14 * dayMs, { internal: true }), nowMs)).toBeUndefined()
   })
@@ -383,7 +384,7 @@ test.each(mailSchema.properties.kind.enum)(
     expect(mail.subject).toMatch(/^[\x20-\x7E’%]{10,60}$/)
     expect(mail.html).not.toMatch(/<(name|former|email|hint|url|detail)>/)
     for (const paragraph of letter.paragraphs) expect(mail.text).toContain(paragraph)
-    // a gap that nothing fills would read strangely
+    // an unfilled placeholder would read strangely
     expect(mail.text).not.toMatch(/ {2}|undefined|\(\)/)
     expect(mail.messageId).toMatch(/^<[0-9a-f]{32}@air\.example\.org>$/)
   },

@@ -25,7 +25,7 @@ describe('an AirGradient message', () => {
     })
   })
 
-  it('says nothing just after the start, which is no fault', () => {
+  it('sends nothing just after the start, which is not a fault', () => {
     const booted = { boot: 0, wifi: -60, serialno: serial, firmware: '3.6.5' }
     expect(mapAirgradient(booted, serial)).toEqual({ fields: {}, ignored: [] })
   })

@@ -14,7 +14,7 @@ describe('ESPHome’s topics', () => {
     expect(Object.fromEntries(found)).toEqual(fixture.fields)
   })
 
-  it('of a second sensor are passed over where the entry names the first', () => {
+  it('of a second sensor are skipped where the entry names the first', () => {
     expect(esphomeQuantity('temperature')).toBe('temperature')
     expect(esphomeQuantity('temperature', fixture.options)).toBeUndefined()
   })

@@ -27,7 +27,7 @@ test('particles that never change are left out from the 24th on, and the rest st
   })
 })
 
-test('one other value, and the sensor is believed again', () => {
+test('after one other value the sensor is believed again', () => {
   const stuck = Array.from({ length: stuckAfter }, () => 22.85)
   const readings = play([...stuck, 22.86, ...stuck.slice(1), 22.85])
   expect(readings[stuckAfter]?.fields.pm25).toBe(22.86)

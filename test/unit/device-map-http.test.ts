@@ -39,7 +39,7 @@ function shown(mapped: Mapped) {
 
 const expectedOf = ({ fields, timestamp, ignored }: Expected) => ({ fields, timestamp, ignored })
 
-/** A word of the sentence is enough. */
+/** A part of the sentence is enough. */
 const wantedUplink = (
   wanted: Expected & { noUplink?: string; refused?: string; devEui?: string },
 ) => {
@@ -68,7 +68,7 @@ describe('sensor.community', () => {
   test.each(sensorCommunity.messages)('$name', (message) => {
     expect(shown(mapSensorCommunity(message.body, message.pin))).toEqual(expectedOf(message))
   })
-  test('without X-PIN nobody can say whether P1 is a count', () => {
+  test('without X-PIN it is not known whether P1 is a count', () => {
     expect(mapSensorCommunity(sensorCommunity.messages[0]?.body, undefined)).toEqual({
       refused: expect.stringContaining('X-PIN'),
     })

@@ -35,7 +35,7 @@ describe('a Tasmota SENSOR message', () => {
     expect(fieldsOf({ PMS5003 })).toEqual({ pm1: 4, pm25: 5, pm10: 6 })
   })
 
-  it('knows a sensor by its name with an address behind it', () => {
+  it('knows a sensor by its name with an address after it', () => {
     const body = {
       DS18B20: { Temperature: 40 },
       'BME280-76': { Temperature: 21, Humidity: 50 },
@@ -45,7 +45,7 @@ describe('a Tasmota SENSOR message', () => {
     expect(fieldsOf(body)).toEqual({ temperature: 21, humidity: 50 })
   })
 
-  it('passes over a sensor that gives null', () => {
+  it('skips a sensor that sends null', () => {
     const body = { BME280: { Temperature: null }, DHT11: { Temperature: 30 }, TempUnit: 'C' }
     expect(fieldsOf(body)).toEqual({ temperature: 30 })
   })
@@ -80,13 +80,13 @@ describe('a Tasmota SENSOR message', () => {
     })
   })
 
-  it('is stamped on arrival while its clock stands in 1970', () => {
+  it('gets the time of arrival while its clock is in 1970', () => {
     const mapped = mapTasmota({ ...celsius.body, Time: '1970-01-01T00:00:12+00:00' })
     expect(mapped).not.toHaveProperty('timeMs')
     expect(mapped).toHaveProperty('ignored.0.key', 'Time')
   })
 
-  it('of a build without sensors is no fault, and no reading', () => {
+  it('of a build without sensors is not a fault, and not a reading', () => {
     expect(mapTasmota({ Time: '2026-01-31T08:00:00' })).toEqual({ fields: {}, ignored: [] })
   })
 

@@ -3,7 +3,7 @@ import { mapZigbee2mqtt, noLastSeen } from '../../gate/devices/zigbee2mqtt.ts'
 import fixture from '../fixtures/devices-mqtt/zigbee2mqtt.json' with { type: 'json' }
 
 describe('a Zigbee2MQTT state', () => {
-  it('is a reading of the time at which the device was last heard', () => {
+  it('is a reading of the time of the device’s last message', () => {
     expect(mapZigbee2mqtt(fixture.body)).toEqual({
       fields: fixture.fields,
       ignored: [],
@@ -25,7 +25,7 @@ describe('a Zigbee2MQTT state', () => {
     },
   )
 
-  it('of a lamp is no fault, and no reading', () => {
+  it('of a lamp is not a fault, and not a reading', () => {
     const lamp = { state: 'ON', brightness: 254, last_seen: fixture.body.last_seen }
     expect(mapZigbee2mqtt(lamp)).toMatchObject({ fields: {} })
   })

@@ -2,15 +2,24 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { measurementsJson } from '../../api/areas/area-json.ts'
+import { usualView } from '../../api/live/view.ts'
 import { openApi } from '../../api/openapi/document.ts'
 import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
+import { readingTypes, writeReadings } from '../../api/readings/reading-formats.ts'
+import { fieldsOf } from '../../cli/applications.ts'
+import { shownValues } from '../../cli/audit/api-rows.ts'
 import { headOf, rowLine, rowParser } from '../../cli/export/row-line.ts'
 import { droppedMask } from '../../core/air/quality.ts'
 import { basicNames, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { sameValues, valuesOf } from '../../core/air/values.ts'
+import { wordsOfFlag } from '../../dashboard/web/pages/sensor/words.ts'
+import { esphomeQuantity } from '../../gate/devices/esphome.ts'
+import { openDraft } from '../../gate/devices/mapped.ts'
 import { mapDecoded } from '../../gate/devices/uplink.ts'
 import { rangeFault, rawItem } from '../../gate/push/raw-item.ts'
+import { readingsEndpoint } from '../../gate/push/readings-endpoint.ts'
+import { createJoiner } from '../../gate/topics/join-parts.ts'
 import { judge } from '../../pipeline/decide/judge.ts'
 import { applicationFault } from '../../schemas/devices/application.ts'
 import { parseSensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -39,6 +48,15 @@ const application = {
   credential: { hash: '0'.repeat(64), created_at },
   created_at,
 }
+
+/** What the gate makes of a push of one reading. */
+const pushed = (body: unknown) =>
+  readingsEndpoint({
+    sensorOf: () => sensor,
+    nowMs: () => Date.parse(timestamp),
+    earliestMs: 0,
+    arrival: () => Date.parse(timestamp),
+  }).prepare({ caller: id, body } as never)
 
 const valuesOfRaw = (item: unknown) => {
   const arrivedMs = Date.parse(timestamp)
@@ -86,6 +104,15 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     test('comes through the gate', () => {
       const drafted = mapDecoded({ key: 1 }, { [name]: 'key' }, 0)
       expect(drafted).toMatchObject({ fields: { [name]: 1 } })
+      expect(openDraft().end('it is empty')).toEqual({ refused: 'it is empty' })
+      const draft = openDraft()
+      draft.take(name, 'key', value)
+      expect(draft.end('it is empty')).toMatchObject({ fields: { [name]: value } })
+      expect(esphomeQuantity('an_object_of_its_own', { [name]: 'an_object_of_its_own' })).toBe(name)
+      expect(JSON.parse(pushed({ timestamp, [name]: value }).message?.body ?? '')).toMatchObject({
+        [name]: value,
+      })
+      expect(() => pushed({ timestamp })).toThrow(name)
       expect(rawItem({ [name]: value }, 0, false)).toMatchObject({ [name]: value })
       expect(rangeFault({ [name]: value })).toBeUndefined()
       expect(rangeFault({ [name]: value + 0.01 })?.field).toBe(name)
@@ -93,6 +120,37 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(applicationFault({ ...application, fields: { other: 'key' } })).toMatch(
         new RegExp(`\\b${name}\\b`),
       )
+    })
+
+    test('is waited for where numbers come one by one', () => {
+      const joiner = createJoiner<string>()
+      const part = { sensor: id, value, timeMs: 0, token: '' }
+      for (const other of quantityNames.filter((one) => one !== name))
+        expect(joiner.take({ ...part, quantity: other }, 0)).toEqual([])
+      expect(joiner.take({ ...part, quantity: name }, 0)).toMatchObject([
+        { fields: { [name]: value } },
+      ])
+    })
+
+    test('is known to the commands and the pages', () => {
+      expect(fieldsOf([`${name}=key`])).toEqual({ [name]: 'key' })
+      expect(() => fieldsOf(['other=key'])).toThrow(new RegExp(`\\b${name}\\b`))
+      expect(shownValues({ [name]: value })).toEqual(values)
+      expect(wordsOfFlag(`dropped_${name}`)).toContain(row.short)
+    })
+
+    test('is in CSV, which has a column for every quantity that a reading of the page has', () => {
+      const page = { readings: [{ ...readingOf({}), values }], sensor: undefined, nextCursor: null }
+      const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
+      const texts = { hashOf: () => '0x0', onChainOf: () => onChain, textOf: () => '' }
+      const [head = '', line = ''] = String(
+        writeReadings(
+          readingTypes.csv,
+          { ...page, view: usualView },
+          { texts, registered: () => sensor },
+        ),
+      ).split('\r\n')
+      expect(line.split(',')[head.split(',').indexOf(name)]).toBe(String(value))
     })
 
     test('is in the document, wherever a reading or statistics are', () => {
@@ -103,11 +161,12 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     })
 
     test('is on the page of a proof', () => {
-      const { body } = proofPageAnswer(
-        { ...readingOf({}), values },
-        { status: 'pending', hash: '0x0' },
-        1,
-      )
+      const { body } = proofPageAnswer({
+        reading: { ...readingOf({}), values },
+        verdict: { status: 'pending', hash: '0x0' },
+        link: 'https://air.example/proof',
+        network: { name: 'Lagos', chain: null, contracts: [] },
+      })
       expect(String(body)).toMatch(new RegExp(`<t[hd][^>]*>${name}<`))
     })
 

@@ -23,7 +23,7 @@ test('a secret is of its own kind, and no two are the same', () => {
   expect(one).not.toBe(other)
 })
 
-test('a record without a whole hash is no credential', () => {
+test('a record without a whole hash is not a credential', () => {
   const record = { hash: hashOfSecret('x'), created_at: '2026-01-01T00:00:00Z' }
   expect(parseCredential(record)).toEqual(record)
   expect(parseCredential({ ...record, hash: 'abc' })).toBeUndefined()

@@ -10,13 +10,13 @@ import { readDenied } from '../../runtime/engines/nats-lines.ts'
 import { isDenial } from '../support/running-city.ts'
 
 describe('a sensor’s allowance', () => {
-  test('a whole burst is no flood, one message more is', () => {
+  test('a whole burst is not a flood, one message more is', () => {
     const burst = spend(undefined, defaultFloodBounds.burst, 0, defaultFloodBounds)
     expect(burst.left).toBe(0)
     expect(spend(burst, 1, 0, defaultFloodBounds).left).toBe(-1)
   })
 
-  test('whoever sends one a second for ever never floods', () => {
+  test('a sensor that sends one per second for ever never floods', () => {
     let allowance = spend(undefined, 0, 0, defaultFloodBounds)
     for (let second = 1; second < 5_000; second++)
       allowance = spend(allowance, 1, second * 1_000, defaultFloodBounds)
@@ -40,7 +40,7 @@ describe('a sensor’s allowance', () => {
   })
 })
 
-describe('the ledger of all ways that a sensor sends on', () => {
+describe('the ledger of all protocols of a sensor', () => {
   const bounds = { perSecond: 5, burst: 50 }
   function ledgerOf() {
     const clock = { nowMs: 1_000_000 }
@@ -53,7 +53,7 @@ describe('the ledger of all ways that a sensor sends on', () => {
     return { clock, floods, ledger }
   }
 
-  test('a sensor that pushes as fast as HTTP lets it never floods, with one message besides it does', () => {
+  test('a sensor that pushes as fast as HTTP lets it never floods, with one more message it does', () => {
     const { clock, floods, ledger } = ledgerOf()
     const guard = floodGuard({
       limitOf: () => bounds,
@@ -66,7 +66,7 @@ describe('the ledger of all ways that a sensor sends on', () => {
       try {
         guard('A', 1_000)
       } catch {
-        // 429: it comes again
+        // 429: it is sent again
       }
     }
     expect(floods).toEqual([])
@@ -74,7 +74,7 @@ describe('the ledger of all ways that a sensor sends on', () => {
     expect(floods).toEqual(['A'])
   })
 
-  test('what is no sensor sends what it likes, and who was calm for long is forgotten', () => {
+  test('what is not a sensor sends what it likes, and a sensor that was calm for long is forgotten', () => {
     const { clock, floods, ledger } = ledgerOf()
     ledger.charge('operator', 1e9)
     ledger.charge('A', 50)
@@ -116,12 +116,12 @@ test.each([
 })
 
 test('the journeys through `up` fail on what is denied to a process, and not to a sensor (canary)', () => {
-  const said: string[] = []
-  const log = pino({ level: 'warn' }, { write: (line) => void said.push(line) })
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(line) })
   using denials = openDenials({ log })
   denials.note({ who: 'api', what: 'publish', subject: '$KV.passwords.x' })
   denials.note({ who: 'NGR-LOS-IKJ-017', what: 'publish', subject: 'air.readings.0' })
-  expect(said.map((line) => isDenial.test(line))).toEqual([true, false])
+  expect(logged.map((line) => isDenial.test(line))).toEqual([true, false])
 })
 
 describe('a device at the command line', () => {
@@ -140,7 +140,7 @@ describe('a device at the command line', () => {
     ['airgradient:XYZ', [], /12 lower-case hex digits/],
     [undefined, ['a=b'], /options say more about a device/],
     ['ttn:1', ['nonsense'], /NAME=VALUE/],
-  ])('%s with %j is refused in words', (text, options, why) => {
+  ])('%s with %j is refused with a sentence', (text, options, why) => {
     expect(() => deviceOf(text, options)).toThrow(why)
   })
 })

@@ -5,7 +5,7 @@
 import { headers } from '@nats-io/transport-node'
 import { Ajv } from 'ajv'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { Happening } from '../../notifier/sources/payload.ts'
+import type { Occurrence } from '../../notifier/sources/payload.ts'
 import type { SourceItem, Sources } from '../../notifier/sources/source.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -146,12 +146,12 @@ test('it is matched, sent before what is not urgent, and delivered', async () =>
   expect(deliveryAt(ledger, slot)).toMatchObject({ kind, sequence: 8, detail: 4 })
 
   const asked: unknown[] = []
-  const happening: Sources['readings']['happening'] = (key) => {
+  const occurrence: Sources['readings']['occurrence'] = (key) => {
     asked.push(key)
-    return Promise.resolve<Happening | undefined>(undefined)
+    return Promise.resolve<Occurrence | undefined>(undefined)
   }
   const context = {
-    sources: { [source]: { happening } },
+    sources: { [source]: { occurrence } },
     metrics: notifierMetrics(openMetrics('test')),
   }
   const deliver = createDeliverer(context as never, {

@@ -8,7 +8,7 @@ import type { BookEntry } from '../../notifier/webhook-book.ts'
 
 const none = (async function* (): AsyncGenerator<SourceItem> {})()
 
-test('a delivery that cannot be made is tried later, and stops nothing else', async () => {
+test('a delivery that fails on our side is tried later, and stops nothing else', async () => {
   const ledger = createLedger()
   applyRecord(ledger, {
     type: 'new',
@@ -21,7 +21,7 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
     attempts: 0,
     dueMs: 1_000,
   })
-  const told: unknown[] = []
+  const reports: unknown[] = []
   const broken = new TypeError('broken')
   const context: Pick<DelivererContext, 'sources' | 'onBroken' | 'random'> = {
     sources: mapSources(
@@ -31,13 +31,13 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
         read: () => none,
         cursorSince: () => Promise.resolve(0),
         resumeAfter: ({ cursor }) => Promise.resolve(cursor),
-        happening: () => Promise.reject(broken),
+        occurrence: () => Promise.reject(broken),
       }),
     ),
-    onBroken: (delivery, error) => told.push([delivery.sequence, error]),
+    onBroken: (delivery, error) => reports.push([delivery.sequence, error]),
     random: () => 0.5,
   }
-  // what it asks for before it fails is all there
+  // everything it reads before it fails is here
   const deliver = createDeliverer(context as DelivererContext, {
     ledger,
     nowMs: () => 1_000,
@@ -45,6 +45,6 @@ test('a delivery that cannot be made is tried later, and stops nothing else', as
   })
   const flight = { abort: new AbortController(), isDone: false }
   const { records } = await deliver(createEndpoint(4), 0, flight)
-  expect(told).toEqual([[7, broken]])
+  expect(reports).toEqual([[7, broken]])
   expect(records).toEqual([expect.objectContaining({ type: 'wait', attempts: 1, dueMs: 6_000 })])
 })

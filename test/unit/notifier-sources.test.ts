@@ -15,18 +15,18 @@ const wanted = indexOfOne({
   threshold: 150,
 })
 
-function placesTold(readings: readonly ArrivedReading[]): number[] {
-  const told: number[] = []
-  matchReadings('reading.new', readings, wanted, (_, __, place) => void told.push(place))
-  return told
+function placesMatched(readings: readonly ArrivedReading[]): number[] {
+  const places: number[] = []
+  matchReadings('reading.new', readings, wanted, (_, __, place) => void places.push(place))
+  return places
 }
 
-test('a fresh reading is told, and one that was buffered for longer than half an hour is not', () => {
+test('a fresh reading is matched, and one that was buffered for longer than half an hour is not', () => {
   const aged = (ms: number, seq: number): ArrivedReading => ({
     ...believed({ sensor, timeMs: arrivedMs - ms, arrivedMs }),
     seq,
   })
-  expect(placesTold([aged(0, 1), aged(30 * minuteMs, 2), aged(30 * minuteMs + 1, 3)])).toEqual([
+  expect(placesMatched([aged(0, 1), aged(30 * minuteMs, 2), aged(30 * minuteMs + 1, 3)])).toEqual([
     0, 1,
   ])
 })

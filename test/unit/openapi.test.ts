@@ -8,7 +8,7 @@ import { documented } from '../../api/openapi/documented.ts'
 const whole = JSON.stringify(openApi)
 const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
 
-test('every error that there is has its row in docs/api.md, and the page has no other', () => {
+test('every error has its row in docs/api.md, and the page has no other', () => {
   const rows = Object.entries(apiErrors).map(
     ([code, [status, when]]) => `| ${status} | \`${code}\` | ${when} |`,
   )
@@ -26,7 +26,7 @@ test('every error is in the document, under its status', () => {
   }
 })
 
-test('what the document defines is used by it', () => {
+test('everything that the document defines is used in it', () => {
   for (const [kind, parts] of Object.entries(openApi.components)) {
     if (kind === 'securitySchemes') continue
     for (const name of Object.keys(parts)) {
@@ -35,7 +35,7 @@ test('what the document defines is used by it', () => {
   }
 })
 
-test('every operation has its tag, summary, description and id, which is no other’s', () => {
+test('every operation has its tag, summary, description and id, which is unique', () => {
   const tags = new Set<string>(openApi.tags.map(({ name }) => name))
   const ids = new Set<string>()
   for (const methods of [...Object.values(openApi.paths), ...Object.values(openApi.webhooks)]) {
@@ -49,7 +49,7 @@ test('every operation has its tag, summary, description and id, which is no othe
   }
 })
 
-test('examples are what they are examples of', () => {
+test('examples match their schemas', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: 'document', components: openApi.components })
   let examples = 0
@@ -66,13 +66,13 @@ test('examples are what they are examples of', () => {
 
 describe('the routes and the document', () => {
   const route = { path: '/v1/nothing', params: [], types: [], answer: () => expect.unreachable() }
-  test('differ where a route is not described', () => {
+  test('differ if a route is not described', () => {
     expect(() => documented([route])).toThrow('GET /v1/nothing')
   })
-  test('differ where what is described is not there', () => {
+  test('differ if a described route does not exist', () => {
     expect(() => documented([])).toThrow('PATCH /v1/webhooks/{webhook_id}')
   })
-  test('may differ in what is a part of a page', () => {
+  test('may differ in routes that are part of a page', () => {
     expect(() => documented([{ ...route, isPart: true }])).not.toThrow('/v1/nothing')
   })
 })

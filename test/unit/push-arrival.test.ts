@@ -3,7 +3,7 @@ import { arrivalClock } from '../../gate/push/arrival-clock.ts'
 import { type FloodGuard, floodGuard } from '../../gate/push/flood.ts'
 import { PushError } from '../../gate/push/push-error.ts'
 
-test('a sensor never gets one arrival twice, nor an earlier one; another has its own', () => {
+test('a sensor never gets the same arrival twice, nor an earlier one; another sensor has its own', () => {
   let nowMs = 1_000
   const arrival = arrivalClock(() => nowMs)
   expect([arrival('a'), arrival('a'), arrival('b')]).toEqual([1_000, 1_001, 1_000])
@@ -13,7 +13,7 @@ test('a sensor never gets one arrival twice, nor an earlier one; another has its
   expect(arrival('a')).toBe(5_000)
 })
 
-function told(guard: FloodGuard, sensor: string, bytes = 100): PushError | 'taken' {
+function outcomeOf(guard: FloodGuard, sensor: string, bytes = 100): PushError | 'taken' {
   try {
     guard(sensor, bytes)
     return 'taken'
@@ -23,7 +23,7 @@ function told(guard: FloodGuard, sensor: string, bytes = 100): PushError | 'take
   }
 }
 
-test('600 at once, then one a second, unless its entry says otherwise', () => {
+test('600 at once, then one per second, unless its entry names other bounds', () => {
   let clockMs = 0
   const spent = new Map<string, number>()
   const strict = { perSecond: 0.1, burst: 2 }
@@ -33,19 +33,22 @@ test('600 at once, then one a second, unless its entry says otherwise', () => {
     onSpent: (sensor, messages) => spent.set(sensor, (spent.get(sensor) ?? 0) + messages),
     clockMs: () => clockMs,
   })
-  const taken = Array.from({ length: 601 }, () => told(guard, 'usual'))
+  const taken = Array.from({ length: 601 }, () => outcomeOf(guard, 'usual'))
   expect(taken.filter((one) => one === 'taken')).toHaveLength(600)
   expect(taken.at(-1)).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
-  expect([1, 2, 3].map(() => told(guard, 'strict')).at(-1)).toMatchObject({
+  expect([1, 2, 3].map(() => outcomeOf(guard, 'strict')).at(-1)).toMatchObject({
     headers: { 'retry-after': '10' },
   })
   clockMs = 1_000
-  expect([told(guard, 'usual'), told(guard, 'strict')]).toMatchObject(['taken', { status: 429 }])
-  expect(told(guard, 'usual')).toMatchObject({ code: 'flood' })
+  expect([outcomeOf(guard, 'usual'), outcomeOf(guard, 'strict')]).toMatchObject([
+    'taken',
+    { status: 429 },
+  ])
+  expect(outcomeOf(guard, 'usual')).toMatchObject({ code: 'flood' })
   // 16 KiB count as a message, so 75 bodies of 128 KiB are the whole burst
-  const long = Array.from({ length: 76 }, () => told(guard, 'long', 128 * 1024))
+  const long = Array.from({ length: 76 }, () => outcomeOf(guard, 'long', 128 * 1024))
   expect(long.filter((one) => one === 'taken')).toHaveLength(75)
-  // what it sends over NATS and MQTT is counted elsewhere, and this is told there
+  // what it sends over NATS and MQTT is counted elsewhere, and this is reported there
   expect([spent.get('usual'), spent.get('long'), spent.get('strict')]).toEqual([601, 600, 2])
-  expect(told(guard, 'flooded elsewhere')).toMatchObject({ headers: { 'retry-after': '42' } })
+  expect(outcomeOf(guard, 'flooded elsewhere')).toMatchObject({ headers: { 'retry-after': '42' } })
 })

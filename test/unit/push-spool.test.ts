@@ -69,7 +69,7 @@ test('it is on the disk when append resolves', async () => {
   expect(readFileSync(join(folder.path, name), 'utf8')).toBe(spoolLine(waiting(7)))
 })
 
-test('a line that a crash cut is passed over, the others are not', async () => {
+test('a line that a crash cut is skipped, the others are not', async () => {
   using folder = temporaryFolder()
   const options = { folder: folder.path, maxBytes: big }
   const first = await openSpool(options)
@@ -115,7 +115,7 @@ test('a folder has one holder at a time', async () => {
 
 test('a disk that takes no more is left with no file of what it refused', async () => {
   using folder = temporaryFolder()
-  // a process whose files end at 4 KiB, and which is told so instead of being killed
+  // a process whose files end at 4 KiB, and which gets an error instead of being killed
   const script = `
     const { openSpool } = await import(process.argv[1])
     const spool = await openSpool({ folder: process.argv[2], maxBytes: 1e9 })

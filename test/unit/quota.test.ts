@@ -98,7 +98,7 @@ test('the headers carry what is left, and of which limit', () => {
     'x-ratelimit-remaining': '42',
     'x-ratelimit-reset': String(Date.parse('2026-02-01T00:00:00Z') / 1000),
   })
-  // an account that was moved down has used more than it may
+  // an account whose tier was lowered has used more than it may
   expect(quotaHeaders({ ...standing, used: 5_000, inMinute: 700, atMs: noonMs })).toMatchObject({
     ratelimit: '"day";r=0;t=43170, "minute";r=0;t=30',
     'x-ratelimit-remaining': '0',

@@ -17,7 +17,7 @@ test('a process that is gone is marked, and so is the supervisor', async () => {
   const lines = await lookAround(folder.path, { pids: { up: gone, api: process.pid } })
   expect(lines).toEqual([
     `processes  up ${gone} (gone), api ${process.pid}`,
-    `the supervisor (process ${gone}) is gone: start it again, it goes on with the same data`,
+    `the supervisor (process ${gone}) is gone: start it again, it continues with the same data`,
   ])
 })
 
@@ -76,7 +76,7 @@ test('a folder that cannot be written does not stop a process', () => {
 test('a full disk is named with what it needs; a folder that is not here is not', () => {
   const mebibyte = 2 ** 20
   expect(roomLines('/data', () => 3 * mebibyte)).toEqual([
-    'disk       /data has 3 MiB left and needs 256: make room, and it goes on by itself',
+    'disk       /data has 3 MiB left and needs 256: make room, and it continues by itself',
   ])
   expect(roomLines('/data', () => 256 * mebibyte)).toEqual([])
   expect(roomLines('/no/such/folder')).toEqual([])

@@ -62,6 +62,19 @@ test('SQLite keeps leaf and device, and those of the row that replaces it', () =
   }
 })
 
+test('rows of few and of many values lie in one batch, and few replace many', () => {
+  using folder = temporaryFolder()
+  using db = openSqliteFile(join(folder.path, 'readings.db'), false)
+  const { writeBatch } = sqliteWrites(db)
+  const { existing, range } = sqliteReads(db)
+  const few = reading({ timeMs: first.timeMs })
+  const others = [1, 2].map((later) => reading({ timeMs: first.timeMs + later }))
+  writeBatch(packReadings([first, ...others]))
+  expect(unpackReadings(existing(packKeys([first, ...others])))).toEqual([first, ...others])
+  writeBatch(packReadings([few]))
+  expect(unpackReadings(range(first.sensor, 0, first.timeMs + 2, 5))).toEqual([others[0], few])
+})
+
 const stats = areaStats('Ikeja', 0, 2, (field) => {
   const mean = [...quantityNames, 'aqi'].indexOf(field)
   return { n: 2, mean, min: 1, max: 3, p50: 2, p98: 3 }

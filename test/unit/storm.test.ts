@@ -12,7 +12,7 @@ function judged(falls: readonly (readonly [count: number, online: number, atMs: 
   })
 }
 
-describe('a storm begins', () => {
+describe('a storm starts', () => {
   test('when 20 sensors, more than half of those online, fall silent', () => {
     expect(judged([[20, 39, 0]])).toEqual(['begins'])
   })

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
-import type { FoundDevice } from '../../gate/device-index.ts'
+import type { DeviceMatch } from '../../gate/device-index.ts'
 import type { PublishVerdict } from '../../gate/push/publish-raw.ts'
 import { createJoiner, type Joined } from '../../gate/topics/join-parts.ts'
 import { createTopicWork } from '../../gate/topics/topic-work.ts'
@@ -106,7 +106,7 @@ const sensorWith = (id: string, device: Device): RegisteredSensor => {
 }
 
 /** The work with a RAW that takes what it is told to. */
-function workWith(found: (kind: string, serial: string) => FoundDevice) {
+function workWith(found: (kind: string, serial: string) => DeviceMatch) {
   const published: { readonly sensor: string; readonly reading: RawReading }[] = []
   const counted: Record<string, number> = {}
   const failures: unknown[] = []
@@ -154,7 +154,7 @@ const air = sensorWith('NGR-LOS-TOP-001', { kind: 'airgradient', serial: 'aabbcc
 const tas = sensorWith('NGR-LOS-TOP-002', { kind: 'tasmota', serial: 'tasmota_0A1B2C' })
 const zig = sensorWith('NGR-LOS-TOP-003', { kind: 'zigbee2mqtt', serial: 'home-7:balcony' })
 const esp = sensorWith('NGR-LOS-TOP-004', { kind: 'esphome', serial: 'yard-air' })
-const all = (kind: string): FoundDevice =>
+const all = (kind: string): DeviceMatch =>
   [air, tas, zig, esp].find(({ device }) => device?.kind === kind) ?? 'unknown_device'
 
 describe('a message on a device’s own topic', () => {
@@ -189,7 +189,7 @@ describe('a message on a device’s own topic', () => {
   })
 
   it('is left out, counted and done with where nothing can become of it', async () => {
-    const devices = (kind: string, serial: string): FoundDevice =>
+    const devices = (kind: string, serial: string): DeviceMatch =>
       serial === 'twice' ? 'ambiguous_device' : all(kind === 'tasmota' ? 'tasmota' : 'no')
     const { say, published, counted } = workWith(devices)
     const sensor = 'tele.tasmota_0A1B2C.SENSOR'

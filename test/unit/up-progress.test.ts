@@ -15,7 +15,7 @@ function started(isTerminal: boolean) {
   return { progress, text: () => text }
 }
 
-test('on a terminal one line grows, and what is said meanwhile does not cut it', () => {
+test('on a terminal one line grows, and other output meanwhile does not cut it', () => {
   const { progress, text } = started(true)
   progress.starts('NATS')
   progress.isUp('NATS')
@@ -37,7 +37,7 @@ test('in a pipe each thing that is up is a line', () => {
   expect(text()).toBe('NATS is up\nchain is up\n')
 })
 
-test('after ten seconds it is said what is waited for and why, and again when the reason changes', () => {
+test('after ten seconds the reason for waiting is shown, and again when it changes', () => {
   const { progress, text } = started(false)
   let why: string | undefined
   progress.starts('api', () => why)

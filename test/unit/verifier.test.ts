@@ -6,6 +6,7 @@ import {
   describe as inWords,
   keccak256,
   leafOf,
+  readNetwork,
   type VerifyOptions,
   verifyBundle,
   verifyFile,
@@ -14,6 +15,7 @@ import { toHex } from '../../core/hex.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
+import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
 import { canonical, sampleNames, sampleText, tampered } from '../support/tampered.ts'
 
 let keccak: Keccak
@@ -87,6 +89,44 @@ describe('a bundle is proven', () => {
       aqi: 69,
     })
     expect(block).toMatchObject({ chainId: 31_337, number: 4, time: '2026-01-01T00:00:00.000Z' })
+  })
+})
+
+describe('a network file', () => {
+  const text = sampleText('alone')
+  const network = readNetwork(networkText())
+
+  test('pins chain and contract, and what only a node knows is not asked', async () => {
+    const { ok, checks, notAsked, trusts } = await verifyBundle(text, { network })
+    const { contract } = JSON.parse(text).anchor
+    expect(ok).toBe(true)
+    expect(checks).toContainEqual({
+      name: 'pins',
+      ok: true,
+      why: 'it is of the network Lagos you named',
+    })
+    expect(notAsked).toMatchObject([{ name: 'code' }])
+    expect(trusts.join()).not.toContain(contract)
+  })
+
+  test('may hold more than is needed', () => {
+    expect(readNetwork(networkText({ api: undefined }))).toEqual(network)
+  })
+
+  test('does not take the place of the other pins: they have to hold too', async () => {
+    expect(await failed(text, { network, chainId: 1 })).toBe('pins')
+    expect(await failed(text, { network, contract: `0x${'0'.repeat(40)}` })).toBe('pins')
+  })
+
+  test.each(otherNetworks)('$name refuses the bundle in words', async (other) => {
+    const { ok, checks, trusts } = await verifyBundle(text, { network: readNetwork(other.text) })
+    expect([ok, trusts]).toEqual([false, []])
+    expect(checks.at(-1)).toMatchObject({ name: 'pins', ok: false })
+    expect(checks.at(-1)?.why).toContain(other.why)
+  })
+
+  test.each(badNetworks)('that is $name is not taken', ({ text: bad, why }) => {
+    expect(() => readNetwork(bad)).toThrow(why)
   })
 })
 

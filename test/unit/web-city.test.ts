@@ -1,4 +1,4 @@
-/** What the pages of the city and of a sensor reckon, without a browser. */
+/** What the pages of the city and of a sensor compute, without a browser. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { usBands } from '../../core/air/index/us-bands.ts'
@@ -96,7 +96,7 @@ test('thinned readings keep their mean, and steps without readings stay empty', 
   ])
 })
 
-test('an hour that nobody measured is a gap in the band', () => {
+test('an hour without readings is a gap in the band', () => {
   const hour = (start_time: string, average: number) => ({
     start_time,
     aqi: { average, min: average - 5, max: average + 5 },
@@ -110,7 +110,7 @@ test('an hour that nobody measured is a gap in the band', () => {
   expect(xs[0]).toBe(from)
 })
 
-test('zones cover the scale without a gap, and no index speaks of humidity', () => {
+test('zones cover the scale without a gap, and humidity has none', () => {
   for (const name of ['aqi', 'pm25', 'pm10']) {
     const zones = zonesOf(name)
     expect(zones).toHaveLength(usBands.length)
@@ -136,7 +136,7 @@ test('every number on the map can be read on its colour', () => {
     }
 })
 
-test('addresses are matched by their shape, and a broken escape is no page', () => {
+test('addresses are matched by their shape, and a broken escape is not a page', () => {
   expect(matchPath('/', '/')).toEqual({})
   expect(matchPath('/sensors/:id', '/sensors/a%20b/')).toEqual({ id: 'a b' })
   expect(matchPath('/sensors/:id', '/sensors/')).toBeUndefined()
@@ -144,7 +144,7 @@ test('addresses are matched by their shape, and a broken escape is no page', () 
   expect(matchPath('/proof/:id/:timestamp', '/proof/a')).toBeUndefined()
 })
 
-test('lengths of time are told in their largest units', () => {
+test('lengths of time are shown in their largest units', () => {
   expect(['just now', '42 s ago', 'in 7 min', '3 h 20 min ago']).toEqual([
     ago(1000, 5000),
     ago(0, 42_000),

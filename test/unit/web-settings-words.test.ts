@@ -56,7 +56,7 @@ test.each<[Partial<Webhook>, string, RegExp]>([
   [{ active: false, disabled: { reason: 'gone', at: '' } }, 'disabled', /410/],
   [{ active: false, disabled: { reason: 'failing', at: '', detail: 'so' } }, 'disabled', /\(so\)/],
   [{ active: false, disabled: { reason: 'operator', at: '' } }, 'disabled', /Only they/],
-])('of %o the strongest reason is told', (fields, label, why) => {
+])('of %o the strongest reason is shown', (fields, label, why) => {
   const one = { ...webhook, ...fields }
   expect(webhookState(one).label).toBe(label)
   expect(whyNotSending(one) ?? '').toMatch(why)
@@ -70,7 +70,7 @@ test('an address fails after five attempts in a row, and not before', () => {
   expect(isFailing(['delivered', ...many(9)])).toBe(false)
 })
 
-test('an example that failed is not said to be tried again', () => {
+test('an example that failed is not shown as tried again', () => {
   expect(attemptWords({ outcome: 'retry', trigger: 'test' }).label).toBe('failed')
   expect(attemptWords({ outcome: 'retry', trigger: 'event' }).label).toMatch(/again/)
 })
@@ -81,14 +81,14 @@ test('every reason and every error that there is has words of its own', () => {
   for (const error of attemptErrors) expect(errorWords(error)).not.toBe(error)
 })
 
-test('what became of a replay is told in full', () => {
+test('the outcome of a replay is shown in full', () => {
   expect(againWords({ replayed: 3, truncated: 0, unsendable: 0, gone: 0 })).toBe('3 sent again')
   expect(againWords({ replayed: 0, truncated: 1, unsendable: 2, gone: 3 })).toBe(
-    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor is no name to publish to; 3 gone meanwhile',
+    '0 sent again; 1 not: only their beginning is kept; 2 not: their sensor has no valid name; 3 gone meanwhile',
   )
 })
 
-test('an audit event is words and details, also one that nobody foresaw', () => {
+test('an audit event is words and details, also an unexpected one', () => {
   const event = { at: '', event: 'some_new_thing', details: { first_name: '<b>', count: 2 } }
   expect(auditWords(event)).toBe('Some new thing')
   expect(auditDetails(event)).toBe('first name: <b>, count: 2')

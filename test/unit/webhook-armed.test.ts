@@ -25,7 +25,7 @@ const webhookOf = (threshold: number, filters: Webhook['filters'] = {}): Webhook
   updated_at: '2026-01-31T12:00:00Z',
 })
 
-/** A sensor of which the pipeline and the API fold the same readings. */
+/** A sensor whose readings both the pipeline and the API fold. */
 function heardSensor() {
   const state: PartitionState = createState(0)
   const slot = slotOf(state, sensor)
@@ -46,8 +46,8 @@ function heardSensor() {
   }
   return {
     isArmed: (webhook: Webhook): boolean => isArmed(webhook, board),
-    /** @returns whether the webhook is told of this index */
-    tells: (aqi: number, threshold: number): boolean => {
+    /** @returns whether the webhook gets an event for this index */
+    delivers: (aqi: number, threshold: number): boolean => {
       const timeMs = ++at * minuteMs
       const reading = {
         sensor,
@@ -62,11 +62,11 @@ function heardSensor() {
       const index = createWebhookIndex()
       const common = { events: ['aqi.high'], sensor: undefined, area: undefined } as const
       index.put({ number: 1, threshold, ...common })
-      let told = false
+      let isMatched = false
       if (outcome.rise) {
-        index.rise({ sensor, area: 'Ikeja' }, outcome, () => (told = true))
+        index.rise({ sensor, area: 'Ikeja' }, outcome, () => (isMatched = true))
       }
-      return told
+      return isMatched
     },
   }
 }
@@ -74,19 +74,20 @@ function heardSensor() {
 // few levels, so that crossings, falls and returns are frequent
 const indices = constantFrom(0, 79, 80, 85, 90, 91, 97, 99, 100, 101, 105, 107, 110, 111, 120, 300)
 
-test('a webhook that is armed is told of the next rise, and one that is not is not', () => {
+test('a webhook that is armed receives the next rise, and one that is not does not', () => {
   const seen = { armed: 0, not: 0 }
   const thresholds = double({ min: 70, max: 130, noNaN: true })
   const below = array(integer({ min: 0, max: 1_000 }), { maxLength: 3 })
   assert(
     property(array(indices, { maxLength: 12 }), thresholds, below, (history, threshold, falls) => {
       const city = heardSensor()
-      for (const aqi of history) city.tells(aqi, threshold)
+      for (const aqi of history) city.delivers(aqi, threshold)
       const isArmedNow = city.isArmed(webhookOf(threshold))
       seen[isArmedNow ? 'armed' : 'not']++
-      // one that is armed stays so, whatever comes below its threshold
-      if (isArmedNow) for (const fall of falls) city.tells(fall % Math.ceil(threshold), threshold)
-      expect(city.tells(Math.floor(threshold) + 1, threshold)).toBe(isArmedNow)
+      // an armed webhook stays so, whatever index below its threshold follows
+      if (isArmedNow)
+        for (const fall of falls) city.delivers(fall % Math.ceil(threshold), threshold)
+      expect(city.delivers(Math.floor(threshold) + 1, threshold)).toBe(isArmedNow)
     }),
     { numRuns: 3_000 },
   )
@@ -94,9 +95,9 @@ test('a webhook that is armed is told of the next rise, and one that is not is n
   expect(seen.not).toBeGreaterThan(300)
 })
 
-test('what other sensors do does not count, nor what no event of it is about', () => {
+test('other sensors do not count, nor does a webhook without rises among its events', () => {
   const city = heardSensor()
-  for (const aqi of [71, 105, 97]) city.tells(aqi, 100)
+  for (const aqi of [71, 105, 97]) city.delivers(aqi, 100)
   expect(city.isArmed(webhookOf(100))).toBe(false)
   expect(city.isArmed(webhookOf(100, { sensor_id: 'NGR-LOS-YAB-001' }))).toBe(true)
   expect(city.isArmed(webhookOf(100, { area: 'Yaba' }))).toBe(true)

@@ -121,7 +121,7 @@ test('records of an event that were written before a crash are not written again
   const index = createWebhookIndex()
   for (const number of [1, 2])
     index.put({ number, events: ['aqi.high'], sensor: undefined, area: undefined, threshold: 150 })
-  // the first of two messages of event 7 landed, the cursor was to come with the second
+  // the first of two messages of event 7 was stored; the cursor was to follow with the second
   const first = {
     webhook: 1,
     kind: 'aqi.high',
@@ -174,7 +174,7 @@ test('of what is due the urgent goes first, and one endpoint with 10,000 deliver
   add(10_000, 1, 'sensor.offline')
   add(10_001, 2, 'aqi.high')
   add(10_002, 3, 'sensor.offline')
-  await eventually('as many as may are begun', () => begun.length === 3)
+  await eventually('as many as allowed are started', () => begun.length === 3)
   // an endpoint that has not answered yet has one attempt at a time
   expect(begun).toEqual([
     { webhook: 1, slot: 10_000 },

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { happeningOfEvent } from '../../notifier/sources/payload.ts'
+import { occurrenceOfEvent } from '../../notifier/sources/payload.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import { payloadSchemas } from '../../schemas/webhooks/webhook-payload.ts'
 
@@ -27,10 +27,10 @@ const rise: AirEvent = {
 test.each([
   ['as its owner wrote it', 100, 100.5, 100.5],
   ['whole as it is', 100, 100, 100],
-  ['as it was matched, if it is another by now', 100, 120, 100],
+  ['as it was matched, if it has changed since', 100, 120, 100],
   ['as it was matched, if the owner has given none', 150, undefined, 150],
-])('the threshold of a rise is sent %s', (_how, matched, own, told) => {
-  const happening = happeningOfEvent(rise, 'aqi.high', matched, own)
-  expect(happening?.payload.data).toMatchObject({ threshold: told, aqi: 115 })
-  expect(new Ajv().validate(payloadSchemas['aqi.high'], happening?.payload)).toBe(true)
+])('the threshold of a rise is reported %s', (_how, matched, own, reported) => {
+  const occurrence = occurrenceOfEvent(rise, 'aqi.high', matched, own)
+  expect(occurrence?.payload.data).toMatchObject({ threshold: reported, aqi: 115 })
+  expect(new Ajv().validate(payloadSchemas['aqi.high'], occurrence?.payload)).toBe(true)
 })

@@ -1,4 +1,4 @@
-/** What the pages Keys and Operator ask of this server beside `/data/v1`. */
+/** What the pages Keys and Operator request of this server in addition to `/data/v1`. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../../core/air/sensor-id.ts'
 import type { AccountBook } from '../../../operate/account-book.ts'
@@ -9,7 +9,7 @@ import type { SensorEntry } from '../../../schemas/devices/sensor.ts'
 import type { Account, KeyRecord } from '../../../schemas/people/account.ts'
 import { buckets } from '../../../schemas/subjects.ts'
 import type { DashboardRoute } from '../route.ts'
-import type { TellAudit } from './audit.ts'
+import type { WriteAudit } from './audit.ts'
 import { keyRoutes } from './key-routes.ts'
 import { operatorAccountRoutes } from './operator-accounts.ts'
 import { operatorRejectedRoutes } from './operator-rejected.ts'
@@ -26,7 +26,7 @@ type Options = {
   readonly hashesOf: (account: string) => ReadonlySet<string>
   /** What every sensor id starts with. */
   readonly idPrefix: string
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
   readonly nowMs: () => number
   /** Never goes back, in ms. */
   readonly clockMs: () => number
@@ -47,7 +47,7 @@ export async function openAccountApi({
   await using opened = new AsyncDisposableStack()
   const used = opened.use(await watchBucket(nc, buckets.used, timeOf))
   const parseEntry = (value: unknown): SensorEntry | undefined =>
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what entryFault has just found
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by entryFault
     parseSensor(value, rules) === undefined ? undefined : (value as SensorEntry)
   const bucket = opened.use(await watchBucket(nc, buckets.sensors, parseEntry))
   const registry = await openRegistry(nc, rules)

@@ -7,9 +7,10 @@ import { auditSubject } from '../../../schemas/subjects.ts'
 
 /**
  * Writes into an account's audit log; durable when resolved.
- * @param ctx the request that did it; undefined: somebody else's, whose address is not told
+ * @param ctx the request that did it; undefined: it was not the account's own, so its address is
+ * left out
  */
-export type TellAudit = (
+export type WriteAudit = (
   account: string,
   event: string,
   ctx: Context | undefined,
@@ -19,7 +20,7 @@ export type TellAudit = (
 type Options = { readonly proxies: number; readonly nowMs: () => number }
 
 export const openAudit =
-  (nc: NatsConnection, { proxies, nowMs }: Options): TellAudit =>
+  (nc: NatsConnection, { proxies, nowMs }: Options): WriteAudit =>
   async (account, event, ctx, details) => {
     const from =
       ctx === undefined

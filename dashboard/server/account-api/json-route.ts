@@ -1,11 +1,11 @@
-/** Routes that a script of our pages asks: JSON in, JSON out, as `/v1` has it. */
+/** Routes for the scripts of our pages: JSON in, JSON out, like `/v1`. */
 import type { Context } from 'koa'
 import { MustAct, TryAgain, WrongUsage } from '../../../runtime/exit.ts'
 import { isServerAway } from '../../../runtime/server-away.ts'
 import { away, Refusal } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 
-type Asked = {
+type RouteRequest = {
   readonly session: Session
   /** Of the path. */
   readonly names: Readonly<Record<string, string>>
@@ -21,8 +21,8 @@ type Options = {
   readonly needs: 'session' | 'operator'
   /** HTTP status of a success. */
   readonly status?: number
-  /** What it resolves to stands in the answer beside `"status": "success"`. */
-  readonly answer: (asked: Asked) => Promise<object>
+  /** Its result is in the answer beside `"status": "success"`. */
+  readonly answer: (request: RouteRequest) => Promise<object>
 }
 
 export const jsonRoute = ({
@@ -69,7 +69,7 @@ export const wrongFields = (fields: readonly WrongField[]): Refusal =>
     { details: { fields } },
   )
 
-/** What was foreseen, as a refusal; the rest as it is, for the app to log. */
+/** Expected errors as refusals; the rest as it is, for the app to log. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof WrongUsage) return new Refusal(400, 'invalid_body', error.message)
   if (error instanceof MustAct) return new Refusal(409, 'conflict', error.message)

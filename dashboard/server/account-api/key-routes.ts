@@ -1,4 +1,6 @@
-/** The signed-in account's own API keys: shown, made, revoked. Another's are as if not there. */
+/**
+ * The signed-in account's own API keys: list, create, revoke. Those of others do not exist here.
+ */
 import { dayMs } from '../../../core/time.ts'
 import {
   type AccountBook,
@@ -14,11 +16,11 @@ import type { KeyRecord } from '../../../schemas/people/account.ts'
 import { rateBy } from '../rate-by.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
-import type { TellAudit } from './audit.ts'
+import type { WriteAudit } from './audit.ts'
 import { inTurn } from './in-turn.ts'
 import { jsonRoute, wrongFields } from './json-route.ts'
 
-/** Of one account, in this process: several make at most so many each. */
+/** Of one account, in this process: several processes make at most this number each. */
 export const mostLiveKeys = 20
 /** Ended keys that stay listed; the oldest are forgotten, and are then unknown like any other. */
 const mostEndedKeys = 30
@@ -34,7 +36,7 @@ type Options = {
   readonly hashesOf: (account: string) => ReadonlySet<string>
   /** When a key was last used, as ISO 8601; undefined: never. */
   readonly lastUsed: (keyId: string) => string | undefined
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
   readonly nowMs: () => number
   readonly clockMs: () => number
 }
@@ -72,8 +74,8 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
     revoked_at: key.revoked_at ?? null,
     last_used_at: lastUsed(key.id) ?? null,
   })
-  /** Newest first, with what was made a moment ago, and by which hash each is kept. */
-  const kept = async (account: string): Promise<[string, KeyRecord][]> => {
+  /** Newest first, including those made a moment ago, each with its hash. */
+  const keysOf = async (account: string): Promise<[string, KeyRecord][]> => {
     await keys.barrier()
     return [...hashesOf(account)]
       .flatMap((hash): [string, KeyRecord][] => {
@@ -84,7 +86,7 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
   }
 
   const make = async (account: string, name: string) => {
-    const all = await kept(account)
+    const all = await keysOf(account)
     const live = all.filter(([, key]) => stateOf(key) === 'live')
     if (live.length >= mostLiveKeys)
       throw new Refusal(
@@ -98,7 +100,7 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
       place >= mostEndedKeys || nowMs() - Date.parse(key.expires_at) > endedKeptMs
     await Promise.all(ended.filter(isOld).map(([hash]) => keys.kv.delete(hash)))
     const made = await createKey(book, { account, name, nowMs: nowMs() })
-    // deleted meanwhile: the deletion may have looked for keys before this one was there
+    // deleted meanwhile: the deletion may have looked for keys before this one existed
     if ((await findAccount(book, account)) === undefined) {
       await book.keys.delete(hashOfKey(made.key))
       throw new Refusal(401, 'not_signed_in', 'the account was deleted')
@@ -112,7 +114,7 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
       path: '/data/keys',
       needs: 'session',
       answer: async ({ session }) => {
-        const all = await kept(session.account.id)
+        const all = await keysOf(session.account.id)
         return { count: all.length, limit: mostLiveKeys, keys: all.map(([, key]) => viewOf(key)) }
       },
     }),
@@ -135,7 +137,7 @@ export function keyRoutes(options: Options): readonly DashboardRoute[] {
       needs: 'session',
       answer: async ({ session: { account }, names, ctx }) => {
         ending.take(account.id)
-        const own = await kept(account.id)
+        const own = await keysOf(account.id)
         const [hash] = own.find(([, { id }]) => id === names['id']) ?? []
         if (hash === undefined)
           throw new Refusal(404, 'key_not_found', 'your account has no key of that id')

@@ -4,21 +4,21 @@ import type { WatchedBucket } from '../../../runtime/nats/watched-bucket.ts'
 import type { Account } from '../../../schemas/people/account.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
-import { choiceOf, wholeOf } from './asked-query.ts'
-import type { TellAudit } from './audit.ts'
+import type { WriteAudit } from './audit.ts'
 import { jsonRoute, wrongFields } from './json-route.ts'
+import { choiceOf, wholeOf } from './query-params.ts'
 
 type Options = {
   readonly book: AccountBook
   readonly accounts: Pick<WatchedBucket<Account>, 'entries' | 'barrier'>
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
 }
 
 const path = '/operator/api/accounts'
 const needs = 'operator'
 const tiers = ['free', 'premium'] as const
 
-/** Accounts and their tiers. The role is given on the command line alone, as is an account's end. */
+/** Accounts and their tiers. Only the command line changes a role or deletes an account. */
 export const operatorAccountRoutes = ({
   book,
   accounts,
@@ -33,14 +33,18 @@ export const operatorAccountRoutes = ({
       const tier = choiceOf(query, 'tier', tiers)
       const limit = wholeOf(query, 'limit', { most: 500, unless: 100 })
       await accounts.barrier()
-      const fits = ({ id, email, name, organization = '', tier: has }: Account): boolean =>
-        (tier === undefined || has === tier) &&
-        [id, email, name, organization].some((text) => text.toLowerCase().includes(words))
-      const found = [...accounts.entries()]
+      const fits = (account: Account): boolean => {
+        const { id, email, name, organization = '' } = account
+        return (
+          (tier === undefined || account.tier === tier) &&
+          [id, email, name, organization].some((text) => text.toLowerCase().includes(words))
+        )
+      }
+      const matches = [...accounts.entries()]
         .map(([, account]) => account)
         .filter(fits)
         .toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
-      return { total: found.length, accounts: found.slice(0, limit).map(viewOf) }
+      return { total: matches.length, accounts: matches.slice(0, limit).map(viewOf) }
     },
   }),
   jsonRoute({
@@ -73,15 +77,15 @@ const viewOf = (account: Account): object => ({
 
 /** @throws Refusal 400 */
 function tierOf({ tier, ...others }: Readonly<Record<string, unknown>>): Account['tier'] {
-  const found = tiers.find((one) => one === tier)
-  if (found !== undefined && Object.keys(others).length === 0) return found
+  const known = tiers.find((name) => name === tier)
+  if (known !== undefined && Object.keys(others).length === 0) return known
   throw wrongFields([{ field: 'tier', expected: `${tiers.join(' or ')}, and nothing else` }])
 }
 
 /** @throws Refusal 404 */
 async function find(book: AccountBook, id: string): Promise<Account> {
   try {
-    // by id alone: an address in a path would stand in logs
+    // only by id: an address in a path would be in logs
     if (!id.includes('@')) return await needAccount(book, id)
   } catch (error) {
     if (!(error instanceof MustAct)) throw error

@@ -10,17 +10,17 @@ import {
 import { MustAct } from '../../../runtime/exit.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
-import { choiceOf, wholeOf } from './asked-query.ts'
-import type { TellAudit } from './audit.ts'
+import type { WriteAudit } from './audit.ts'
 import { jsonRoute, wrongFields } from './json-route.ts'
+import { choiceOf, wholeOf } from './query-params.ts'
 
-type Options = { readonly nc: NatsConnection; readonly audit: TellAudit }
+type Options = { readonly nc: NatsConnection; readonly audit: WriteAudit }
 
 const path = '/operator/api/rejected'
 const needs = 'operator'
 const mostAtOnce = 500
 
-/** What was refused, why, and again: `airproof rejected` in the browser. */
+/** What was refused, why, and sending it again: `airproof rejected` in the browser. */
 export const operatorRejectedRoutes = ({ nc, audit }: Options): readonly DashboardRoute[] => [
   jsonRoute({
     method: 'GET',
@@ -66,18 +66,22 @@ async function find(nc: NatsConnection, id: string): Promise<RejectedWithBytes> 
     return await needRejected(nc, id)
   } catch (error) {
     if (!(error instanceof MustAct)) throw error
-    throw new Refusal(404, 'rejected_not_found', `nothing is kept as ${id.slice(0, 100)} any more`)
+    throw new Refusal(
+      404,
+      'rejected_not_found',
+      `nothing is stored as ${id.slice(0, 100)} any more`,
+    )
   }
 }
 
 /** Its bytes as text where they are UTF-8, else as base 64. */
 function shown({ bytes, isTruncated, ...rejected }: RejectedWithBytes): object {
-  const kept = { ...rejected, kept_bytes: bytes.length, truncated: isTruncated }
+  const fields = { ...rejected, kept_bytes: bytes.length, truncated: isTruncated }
   try {
     const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return { ...kept, body, body_encoding: 'utf8' }
+    return { ...fields, body, body_encoding: 'utf8' }
   } catch {
-    return { ...kept, body: Buffer.from(bytes).toString('base64'), body_encoding: 'base64' }
+    return { ...fields, body: Buffer.from(bytes).toString('base64'), body_encoding: 'base64' }
   }
 }
 

@@ -8,22 +8,22 @@ import {
 import { defaultCadenceSeconds } from '../../../schemas/devices/sensor.ts'
 import { Refusal } from '../refusal.ts'
 import type { DashboardRoute } from '../route.ts'
-import { choiceOf, wholeOf } from './asked-query.ts'
-import type { TellAudit } from './audit.ts'
+import type { WriteAudit } from './audit.ts'
 import { jsonRoute, wrongFields } from './json-route.ts'
+import { choiceOf, wholeOf } from './query-params.ts'
 import type { SensorList } from './sensor-list.ts'
 
 type Options = {
   readonly sensors: SensorList
   readonly registry: Registry
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
   readonly nowMs: () => number
 }
 
 const path = '/operator/api/sensors'
 const needs = 'operator'
 
-/** The registry: shown, added to, taken from. */
+/** The registry: list, show, add, remove. */
 export const operatorSensorRoutes = ({
   sensors,
   registry,

@@ -4,16 +4,16 @@ import { readLastBatches } from '../../../operate/last-batches.ts'
 import { readStageLags } from '../../../operate/stage-lags.ts'
 import { readStatus } from '../../../operate/status-report.ts'
 import type { DashboardRoute } from '../route.ts'
-import { wholeOf } from './asked-query.ts'
 import { jsonRoute } from './json-route.ts'
+import { wholeOf } from './query-params.ts'
 
 /** Rates are taken over this time. */
 const lookMs = secondMs
 const needs = 'operator'
 
-/** Where everything stands: `airproof status` in the browser, and the newest batches. */
+/** The state of everything: `airproof status` in the browser, and the newest batches. */
 export function operatorStatusRoutes(nc: NatsConnection): readonly DashboardRoute[] {
-  /** Whoever asks while somebody else's look is under way shares it. */
+  /** Requests that arrive while a look is under way share it. */
   let looking: Promise<object> | undefined
   const look = (): Promise<object> => {
     looking ??= readAll(nc).finally(() => (looking = undefined))

@@ -16,7 +16,7 @@ export type SensorRow = {
   readonly lat: number
   readonly lon: number
   readonly cadence_seconds: number
-  /** `held`: silent, and a storm keeps us from saying so. */
+  /** `held`: silent, but not reported offline while many others are silent. */
   readonly state: Status
   readonly last_reading: string | null
   readonly aqi: number | null
@@ -26,7 +26,7 @@ type Filter = {
   /** Part of an id, an area or an address, in any case. */
   readonly search: string
   readonly state: Status | undefined
-  /** The id that the page before ended with. */
+  /** The last id of the previous page. */
   readonly after: string
   readonly limit: number
 }
@@ -38,13 +38,13 @@ export type SensorPage = {
 }
 
 export type SensorList = {
-  /** By id. What they said last is as of the partitions' snapshots, some seconds ago. */
+  /** By id. Their newest readings are as of the partitions' snapshots, some seconds ago. */
   readonly list: (filter: Filter) => Promise<SensorPage>
   /** undefined: there is no such sensor. */
   readonly find: (id: string) => Promise<(SensorRow & Pick<SensorEntry, 'sites'>) | undefined>
 }
 
-/** Snapshots are read anew when they are older. */
+/** Snapshots that are older are read again. */
 const statesKeptMs = 3 * secondMs
 
 type Options = {
@@ -90,14 +90,14 @@ export function sensorList({ nc, bucket, rules, clockMs }: Options): SensorList 
       const fits = (row: SensorRow): boolean =>
         (state === undefined || row.state === state) &&
         [row.id, row.area, row.address].some((text) => text.toLowerCase().includes(words))
-      const found = [...bucket.entries()]
+      const matches = [...bucket.entries()]
         .map(([, entry]) => rowOf(entry, states))
         .filter(fits)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      const rest = found.filter(({ id }) => id > after)
+      const rest = matches.filter(({ id }) => id > after)
       const sensors = rest.slice(0, limit)
       const next = rest.length > limit ? (sensors.at(-1)?.id ?? null) : null
-      return { total: found.length, next, sensors }
+      return { total: matches.length, next, sensors }
     },
     find: async (id) => {
       const [states] = await Promise.all([statesNow(), bucket.barrier()])

@@ -1,4 +1,4 @@
-/** The account without JavaScript: what is known, where it is signed in, and the way out. */
+/** The account without JavaScript: its data, its sessions, and its deletion. */
 import type { Context } from 'koa'
 import { html } from '../html.ts'
 import { sendPage } from '../page.ts'
@@ -88,8 +88,8 @@ export const accountRoutes = (people: People): readonly DashboardRoute[] => [
     path: '/account/delete',
     needs: 'session',
     handle: async (ctx, session) => {
-      const asked = await askPassword(people, session, sentText(ctx, 'password'))
-      if ('problem' in asked) return showDelete(ctx, session, { password: asked.problem })
+      const checked = await askPassword(people, session, sentText(ctx, 'password'))
+      if ('problem' in checked) return showDelete(ctx, session, { password: checked.problem })
       await deleteAccount(people, session.account)
       signOut(ctx)
       sendNote(ctx, undefined, {
@@ -109,7 +109,7 @@ const showDelete = (ctx: Context, session: Session, problems: Problems = {}): vo
     fields: [
       { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' },
     ],
-    button: 'Delete it for good',
+    button: 'Delete it permanently',
     isDangerous: true,
     problems,
   })
@@ -117,7 +117,7 @@ const showDelete = (ctx: Context, session: Session, problems: Problems = {}): vo
 const sessionViews = ({ sessions }: People, { account, id }: Session) =>
   sessions
     .list(account.id)
-    .map((one) => ({ ...one, account: undefined, is_current: one.id === id }))
+    .map((session) => ({ ...session, account: undefined, is_current: session.id === id }))
 
 async function endOne(
   { sessions, audit }: People,
@@ -166,6 +166,6 @@ ${
 `,
     )}</ul>
 <form method="post" action="/account/sessions"><input type="hidden" name="csrf" value="${csrf}"><button>End all others</button></form>
-<p><a href="/account/export">Download everything that is kept of you</a> · <a href="/account/delete">Delete the account</a></p>`,
+<p><a href="/account/export">Download all your data</a> · <a href="/account/delete">Delete the account</a></p>`,
   })
 }

@@ -2,7 +2,7 @@ import { readPassword } from '../../../operate/password-store.ts'
 import type { Session } from '../route.ts'
 import type { People } from './people.ts'
 
-/** `revision` is the password's: what follows is void once the account has another one. */
+/** `revision` is the password's: what follows is void once the password has changed. */
 export type AskedPassword = { readonly problem: string } | { readonly revision: number }
 
 /**
@@ -15,12 +15,12 @@ export async function askPassword(
   password: string,
 ): Promise<AskedPassword> {
   limits.password.take(account.id)
-  const kept = await readPassword(passwords, account.id)
-  const isRight = await work.matches(password, kept?.phc, { isKnown: true })
+  const stored = await readPassword(passwords, account.id)
+  const isRight = await work.matches(password, stored?.phc, { isKnown: true })
   // checking takes a while, in which a reset may have replaced it
   const now = await readPassword(passwords, account.id)
-  if (!isRight || kept === undefined || now?.revision !== kept.revision)
+  if (!isRight || stored === undefined || now?.revision !== stored.revision)
     return { problem: 'This is not your password' }
   limits.password.forget(account.id)
-  return { revision: kept.revision }
+  return { revision: stored.revision }
 }

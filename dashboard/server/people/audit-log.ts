@@ -5,7 +5,7 @@ import { asVersion1 } from '../../../schemas/formats.ts'
 import { auditStream, auditSubject } from '../../../schemas/subjects.ts'
 import { away } from '../refusal.ts'
 
-/** The stream keeps at most 1,000 of an account; each answer holds so many. */
+/** The stream stores at most 1,000 of an account; each answer holds this number. */
 const pageSize = 250
 const answerWithinMs = 2 * secondMs
 
@@ -25,7 +25,7 @@ export async function readAudit(nc: NatsConnection, account: string): Promise<re
 /** `event` is undefined where the message cannot be read. */
 type Stored = { readonly seq: number; readonly event: unknown }
 
-/** nats-server ADR-31: a batch of messages asked for directly; 204 ends it, 404 says there are none. */
+/** nats-server ADR-31: messages requested directly; 204 ends them, 404 means there are none. */
 async function readPage(
   nc: NatsConnection,
   subject: string,

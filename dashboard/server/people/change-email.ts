@@ -1,7 +1,8 @@
 /**
- * Another address: it is the account's when its mailbox has received the link and the account's own
- * session opens it; the old address is told. Without the session, the owner of a mailbox could be
- * led to take over a stranger's account, with that stranger's keys and webhooks in it.
+ * Another address: it becomes the account's when its mailbox has received the link and the
+ * account's own session opens it; the old address gets a notice. Without the session, the owner of
+ * a mailbox could be led to take over a stranger's account, with that stranger's keys and webhooks
+ * in it.
  */
 import type { Context } from 'koa'
 import { moveAddress } from '../../../operate/account-book.ts'
@@ -11,9 +12,9 @@ import { html } from '../html.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
 import { askPassword } from './ask-password.ts'
+import { sendDeadLink } from './dead-link.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
-import { sendGone } from './gone.ts'
 import type { Found } from './link-tokens.ts'
 import { holderOf, type People, setKnownBrowser } from './people.ts'
 
@@ -36,11 +37,11 @@ export const emailRoutes = (people: People): readonly DashboardRoute[] => [
     needs: 'session',
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
-      const found = await lookUp(people, session, token)
-      if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
+      const link = await lookUp(people, session, token)
+      if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
       sendForm(ctx, session, {
         title: 'Confirm your new email address',
-        intro: html`<p>The address of your account changes from <strong>${found.use.former}</strong> to <strong>${found.use.email}</strong>.</p>`,
+        intro: html`<p>The address of your account changes from <strong>${link.use.former}</strong> to <strong>${link.use.email}</strong>.</p>`,
         action: '/confirm-email',
         hidden: { token },
         button: 'Confirm',
@@ -83,13 +84,13 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   if ('problem' in judged) return show(ctx, session, { email: judged.problem })
   const email = judged.value
   if (email === former) return show(ctx, session, { email: 'This is already your address' })
-  const asked = await askPassword(people, session, sentText(ctx, 'password'))
-  if ('problem' in asked) return show(ctx, session, { password: asked.problem })
+  const checked = await askPassword(people, session, sentText(ctx, 'password'))
+  if ('problem' in checked) return show(ctx, session, { password: checked.problem })
   limits.asking.take(id)
   limits.moving.take(email)
-  // whether the new address is another account's is told to that address alone
+  // only the new address learns whether it is another account's
   const { account: other } = await holderOf(people, email)
-  const { revision } = asked
+  const { revision } = checked
   const token = await links.make({ kind: 'email', account: id, email, former, revision })
   const to = { email }
   await mails.send(
@@ -115,30 +116,30 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
 }
 
 /**
- * A new password locks others out: what they had asked for is void.
- * @returns undefined also if another account asked for it, or the password has changed since
+ * A new password locks others out: their pending requests are void.
+ * @returns undefined also if another account requested it, or the password has changed since
  */
 async function lookUp(
   people: People,
   { account }: Session,
   token: string,
 ): Promise<Found<'email'> | undefined> {
-  const found = await people.links.look(token, 'email')
-  if (found === undefined || found.use.account !== account.id) return undefined
-  const kept = await readPassword(people.passwords, found.use.account)
-  return (kept?.revision ?? 0) === found.use.revision ? found : undefined
+  const link = await people.links.look(token, 'email')
+  if (link === undefined || link.use.account !== account.id) return undefined
+  const stored = await readPassword(people.passwords, link.use.account)
+  return (stored?.revision ?? 0) === link.use.revision ? link : undefined
 }
 
-/** The token goes last: killed in between, the same link does the rest. */
+/** The token is used up last: killed in between, the same link does the rest. */
 async function confirm(people: People, ctx: Context, session: Session): Promise<void> {
   const { book, links, mails, audit } = people
   const token = sentText(ctx, 'token')
-  const found = await lookUp(people, session, token)
-  if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
-  const { account, email, former } = found.use
+  const link = await lookUp(people, session, token)
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  const { account, email, former } = link.use
   if (!(await moveAddress(book, account, { from: former, to: email })))
-    return sendGone(ctx, session, { token, next: askAgain })
-  if (await links.consume(token, found.revision)) {
+    return sendDeadLink(ctx, session, { token, next: askAgain })
+  if (await links.consume(token, link.revision)) {
     await audit(account, 'email_changed', ctx, { from: former, to: email })
     await mails.send(`email_changed.${hashOfToken(token)}`, {
       kind: 'email_changed',
@@ -146,7 +147,7 @@ async function confirm(people: People, ctx: Context, session: Session): Promise<
       data: { email },
     })
   }
-  setKnownBrowser(people, ctx, { email, revision: found.use.revision })
+  setKnownBrowser(people, ctx, { email, revision: link.use.revision })
   sendNote(ctx, session, {
     title: 'Email address changed',
     body: html`<p>The address of your account is now <strong>${email}</strong>. <a href="/account">Back to your account</a></p>`,

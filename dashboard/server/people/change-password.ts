@@ -54,15 +54,15 @@ async function take(people: People, ctx: Context, session: Session): Promise<voi
   const { id, email } = session.account
   const judged = judgePassword(sentText(ctx, 'password'), email)
   if ('problem' in judged) return show(ctx, session, { password: judged.problem })
-  const asked = await askPassword(people, session, sentText(ctx, 'current'))
-  if ('problem' in asked) return show(ctx, session, { current: asked.problem })
+  const checked = await askPassword(people, session, sentText(ctx, 'current'))
+  if ('problem' in checked) return show(ctx, session, { current: checked.problem })
   const phc = await people.work.hash(judged.value)
-  const revision = await setPassword(people, id, { phc, former: asked.revision })
+  const revision = await setPassword(people, id, { phc, former: checked.revision })
   if (revision === undefined) return show(ctx, session, { current: replaced })
   await signIn(people, ctx, { id, email, revision })
   await people.audit(id, 'password_changed', ctx, { by: 'account' })
   const at = formatIso(people.nowMs())
-  // one that nobody can queue first: the stream takes an id once, and other processes write it too
+  // a random id, so that no other process can queue it first: the stream takes an id once
   await people.mails.send(`password_changed.${randomUUID()}`, {
     kind: 'password_changed',
     to: { account: id },

@@ -1,4 +1,4 @@
-/** What guessing begins with, among the passwords that are long enough. Lower case. */
+/** The passwords that are guessed first, of those that are long enough. Lower case. */
 const common = new Set(
   `password password1 password12 password123 passw0rd p@ssw0rd p@ssword 12345678 123456789 1234567890
   0123456789 987654321 9876543210 11111111 111111111 00000000 88888888 12341234 12344321 11223344

@@ -11,9 +11,9 @@ import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
+import { sendDeadLink } from './dead-link.ts'
 import { type Judged, judgeName, judgeOrganization, judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
-import { sendGone } from './gone.ts'
 import { type People, setKnownBrowser } from './people.ts'
 import { signUpAgain } from './sign-up.ts'
 
@@ -21,18 +21,18 @@ export const confirmRoutes = (people: People): readonly DashboardRoute[] => [
   {
     method: 'GET',
     path: '/confirm',
-    needs: 'nobody',
+    needs: 'none',
     handle: async (ctx, session) => {
       const token = String(ctx.query['token'] ?? '')
-      const found = await people.links.look(token, 'confirm')
-      if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
-      showConfirm(ctx, session, { token, email: found.use.email })
+      const link = await people.links.look(token, 'confirm')
+      if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
+      showConfirm(ctx, session, { token, email: link.use.email })
     },
   },
   {
     method: 'POST',
     path: '/confirm',
-    needs: 'nobody',
+    needs: 'none',
     handle: (ctx, session) => confirm(people, ctx, session),
   },
 ]
@@ -87,16 +87,16 @@ const showConfirm = (
   })
 
 /**
- * The account first, the token last: killed in between, the same link does the rest. Of two at
- * once both find the same account, and the first password stays. What a pending sign-up of 0.1
- * says of name and password is not read: its link leads to the same form.
+ * The account first, the token last: killed in between, the same link does the rest. Two requests
+ * at once find the same account, and the first password stays. Name and password in a pending
+ * sign-up of 0.1 are not read: its link leads to the same form.
  */
 async function confirm(people: People, ctx: Context, session: Session | undefined): Promise<void> {
   const { links, limits, passwords, work, audit } = people
   const token = sentText(ctx, 'token')
-  const found = await links.look(token, 'confirm')
-  if (found === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
-  const { email } = found.use
+  const link = await links.look(token, 'confirm')
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
+  const { email } = link.use
   const judged: Readonly<Record<string, Judged>> = {
     name: judgeName(sentText(ctx, 'name')),
     organization: judgeOrganization(sentText(ctx, 'organization')),
@@ -108,8 +108,8 @@ async function confirm(people: People, ctx: Context, session: Session | undefine
   const phc = await work.hash(valueOf(judged, 'password'))
   const account = await accountFor(people, email, judged)
   const revision = await writePassword(passwords, account.id, phc, 0)
-  await links.consume(token, found.revision)
-  if (revision === undefined) return sendGone(ctx, session, { token, next: signUpAgain })
+  await links.consume(token, link.revision)
+  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: signUpAgain })
   await audit(account.id, 'account_created', ctx, {})
   setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, session, {
@@ -142,12 +142,12 @@ async function accountFor(
 
 const problemsOf = (judged: Readonly<Record<string, Judged>>): Problems =>
   Object.fromEntries(
-    Object.entries(judged).flatMap(([name, one]) =>
-      'problem' in one ? [[name, one.problem]] : [],
+    Object.entries(judged).flatMap(([name, field]) =>
+      'problem' in field ? [[name, field.problem]] : [],
     ),
   )
 
 function valueOf(judged: Readonly<Record<string, Judged>>, name: string): string {
-  const one = judged[name]
-  return one !== undefined && 'value' in one ? one.value : ''
+  const field = judged[name]
+  return field !== undefined && 'value' in field ? field.value : ''
 }

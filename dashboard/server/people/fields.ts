@@ -1,4 +1,4 @@
-/** What people type, judged: the value as it is kept, or a sentence that says what is wrong. */
+/** Checks what people type: the value as it is stored, or a sentence that names the problem. */
 import { onOneLine } from '../../../core/one-line.ts'
 import { normaliseEmail } from '../../../operate/account-book.ts'
 import { spellPassword } from '../../../operate/password-hash.ts'
@@ -22,7 +22,7 @@ export function judgeEmail(text: string): Judged {
   }
 }
 
-/** @param email the account's: it, or the part before the @, is no password */
+/** @param email the account's: it, or the part before the @, is not allowed as a password */
 export function judgePassword(text: string, email = ''): Judged {
   const spelt = spellPassword(text)
   const { length } = Array.from(spelt)

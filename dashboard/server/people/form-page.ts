@@ -1,6 +1,6 @@
 /**
- * Pages with one form each. They work without JavaScript: what is wrong is said in a summary that
- * takes the focus, and again at the field, to which it is tied for screen readers.
+ * Pages with one form each. They work without JavaScript: problems are in a summary that takes the
+ * focus, and again at the field, to which they are tied for screen readers.
  */
 import type { Context } from 'koa'
 import { cookieLine, csrfOf, newToken, readCookie } from '../cookies.ts'
@@ -16,20 +16,20 @@ export type Field = {
   readonly value?: string
   readonly hint?: string
   readonly isOptional?: boolean
-  /** Shown, and known to password managers; what is sent of it is not read. */
+  /** Shown, and known to password managers; its sent value is not read. */
   readonly isFixed?: boolean
 }
 
-/** Field → what is wrong with it; under '' what is wrong with the whole. */
+/** Field → its problem; under '' the problem of the whole form. */
 export type Problems = Readonly<Record<string, string>>
 
 export type FormPage = {
   readonly title: string
   readonly intro?: Html
-  /** Where the form goes. */
+  /** Where the form is sent. */
   readonly action: string
   readonly fields?: readonly Field[]
-  /** Sent along, unseen. */
+  /** Hidden fields. */
   readonly hidden?: Readonly<Record<string, string>>
   readonly button: string
   readonly isDangerous?: boolean
@@ -62,7 +62,7 @@ ${after}`,
   })
 }
 
-/** The token of the next form; whoever is not signed in gets a cookie that it is tied to. */
+/** The token of the next form; without a session a cookie is set that the token is tied to. */
 export function csrfFor(ctx: Context, session: Session | undefined): string {
   if (session !== undefined) return session.csrf
   const visit = readCookie(ctx.req, 'visit')
@@ -105,7 +105,7 @@ ${problem !== undefined && html`<span class="error" id="${name}-error">${problem
 </div>`
 }
 
-/** A page that only says something. */
+/** A page with only a message. */
 export function sendNote(
   ctx: Context,
   session: Session | undefined,

@@ -15,7 +15,7 @@ import type { Sessions } from '../sessions.ts'
 import { readAudit } from './audit-log.ts'
 import type { LinkUse } from './link-tokens.ts'
 
-/** What an account has in the shared buckets, found without reading what others have there. */
+/** What an account has in the shared buckets, read without the entries of others. */
 export type Holdings = {
   /** By hash. */
   readonly keys: (account: string) => Promise<readonly [string, KeyRecord][]>
@@ -52,7 +52,7 @@ export function openHoldings({ nc, keys, hashesOf, webhooks, webhooksOf }: Sourc
     },
     used: async (keyIds) => new Map(await read(buckets.used, keyIds)),
     usage: async (account) =>
-      // written by the API alone, so taken as it is
+      // written only by the API, so taken as it is
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       (await read(buckets.quota, [quotaKey('*', account)])) as [string, object][],
     webhooks: async (account) => {
@@ -73,7 +73,7 @@ type Opened = {
   readonly holdings: Holdings
 }
 
-/** All that is kept of somebody, but for what would let others in: hashes, tokens, secrets. */
+/** All that is stored of an account, except hashes, tokens and secrets. */
 export async function exportAccount(opened: Opened, account: Account): Promise<object> {
   const { nc, sessions, holdings } = opened
   const { id } = account
@@ -92,8 +92,9 @@ export async function exportAccount(opened: Opened, account: Account): Promise<o
 }
 
 /**
- * What lets programs in goes first, what lets the person in last: killed half-way, the account can
- * be deleted again, if need be with a new password. The address is free when this resolves.
+ * What lets programs in is deleted first, what lets the person in last: killed half-way, the
+ * account can be deleted again, if need be with a new password. The address is free when this
+ * resolves.
  */
 export async function deleteAccount(opened: Opened, account: Account): Promise<void> {
   const { nc, book, passwords, sessions } = opened
@@ -110,7 +111,7 @@ export async function deleteAccount(opened: Opened, account: Account): Promise<v
   await passwords.delete(id)
   await removeAccount(book, account)
   await sessions.endAll(id)
-  // what requests that were under way have made; a later one finds no account
+  // what requests under way have made; later requests find no account
   await removeHoldings(opened, id)
 }
 
@@ -134,6 +135,6 @@ async function entriesOf<T>(
   bucket: string,
   isWanted: (value: T, key: string) => boolean,
 ): Promise<readonly [string, T][]> {
-  await using found = await watchChecked<T>(nc, bucket)
-  return [...found.entries()].filter(([key, value]) => isWanted(value, key))
+  await using entries = await watchChecked<T>(nc, bucket)
+  return [...entries.entries()].filter(([key, value]) => isWanted(value, key))
 }

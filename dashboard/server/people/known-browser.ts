@@ -1,7 +1,7 @@
 /**
- * Browsers that a person has signed in from before. Each carries a sealed cookie, and its tries are
+ * Browsers that a person has signed in from before. Each has an encrypted cookie, and its tries are
  * counted apart from those of strangers: guessing at an address from elsewhere never keeps its
- * owner out. A mark is good for one password: the next one makes it void.
+ * owner out. A mark is valid for one password: the next password makes it void.
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -10,16 +10,16 @@ import type { SecretBox } from '../../../runtime/secrets/seal-secret.ts'
 import { cookieLifeMs, cookieLine, cookieText } from '../cookies.ts'
 
 export type BrowserMark = {
-  /** Tries are counted by it. */
+  /** Tries are counted under it. */
   readonly id: string
   readonly revision: number
 }
 
 export type KnownBrowsers = {
-  /** From the cookie alone. @param email normalised */
+  /** From the cookie only. @param email normalised */
   readonly find: (request: IncomingMessage, email: string) => BrowserMark | undefined
   /**
-   * The cookie that makes the browser known to this address, beside others it is known to.
+   * The cookie that makes the browser known to this address, in addition to others.
    * @param revision of the password, as the store has it
    */
   readonly line: (request: IncomingMessage, mark: { email: string; revision: number }) => string
@@ -28,9 +28,9 @@ export type KnownBrowsers = {
 /** What is in the cookie for each address. */
 type Kept = BrowserMark & { readonly email: string; readonly untilMs: number }
 
-/** Addresses of one browser; the one that signed in longest ago goes. */
+/** Addresses of one browser; beyond it, the one that signed in longest ago is dropped. */
 const mostAddresses = 4
-/** What a sealed cookie is bound to. */
+/** What an encrypted cookie is bound to. */
 const sealedMarks = 'known-browser'
 
 export function openKnownBrowsers(box: SecretBox, nowMs: () => number): KnownBrowsers {
@@ -38,7 +38,7 @@ export function openKnownBrowsers(box: SecretBox, nowMs: () => number): KnownBro
     const text = cookieText(request, 'known')
     if (text === undefined) return []
     try {
-      // sealed by this file alone, so taken as it is
+      // encrypted only by this file, so taken as it is
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const marks = JSON.parse(box.open(text, sealedMarks)) as readonly Kept[]
       return marks.filter(({ untilMs }) => nowMs() < untilMs)
@@ -49,13 +49,13 @@ export function openKnownBrowsers(box: SecretBox, nowMs: () => number): KnownBro
   return {
     find: (request, email) => {
       const key = emailKey(email)
-      return read(request).find((kept) => kept.email === key)
+      return read(request).find((mark) => mark.email === key)
     },
     line: (request, { email, revision }) => {
       const key = emailKey(email)
       const id = randomBytes(16).toString('base64url')
       const mark: Kept = { id, revision, email: key, untilMs: nowMs() + cookieLifeMs.known }
-      const others = read(request).filter((kept) => kept.email !== key)
+      const others = read(request).filter((mark) => mark.email !== key)
       const marks = [mark, ...others].slice(0, mostAddresses)
       return cookieLine('known', box.seal(JSON.stringify(marks), sealedMarks))
     },

@@ -1,6 +1,6 @@
 /**
- * How often something may be tried. Kept in each process's memory: with several processes as many
- * times as often, which is still far from what guessing a password takes.
+ * How often something may be tried. In each process's memory: N processes allow N times as many
+ * tries, which is still far from what guessing a password takes.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { minuteMs, secondMs } from '../../../core/time.ts'
@@ -9,55 +9,58 @@ import { type RateBy, rateBy } from '../rate-by.ts'
 export type Limits = {
   /** Sign-in for one address of mail from one network. */
   readonly pair: RateBy
-  /** Sign-in from one network, whoever it is for. */
+  /** Sign-in from one network, to any account. */
   readonly network: RateBy
   /** Sign-in for one address of mail, from all browsers that are not known to it. */
   readonly email: RateBy
   /** Sign-in from one browser that is known to the address; the three above do not count then. */
   readonly known: RateBy
-  /** The password asked again of somebody signed in, by account. */
+  /** The password requested again of a signed-in person, by account. */
   readonly password: RateBy
-  /** What may cause a mail, from one network. */
+  /** Requests that may cause a mail, from one network. */
   readonly asking: RateBy
-  /** Mails that a stranger may have asked for, to one address and in all; more are not sent, and the page does not say so. */
+  /**
+   * Mails that a stranger may have requested, to one address and in all; more are not sent, and the
+   * page does not show it.
+   */
   readonly mailing: RateBy
-  /** Of those, links for a new password, so that no other mail uses up the way back in. */
+  /** Of those, links for a new password, so that other mails do not use up the way back in. */
   readonly resetting: RateBy
   /**
-   * Links for a new address of an account, to one address. Counted apart from `mailing`: what strangers
-   * ask for stops nobody who is signed in.
+   * Links for a new address of an account, to one address. Counted apart from `mailing`, so that
+   * strangers' requests do not stop a signed-in person.
    */
   readonly moving: RateBy
   /** A new password by one link, so that a link costs no more than a few hashes. */
   readonly link: RateBy
   /** Failed sign-ins written into an account's audit log: they must not push out the rest. */
-  readonly telling: RateBy
+  readonly auditing: RateBy
   /** Exports of an account. */
   readonly exporting: RateBy
 }
 
 export function createLimits(clockMs: () => number): Limits {
-  const of = (
+  const rate = (
     burst: number,
     everyMs: number,
     rest: { readonly siteFactor?: number; readonly most?: number } = {},
   ): RateBy => rateBy({ limit: { perSecond: secondMs / everyMs, burst }, clockMs, ...rest })
   const ofAddress = (burst: number, everyMs: number): RateBy =>
-    inSlots(of(burst, everyMs, { most: slots }))
+    inSlots(rate(burst, everyMs, { most: slots }))
   return {
-    pair: of(5, minuteMs),
-    network: of(60, 2 * secondMs, { siteFactor: 10 }),
+    pair: rate(5, minuteMs),
+    network: rate(60, 2 * secondMs, { siteFactor: 10 }),
     email: ofAddress(100, minuteMs),
-    known: of(5, minuteMs),
-    password: of(5, minuteMs),
-    // a few sites alone do not use up what all may mail
-    asking: of(10, minuteMs, { siteFactor: 3 }),
-    mailing: inAll(ofAddress(5, 10 * minuteMs), of(500, 3 * secondMs)),
+    known: rate(5, minuteMs),
+    password: rate(5, minuteMs),
+    // a few sites do not use up what all may mail
+    asking: rate(10, minuteMs, { siteFactor: 3 }),
+    mailing: inAll(ofAddress(5, 10 * minuteMs), rate(500, 3 * secondMs)),
     resetting: ofAddress(5, 10 * minuteMs),
     moving: ofAddress(5, 10 * minuteMs),
-    link: of(5, minuteMs),
-    telling: of(20, 10 * minuteMs),
-    exporting: of(5, minuteMs),
+    link: rate(5, minuteMs),
+    auditing: rate(20, 10 * minuteMs),
+    exporting: rate(5, minuteMs),
   }
 }
 
@@ -65,7 +68,7 @@ const slots = 131_072
 
 /**
  * Names share a fixed number of slots, so none is ever forgotten: a stranger who tries many other
- * addresses does not get new tries at this one. Who shares a slot with whom only this process knows.
+ * addresses does not get new tries at this one. Only this process knows which names share a slot.
  */
 function inSlots({ take, tryTake, forget }: RateBy): RateBy {
   const key = randomBytes(16).toString('hex')

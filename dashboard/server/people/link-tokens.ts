@@ -1,6 +1,6 @@
 /**
- * Links that do one thing, once, within a day. Bucket `tokens` holds the hash of each token, so
- * whoever reads our data has no link; the bucket forgets them by itself.
+ * Links that do one thing, once, within a day. Bucket `tokens` holds the hash of each token, so a
+ * reader of our data has no link; the bucket's entries expire by themselves.
  */
 import { type KV, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
@@ -13,10 +13,10 @@ import { hashOfToken, newToken } from '../cookies.ts'
 
 /** What a token stands for. */
 export type LinkUse =
-  /** Held by the page that says “check your email”: asks for that mail again. */
+  /** In the form of the page “check your email”: requests that mail again. */
   | { readonly kind: 'signup'; readonly resent: number; readonly email: string }
   | { readonly kind: 'confirm'; readonly email: string }
-  /** Void once the password or the address is another one. */
+  /** Void once the password or the address has changed. */
   | {
       readonly kind: 'reset'
       readonly account: string
@@ -28,7 +28,7 @@ export type LinkUse =
       readonly account: string
       readonly email: string
       readonly former: string
-      /** Of the password: another one makes the link void. */
+      /** Of the password: a new password makes the link void. */
       readonly revision: number
     }
 
@@ -41,7 +41,7 @@ export type LinkTokens = {
   readonly make: (use: LinkUse) => Promise<string>
   /** Changes nothing. @returns undefined where it was used, is too old, or is for something else */
   readonly look: <K extends LinkKind>(token: string, kind: K) => Promise<Found<K> | undefined>
-  /** @returns false where somebody else used it first */
+  /** @returns false where another request used it first */
   readonly consume: (token: string, revision: number) => Promise<boolean>
   /** Writes another use under the same token. @returns false where it was changed meanwhile */
   readonly change: (token: string, revision: number, use: LinkUse) => Promise<boolean>
@@ -52,16 +52,18 @@ export const linkLifeMs = dayMs
 export async function openLinkTokens(nc: NatsConnection, nowMs: () => number): Promise<LinkTokens> {
   const kv: KV = await new Kvm(nc).open(buckets.tokens)
   const written = (use: LinkUse, untilMs: number): string =>
-    JSON.stringify({ use, until: formatIso(untilMs) } satisfies Kept)
+    JSON.stringify({ use, until: formatIso(untilMs) } satisfies StoredLink)
   const unlessChanged = async (work: Promise<unknown>): Promise<boolean> =>
     (await unlessOvertaken(work)) !== 'overtaken'
-  const read = async (token: string): Promise<{ kept: Kept; revision: number } | undefined> => {
+  const read = async (
+    token: string,
+  ): Promise<{ stored: StoredLink; revision: number } | undefined> => {
     const entry = await kv.get(hashOfToken(token))
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this file alone
-    const kept = jsonOf(entry) as Kept | undefined | null
-    if (entry === null || kept?.use === undefined) return undefined
-    // the bucket forgets a little later than the minute
-    return nowMs() < Date.parse(kept.until) ? { kept, revision: entry.revision } : undefined
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written only by this file
+    const stored = jsonOf(entry) as StoredLink | undefined | null
+    if (entry === null || stored?.use === undefined) return undefined
+    // the bucket's entries expire a little late
+    return nowMs() < Date.parse(stored.until) ? { stored, revision: entry.revision } : undefined
   }
   return {
     make: async (use) => {
@@ -70,21 +72,21 @@ export async function openLinkTokens(nc: NatsConnection, nowMs: () => number): P
       return token
     },
     look: async <K extends LinkKind>(token: string, kind: K) => {
-      const found = await read(token)
-      if (found === undefined || !isOf(found.kept.use, kind)) return undefined
-      return { use: found.kept.use, revision: found.revision }
+      const link = await read(token)
+      if (link === undefined || !isOf(link.stored.use, kind)) return undefined
+      return { use: link.stored.use, revision: link.revision }
     },
     consume: (token, revision) =>
       unlessChanged(kv.delete(hashOfToken(token), { previousSeq: revision })),
     change: async (token, revision, use) => {
-      const found = await read(token)
-      if (found === undefined) return false
-      const value = written(use, Date.parse(found.kept.until))
+      const link = await read(token)
+      if (link === undefined) return false
+      const value = written(use, Date.parse(link.stored.until))
       return await unlessChanged(kv.update(hashOfToken(token), value, revision))
     },
   }
 }
 
-type Kept = { readonly use: LinkUse; readonly until: string }
+type StoredLink = { readonly use: LinkUse; readonly until: string }
 
 const isOf = <K extends LinkKind>(use: LinkUse, kind: K): use is UseOf<K> => use.kind === kind

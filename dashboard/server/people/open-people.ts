@@ -3,7 +3,7 @@ import type { AccountBook } from '../../../operate/account-book.ts'
 import { openPasswords } from '../../../operate/password-store.ts'
 import type { MailQueue } from '../../../runtime/nats/mail-queue.ts'
 import type { SecretBox } from '../../../runtime/secrets/seal-secret.ts'
-import type { TellAudit } from '../account-api/audit.ts'
+import type { WriteAudit } from '../account-api/audit.ts'
 import { passwordWork } from '../password-work.ts'
 import type { DashboardRoute } from '../route.ts'
 import type { Sessions } from '../sessions.ts'
@@ -26,7 +26,7 @@ type Options = {
   readonly sessions: Sessions
   readonly mails: MailQueue
   readonly box: SecretBox
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
   readonly holdings: Holdings
   readonly publicUrl: string
   readonly proxies: number

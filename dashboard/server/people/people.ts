@@ -7,7 +7,7 @@ import { clientNetwork } from '../../../runtime/http/client-network.ts'
 import type { MailQueue } from '../../../runtime/nats/mail-queue.ts'
 import { checkedEntry } from '../../../runtime/nats/read-entry.ts'
 import type { Account } from '../../../schemas/people/account.ts'
-import type { TellAudit } from '../account-api/audit.ts'
+import type { WriteAudit } from '../account-api/audit.ts'
 import { cookieLine, readCookie } from '../cookies.ts'
 import type { PasswordWork } from '../password-work.ts'
 import type { Sessions } from '../sessions.ts'
@@ -27,27 +27,30 @@ export type People = {
   readonly browsers: KnownBrowsers
   readonly links: LinkTokens
   readonly mails: MailQueue
-  readonly audit: TellAudit
+  readonly audit: WriteAudit
   readonly holdings: Holdings
   readonly limits: Limits
-  /** What links in mails begin with: never what a request says of itself. */
+  /** The beginning of links in mails: never taken from a request. */
   readonly publicUrl: string
   readonly proxies: number
   readonly nowMs: () => number
 }
 
-/** No account has this id: what is done for it costs the same and comes to nothing. */
+/** No account has this id: work for it costs the same and has no effect. */
 export const nobody = 'acc_nobody'
 
 export type Holder = { readonly id: string; readonly account: Account | undefined }
 
-/** Whose an address is, with the same questions whether anybody's or not. @param email normalised */
+/**
+ * The account of an address, with the same lookups whether there is one or not.
+ * @param email normalised
+ */
 export async function holderOf({ book }: People, email: string): Promise<Holder> {
   const lock = await book.emails.get(emailKey(email))
   const id = checkedEntry<string>(lock) ?? nobody
   const entry = await book.accounts.get(id)
   const account = checkedEntry<Account>(entry)
-  // an address that was given up is nobody's, though its entry may outlive a crash
+  // an address that was given up has no account, though its entry may outlive a crash
   return account?.email === email ? { id, account } : { id: nobody, account: undefined }
 }
 
@@ -55,9 +58,10 @@ export async function holderOf({ book }: People, email: string): Promise<Holder>
 type Proven = { readonly email: string; readonly revision: number }
 
 /**
- * Gives the account another password and ends its sessions: before the write, so that a process that
- * is killed leaves none of them with a password that has changed, and after it, for those that began
- * meanwhile. What else was begun with the former password finds another revision, and is void.
+ * Gives the account another password and ends its sessions: before the write, so that a process
+ * that is killed leaves no session with a password that has changed; and after it, for sessions
+ * that began meanwhile. Other work begun with the former password finds another revision, and is
+ * void.
  * @returns its revision, or undefined if another password was set meanwhile, which stays
  */
 export async function setPassword(
@@ -72,7 +76,7 @@ export async function setPassword(
 }
 
 /**
- * Signs the browser in under a new token; what it came with is void from now on.
+ * Signs the browser in under a new token; the one it had is void from now on.
  * @returns false if the account has another password now: no session is left then
  */
 export async function signIn(
@@ -86,9 +90,9 @@ export async function signIn(
   if (old !== undefined) await sessions.end(old.account.id, old.id)
   const visitor = { agent: ctx.get('user-agent'), address: clientNetwork(ctx.req, proxies) }
   const token = await sessions.start(id, visitor)
-  // a password that is set after this look ends the session, which is there to be found
-  const kept = await readPassword(passwords, id)
-  if (kept?.revision !== proven.revision) {
+  // a password that is set after this look ends the session, which exists already
+  const stored = await readPassword(passwords, id)
+  if (stored?.revision !== proven.revision) {
     const begun = sessions.find(token)
     if (begun !== undefined) await sessions.end(id, begun.id)
     return false
@@ -98,18 +102,18 @@ export async function signIn(
   return true
 }
 
-/** For a browser whose person has just shown the password, or that mails to the address are theirs. */
+/** For a browser whose person has just proven the password, or access to the address's mails. */
 export const setKnownBrowser = ({ browsers }: People, ctx: Context, proven: Proven): void =>
   ctx.append('set-cookie', browsers.line(ctx.req, proven))
 
 export const signOut = (ctx: Context): void => setCookies(ctx, cookieLine('session', undefined))
 
-/** Instead of whatever was about to be set. */
+/** Replaces the cookies that were about to be set. */
 function setCookies(ctx: Context, ...lines: readonly string[]): void {
   ctx.set('set-cookie', [...lines])
 }
 
-/** After a form was done: the browser goes on with a GET. */
+/** After a form: the browser continues with a GET. */
 export function seeOther(ctx: Context, path: string): void {
   ctx.status = 303
   ctx.set('location', path)

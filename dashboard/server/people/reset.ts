@@ -6,9 +6,9 @@ import { hashOfToken } from '../cookies.ts'
 import { html } from '../html.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
+import { sendDeadLink } from './dead-link.ts'
 import { judgeEmail, judgePassword, passwordHint } from './fields.ts'
 import { type Problems, sendForm, sendNote } from './form-page.ts'
-import { sendGone } from './gone.ts'
 import type { Found } from './link-tokens.ts'
 import { holderOf, type People, setKnownBrowser, setPassword, signOut } from './people.ts'
 
@@ -17,30 +17,30 @@ export function resetRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/forgot',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => showForgot(ctx, session),
     },
     {
       method: 'POST',
       path: '/forgot',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeForgot(people, ctx, session),
     },
     {
       method: 'GET',
       path: '/reset',
-      needs: 'nobody',
+      needs: 'none',
       handle: async (ctx, session) => {
         const token = String(ctx.query['token'] ?? '')
-        const found = await lookUp(people, token)
-        if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
-        showReset(ctx, session, { token, email: found.use.email })
+        const link = await lookUp(people, token)
+        if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+        showReset(ctx, session, { token, email: link.use.email })
       },
     },
     {
       method: 'POST',
       path: '/reset',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeReset(people, ctx, session),
     },
   ]
@@ -79,10 +79,10 @@ async function takeForgot(
   limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const email = judged.value
   const { id, account } = await holderOf(people, email)
-  const kept = await readPassword(passwords, id)
-  // for nobody's address a mail is queued too: it has no recipient, and comes to nothing
+  const stored = await readPassword(passwords, id)
+  // for an address without an account a mail is queued too: it has no recipient, and is not sent
   if (limits.resetting.tryTake(email)) {
-    const revision = kept?.revision ?? 0
+    const revision = stored?.revision ?? 0
     const token = await links.make({ kind: 'reset', account: id, email, revision })
     await mails.send(`reset.${hashOfToken(token)}`, {
       kind: 'reset',
@@ -90,7 +90,7 @@ async function takeForgot(
       data: { link: `${publicUrl}/reset?token=${token}` },
     })
   }
-  if (account !== undefined && limits.telling.tryTake(id))
+  if (account !== undefined && limits.auditing.tryTake(id))
     void audit(id, 'password_reset_asked', ctx, {}).catch(() => undefined)
   sendNote(ctx, session, {
     title: 'Check your email',
@@ -99,15 +99,15 @@ async function takeForgot(
   })
 }
 
-/** @returns undefined too where the password or the address is another one by now */
+/** @returns undefined too where the password or the address has changed */
 async function lookUp(people: People, token: string): Promise<Found<'reset'> | undefined> {
-  const found = await people.links.look(token, 'reset')
-  if (found === undefined) return undefined
-  const { account: id, email, revision } = found.use
+  const link = await people.links.look(token, 'reset')
+  if (link === undefined) return undefined
+  const { account: id, email, revision } = link.use
   const holder = await holderOf(people, email)
-  const kept = await readPassword(people.passwords, id)
-  const isValid = holder.account?.id === id && (kept?.revision ?? 0) === revision
-  return isValid ? found : undefined
+  const stored = await readPassword(people.passwords, id)
+  const isValid = holder.account?.id === id && (stored?.revision ?? 0) === revision
+  return isValid ? link : undefined
 }
 
 type Showing = { readonly token: string; readonly email: string; readonly problems?: Problems }
@@ -142,18 +142,18 @@ async function takeReset(
 ): Promise<void> {
   const { links, work, limits, mails, audit } = people
   const token = sentText(ctx, 'token')
-  const found = await lookUp(people, token)
-  if (found === undefined) return sendGone(ctx, session, { token, next: askAgain })
-  const { account, email } = found.use
+  const link = await lookUp(people, token)
+  if (link === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  const { account, email } = link.use
   const judged = judgePassword(sentText(ctx, 'password'), email)
   if ('problem' in judged)
     return showReset(ctx, session, { token, email, problems: { password: judged.problem } })
   limits.link.take(hashOfToken(token))
   const phc = await work.hash(judged.value)
   // two requests with the same link: one of them sets its password, which makes the link void
-  const revision = await setPassword(people, account, { phc, former: found.use.revision })
-  if (revision === undefined) return sendGone(ctx, session, { token, next: askAgain })
-  await links.consume(token, found.revision)
+  const revision = await setPassword(people, account, { phc, former: link.use.revision })
+  if (revision === undefined) return sendDeadLink(ctx, session, { token, next: askAgain })
+  await links.consume(token, link.revision)
   limits.resetting.forget(email)
   await audit(account, 'password_changed', ctx, { by: 'mail' })
   await mails.send(`password_changed.${hashOfToken(token)}`, {
@@ -162,7 +162,7 @@ async function takeReset(
     data: { at: new Date(people.nowMs()).toISOString(), link: `${people.publicUrl}/forgot` },
   })
   signOut(ctx)
-  // a person who reads the mails of the address signs in from here, whatever strangers try
+  // a person with access to the address's mails may sign in from here, whatever strangers try
   setKnownBrowser(people, ctx, { email, revision })
   sendNote(ctx, undefined, {
     title: 'Password changed',

@@ -1,6 +1,6 @@
 /**
- * Sign-in. A wrong address and a wrong password sound the same and cost the same: the password is
- * checked against nobody's where there is no account, and what is written down is not waited for.
+ * Sign-in. A wrong address and a wrong password get the same answer at the same cost: without an
+ * account the password is checked all the same, and the audit log is not waited for.
  */
 import type { Context } from 'koa'
 import { type KeptPassword, readPassword } from '../../../operate/password-store.ts'
@@ -18,7 +18,7 @@ export function signInRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/login',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => {
         const next = safePath(String(ctx.query['next'] ?? '/'))
         if (session !== undefined) return seeOther(ctx, next)
@@ -28,13 +28,13 @@ export function signInRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'POST',
       path: '/login',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx) => takeSignIn(people, ctx),
     },
     {
       method: 'POST',
       path: '/logout',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => leave(people, ctx, session),
     },
   ]
@@ -78,16 +78,16 @@ async function takeSignIn(people: People, ctx: Context): Promise<void> {
     ctx.set(error.headers)
     return showSignIn(ctx, { next, status: error.status, problems: { '': tooManyTries } })
   }
-  const { id, account, kept, isKnown } = trial
+  const { id, account, stored, isKnown } = trial
   const password = sentText(ctx, 'password')
-  const isRight = await work.matches(password, kept?.phc, { isKnown })
+  const isRight = await work.matches(password, stored?.phc, { isKnown })
   const isSignedIn =
     isRight &&
-    kept !== undefined &&
+    stored !== undefined &&
     account !== undefined &&
-    (await signIn(people, ctx, { id, email, revision: kept.revision }))
+    (await signIn(people, ctx, { id, email, revision: stored.revision }))
   if (!isSignedIn) {
-    if (account !== undefined && limits.telling.tryTake(id))
+    if (account !== undefined && limits.auditing.tryTake(id))
       void audit(id, 'sign_in_failed', ctx, {}).catch(() => undefined)
     return showSignIn(ctx, {
       next,
@@ -104,16 +104,16 @@ const tooManyTries =
   'Too many attempts. Wait a minute, or reset your password: after that you can sign in at once'
 
 type Trial = Holder & {
-  readonly kept: KeptPassword | undefined
+  readonly stored: KeptPassword | undefined
   /** The browser has signed in to this very password before. */
   readonly isKnown: boolean
-  /** It was the right password. */
+  /** Called when the password was right. */
   readonly forget: () => void
 }
 
 /**
- * A browser that is known to the address has its own count, so that guessing from elsewhere,
- * however much, does not keep the owner out.
+ * A browser that is known to the address has its own count, so that no amount of guessing from
+ * elsewhere keeps the owner out.
  * @throws Refusal 429
  */
 async function countTry(people: People, ctx: Context, email: string): Promise<Trial> {
@@ -122,7 +122,7 @@ async function countTry(people: People, ctx: Context, email: string): Promise<Tr
   if (mark !== undefined) {
     limits.known.take(mark.id)
     const holder = await passwordOf(people, email)
-    if (holder.kept?.revision === mark.revision)
+    if (holder.stored?.revision === mark.revision)
       return { ...holder, isKnown: true, forget: () => limits.known.forget(mark.id) }
   }
   const network = clientNetwork(ctx.req, proxies)
@@ -136,7 +136,7 @@ async function countTry(people: People, ctx: Context, email: string): Promise<Tr
 
 async function passwordOf(people: People, email: string) {
   const holder = await holderOf(people, email)
-  return { ...holder, kept: await readPassword(people.passwords, holder.id) }
+  return { ...holder, stored: await readPassword(people.passwords, holder.id) }
 }
 
 async function leave(people: People, ctx: Context, session: Session | undefined): Promise<void> {
@@ -148,6 +148,6 @@ async function leave(people: People, ctx: Context, session: Session | undefined)
   seeOther(ctx, '/')
 }
 
-/** A path of ours: anything else would let a link send people elsewhere after sign-in. */
+/** Only our own paths: else a link could send people elsewhere after sign-in. */
 export const safePath = (text: string): string =>
   /^\/(?![/\\])[\x21-\x7e]{0,500}$/.test(text) && !text.includes('\\') ? text : '/'

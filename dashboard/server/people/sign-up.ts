@@ -1,5 +1,5 @@
 /**
- * Sign-up asks for an address only: the rest is asked for by the page behind the mail's link
+ * Sign-up asks only for an address: the page that the mail's link opens asks for the rest
  * (`confirm-account.ts`). Known and unknown addresses see the same page, after the same work.
  */
 import type { Context } from 'koa'
@@ -9,9 +9,9 @@ import { html } from '../html.ts'
 import { tooMany } from '../refusal.ts'
 import type { DashboardRoute, Session } from '../route.ts'
 import { sentText } from '../sent-body.ts'
+import { sendDeadLink } from './dead-link.ts'
 import { judgeEmail } from './fields.ts'
 import { type Problems, sendForm } from './form-page.ts'
-import { sendGone } from './gone.ts'
 import { holderOf, type People } from './people.ts'
 
 const mostResends = 3
@@ -21,19 +21,19 @@ export function signUpRoutes(people: People): readonly DashboardRoute[] {
     {
       method: 'GET',
       path: '/signup',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => showSignUp(ctx, session),
     },
     {
       method: 'POST',
       path: '/signup',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => takeSignUp(people, ctx, session),
     },
     {
       method: 'POST',
       path: '/resend',
-      needs: 'nobody',
+      needs: 'none',
       handle: (ctx, session) => resend(people, ctx, session),
     },
   ]
@@ -93,9 +93,9 @@ function showSent(
 async function resend(people: People, ctx: Context, session: Session | undefined): Promise<void> {
   people.limits.asking.take(clientNetwork(ctx.req, people.proxies))
   const again = sentText(ctx, 'signup')
-  const found = await people.links.look(again, 'signup')
-  if (found === undefined) return sendGone(ctx, session, { token: again, next: signUpAgain })
-  const { use, revision } = found
+  const link = await people.links.look(again, 'signup')
+  if (link === undefined) return sendDeadLink(ctx, session, { token: again, next: signUpAgain })
+  const { use, revision } = link
   const isCounted =
     use.resent < mostResends &&
     (await people.links.change(again, revision, { ...use, resent: use.resent + 1 }))
@@ -104,7 +104,7 @@ async function resend(people: People, ctx: Context, session: Session | undefined
   showSent(ctx, session, { email: use.email, again })
 }
 
-/** A link in both cases; for an address that has an account it is made and sent to no one. */
+/** A link in both cases; for an address that has an account it is made, but not sent. */
 async function mailConfirmation(people: People, email: string): Promise<void> {
   const { links, limits, mails, publicUrl } = people
   const { account } = await holderOf(people, email)

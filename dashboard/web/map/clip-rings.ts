@@ -74,7 +74,7 @@ export const areaOfRing = (ring: Ring): number =>
     }, 0) / 2,
   )
 
-/** Whole steps of 1/`scale` degree, each point as what it adds to the one before. */
+/** Whole steps of 1/`scale` degree, each point as its difference from the previous one. */
 export function packRing(ring: Ring, scale: number): readonly number[] {
   let lastX = 0
   let lastY = 0

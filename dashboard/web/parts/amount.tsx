@@ -5,7 +5,7 @@ type AmountProps = {
   readonly digits?: number
 }
 
-/** A number with its unit, in the reader's language; a dash in words where there is none. */
+/** A number with its unit, in the reader's language; a dash, with words, where there is none. */
 export function Amount({ value, unit, digits = 2 }: AmountProps) {
   if (value === null || value === undefined) return <span class="muted">not measured</span>
   return (

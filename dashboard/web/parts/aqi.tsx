@@ -2,7 +2,7 @@ import type { UsCategory } from '../../../core/air/index/us-bands.ts'
 import { categoryAt, categoryShapes, categoryWords } from './categories.ts'
 import { colorOf } from './palette.ts'
 
-/** The category's shape in its colour; says nothing to a screen reader. */
+/** The category's shape in its colour; hidden from screen readers. */
 export const CategoryMark = ({ category }: { readonly category: UsCategory | null }) => (
   <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     {category === null ? (
@@ -21,7 +21,7 @@ export const CategoryMark = ({ category }: { readonly category: UsCategory | nul
 
 type AqiProps = {
   readonly aqi: number | null | undefined
-  /** With the category's name behind the number. */
+  /** With the category's name after the number. */
   readonly words?: boolean
 }
 

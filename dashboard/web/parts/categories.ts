@@ -1,6 +1,6 @@
 import { type UsCategory, usCategoryOf } from '../../../core/air/index/us-bands.ts'
 
-/** As people say it. */
+/** Its usual name. */
 export const categoryWords: Readonly<Record<UsCategory, string>> = {
   good: 'Good',
   moderate: 'Moderate',
@@ -15,7 +15,7 @@ export const categoryAt = (aqi: number | null | undefined): UsCategory | null =>
   aqi === null || aqi === undefined ? null : usCategoryOf(aqi)
 
 /**
- * A shape a category, in a box of 16 by 16, so that none is told by its colour alone: more
+ * A shape per category, in a box of 16 by 16, so that colour is not its only mark: more
  * corners, worse air.
  */
 export const categoryShapes: Readonly<Record<UsCategory, string>> = {

@@ -8,7 +8,7 @@ import { localTime } from './times.ts'
 import type { Zone } from './zones.ts'
 
 export type ChartProps = {
-  /** Said to a screen reader in place of the picture: what it shows, in a sentence. */
+  /** For screen readers instead of the picture: what it shows, in a sentence. */
   readonly label: string
   /** Seconds since 1970, ascending. */
   readonly xs: readonly number[]
@@ -57,7 +57,7 @@ export function Chart(props: ChartProps) {
   )
 }
 
-/** Keeps it as wide as its place and in the colours of now. @returns what ends that */
+/** Keeps it as wide as its place and in the present colours. @returns a function that ends this */
 function draw(chart: uPlot, element: HTMLElement): () => void {
   const size = new ResizeObserver(() => {
     if (element.clientWidth > 0 && element.clientWidth !== chart.width)
@@ -93,7 +93,7 @@ function optionsOf(
   const axis = { stroke: color('--muted'), font, ticks: { show: false } }
   const grid = { stroke: color('--line'), width: 1 }
   const edge = { stroke: 'transparent', points: { show: false } }
-  const told = (_: uPlot, value: number | null): string =>
+  const shown = (_: uPlot, value: number | null): string =>
     value === null || value === undefined ? '–' : `${value} ${unit}`.trim()
   return {
     width: element.clientWidth || 320,
@@ -119,13 +119,13 @@ function optionsOf(
         points: isSparse
           ? { show: true, size: 4, fill: color('--chart-line') }
           : { show: true, size: 3, fill: color('--chart-line'), filter: lonely },
-        value: told,
+        value: shown,
       },
       ...(band === undefined
         ? []
         : [
-            { ...edge, label: 'Highest', value: told },
-            { ...edge, label: 'Lowest', value: told },
+            { ...edge, label: 'Highest', value: shown },
+            { ...edge, label: 'Lowest', value: shown },
           ]),
     ],
     ...(band === undefined ? {} : { bands: [{ series: [2, 3], fill: color('--chart-band')() }] }),
@@ -133,14 +133,14 @@ function optionsOf(
   }
 }
 
-/** A little air above and below; what has categories begins at nothing. */
+/** Some space above and below; a scale with categories begins at 0. */
 function rangeOf(low: number | null, high: number | null, isFromZero: boolean): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, isFromZero ? 60 : 1]
   const room = Math.max((high - low) * 0.15, Math.abs(high) * 0.02, 0.5)
   return [isFromZero ? 0 : Math.floor(low - room), Math.ceil(high + room)]
 }
 
-/** Points that no line reaches would not be seen otherwise. */
+/** Points without a line would be invisible otherwise. */
 const lonely = ({ data }: uPlot, series: number): number[] => {
   const ys = data[series] ?? []
   const isThere = (at: number): boolean => ys[at] !== null && ys[at] !== undefined
@@ -167,7 +167,7 @@ function drawZones(chart: uPlot, zones: readonly Zone[]): void {
     ctx.globalAlpha = 0.16
     ctx.fillStyle = color
     ctx.fillRect(left, high, width, low - high)
-    // an edge too: neighbours are told apart by a line, not by their colours alone
+    // an edge too, so that neighbours differ by a line, not only by colour
     ctx.globalAlpha = 0.9
     ctx.fillRect(left, Math.max(top, high), 4 * devicePixelRatio, Math.min(height, low - high))
   }

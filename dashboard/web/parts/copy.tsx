@@ -2,21 +2,21 @@ import { useState } from 'preact/hooks'
 
 type CopyProps = { readonly text: string; readonly label?: string }
 
-/** Puts a text into the clipboard and says so. */
+/** Copies a text to the clipboard and confirms it. */
 export function Copy({ text, label = 'Copy' }: CopyProps) {
-  const [said, setSaid] = useState('')
+  const [confirmation, setConfirmation] = useState('')
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text)
-      setSaid('Copied')
+      setConfirmation('Copied')
     } catch {
-      setSaid('Copy by hand: not allowed here')
+      setConfirmation('Copy by hand: not allowed here')
     }
-    setTimeout(() => setSaid(''), 3000)
+    setTimeout(() => setConfirmation(''), 3000)
   }
   return (
     <button type="button" onClick={() => void copy()}>
-      <span aria-live="polite">{said === '' ? label : said}</span>
+      <span aria-live="polite">{confirmation === '' ? label : confirmation}</span>
     </button>
   )
 }

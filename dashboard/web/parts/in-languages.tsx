@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Copy } from './copy.tsx'
 
 type InLanguagesProps<L extends string> = {
-  /** The first is shown at first. */
+  /** The first one is shown at the start. */
   readonly languages: readonly [L, ...L[]]
   readonly textIn: (language: L) => string
   /** What the text is, before "in" and the language. */

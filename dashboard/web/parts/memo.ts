@@ -1,6 +1,6 @@
 import { Component, type FunctionComponent, h } from 'preact'
 
-/** Renders again only where a property is another one than before. */
+/** Renders again only where a property has changed. */
 export function memo<Props extends object>(
   render: FunctionComponent<Props>,
 ): FunctionComponent<Props> {

@@ -4,13 +4,13 @@ import { type UsCategory, usBands } from '../../../core/air/index/us-bands.ts'
 
 export type Palette = 'epa' | 'vision'
 
-const kept = 'airproof.palette'
+const storageKey = 'airproof.palette'
 
 const remembered = (): Palette => {
   try {
-    return localStorage.getItem(kept) === 'vision' ? 'vision' : 'epa'
+    return localStorage.getItem(storageKey) === 'vision' ? 'vision' : 'epa'
   } catch {
-    // storage may be forbidden; the page goes on without a memory
+    // storage may be forbidden; the choice is then not remembered
     return 'epa'
   }
 }
@@ -20,14 +20,14 @@ export const palette = signal<Palette>(remembered())
 export function choosePalette(name: Palette): void {
   palette.value = name
   try {
-    localStorage.setItem(kept, name)
+    localStorage.setItem(storageKey, name)
   } catch {
     // as above
   }
 }
 
-/** The colour of a category under the palette that is chosen now. */
+/** The colour of a category in the chosen palette. */
 export function colorOf(category: UsCategory): string {
-  const band = usBands.find((one) => one.category === category)
+  const band = usBands.find((known) => known.category === category)
   return (palette.value === 'vision' ? band?.colorVision : band?.color) ?? '#888888'
 }

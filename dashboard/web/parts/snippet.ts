@@ -1,7 +1,7 @@
 export const languages = ['curl', 'TypeScript', 'Python'] as const
 export type Language = (typeof languages)[number]
 
-/** A program that asks `url` with a key, ready to run. */
+/** A program that requests `url` with a key, ready to run. */
 export function snippet(language: Language, url: string, key: string): string {
   switch (language) {
     case 'curl':

@@ -1,4 +1,4 @@
-/** What stands where something is not there: it loads, it failed, or there is none. */
+/** Shown instead of content: it loads, it failed, or there is none. */
 import type { ComponentChildren } from 'preact'
 
 export const Loading = ({ what = 'Loading…' }: { readonly what?: string }) => (

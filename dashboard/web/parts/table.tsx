@@ -7,7 +7,7 @@ export type Column<Row> = {
 }
 
 type TableProps<Row> = {
-  /** Said to screen readers; shown where `isCaptionShown`. */
+  /** For screen readers; shown where `isCaptionShown`. */
   readonly caption: string
   readonly isCaptionShown?: boolean
   readonly columns: readonly Column<Row>[]

@@ -1,6 +1,9 @@
 import { useEffect } from 'preact/hooks'
 
-/** Calls again and again while the page is on show; at once when it is shown anew. @param ms between calls */
+/**
+ * Calls repeatedly while the page is visible; at once when it becomes visible.
+ * @param ms between calls
+ */
 export function useEvery(ms: number, call: () => void): void {
   useEffect(() => {
     const tick = (): void => {

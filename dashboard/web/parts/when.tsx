@@ -3,7 +3,7 @@ import { ago, localTime, utcTime } from './times.ts'
 type WhenProps = {
   /** ISO 8601, or milliseconds since 1970. */
   readonly at: string | number
-  /** `time`: the clock and the day. `ago`: how long since, with the rest on hover. */
+  /** `time`: date and time. `ago`: how long ago, with the time on hover. */
   readonly as?: 'time' | 'ago'
   /** What `ago` counts from. */
   readonly nowMs?: number

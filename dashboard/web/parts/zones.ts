@@ -6,8 +6,8 @@ export type Zone = { readonly category: UsCategory; readonly from: number; reado
 const perUnit = { aqi: 1, pm25: 10, pm10: 1 } as const
 
 /**
- * Where the categories lie on the scale of the index or of a pollutant; none for the others, which
- * no index speaks of. The last one has no end.
+ * The places of the categories on the scale of the index or of a pollutant; none for quantities
+ * without an index. The last one has no end.
  */
 export function zonesOf(name: string): readonly Zone[] {
   if (name !== 'aqi' && name !== 'pm25' && name !== 'pm10') return []

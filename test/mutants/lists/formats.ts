@@ -75,4 +75,25 @@ export const formatMutants: readonly (Mutant | RowMutants)[] = [
   reader('dashboard/server/people/audit-log.ts'),
   reader('dashboard/mail/mail-sender.ts'),
   reader('runtime/process/kept-store.ts'),
+  {
+    name: 'a worker does not wait for the marks of the others',
+    file: 'core/state/border.ts',
+    text: "isBornAbove || isAllMarked ? 'above' : 'waiting'",
+    becomes: "'above'",
+    tests: ['border'],
+  },
+  {
+    name: 'a partition has no mark',
+    file: 'core/state/border.ts',
+    text: "isBornAbove ? 'above' : 'mark'",
+    becomes: "'above'",
+    tests: ['border'],
+  },
+  {
+    name: 'a worker goes back to the level that it sees',
+    file: 'schemas/log/readings-message.ts',
+    text: 'message.leafVersion === 2 ? 3',
+    becomes: 'message.leafVersion === 2 && level === 3 ? 3',
+    tests: ['readings-message'],
+  },
 ]

@@ -198,8 +198,8 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'an unknown index is the usual one',
     file: 'api/live/view.ts',
-    text: 'indices.find((one) => one.name === name)\n',
-    becomes: '(indices.find((one) => one.name === name) ?? storedIndex)\n',
+    text: 'indices.find((index) => index.name === name)\n',
+    becomes: '(indices.find((index) => index.name === name) ?? storedIndex)\n',
     tests,
   },
   {

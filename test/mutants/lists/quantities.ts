@@ -19,7 +19,7 @@ const row = (name: string, rows: RegExp, becomes: RowMutants['becomes']): RowMut
 const derived = (file: string, tests: readonly string[], least = 1): RowMutants => ({
   name: `${file} lists the basic five`,
   file,
-  rows: /(?<!^import .*|^ {2}|\b(?:type|let|const) )\b(?:quantityNames\b(?!\[)|quantities(?=\s*\.\w)(?!.*usual)|statFields\b(?=\.)|mostValues\b)|mapQuantities(?=\()/gm,
+  rows: /(?<!^import .*|^ {2}|\b(?:type|let|const) )\b(?:quantityNames\b(?!\[)|quantities(?=\s*\.(?!ts)\w)(?!.*usual)|statFields\b(?=\.)|mostValues\b)|mapQuantities(?=\()/gm,
   becomes: (list) => {
     if (list === 'mostValues') return '5'
     if (list !== 'mapQuantities') return `${list}.slice(0, 5)`
@@ -89,8 +89,8 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'the nested raw form has no values',
     file: 'pipeline/decide/judge.ts',
-    text: 'normalised(nested?.[name], raw[name])',
-    becomes: 'normalised(id < 5 ? nested?.[name] : null, raw[name])',
+    text: 'take(values, raw.measurements, count)',
+    becomes: 'take(values, raw.measurements, 5)',
     tests: ['every-quantity'],
   },
   {
@@ -142,22 +142,35 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('store/row-fault.ts', stores),
   derived('store/stat-fields.ts', stores),
   derived('store/sqlite/schema.ts', stores),
-  derived('store/sqlite/pack.ts', stores),
+  {
+    name: 'a batch of SQLite has as many values as the basic five',
+    file: 'store/sqlite/pack.ts',
+    text: 'count = Math.max(count, values.length)',
+    becomes: 'count = Math.min(count, values.length)',
+    tests: stores,
+  },
+  {
+    name: 'SQLite reads the basic five alone',
+    file: 'store/sqlite/read.ts',
+    text: 'Math.max(most, widthOf(row))',
+    becomes: 'Math.min(most, widthOf(row))',
+    tests: stores,
+  },
   derived('store/influx/row.ts', stores),
   derived('store/influx/read.ts', stores),
   derived('api/proofs/proof-page.ts', ['every-quantity']),
   derived('api/openapi/schemas.ts', ['every-quantity']),
-  derived('api/readings/reading-formats.ts', ['api-rules']),
+  derived('api/readings/reading-formats.ts', ['every-quantity']),
   derived('api/areas/area-json.ts', ['every-quantity']),
-  derived('cli/applications.ts', ['gate-rules']),
+  derived('cli/applications.ts', ['every-quantity']),
   derived('cli/export/row-line.ts', ['every-quantity']),
-  derived('cli/audit/api-rows.ts', ['audit-pending']),
-  derived('gate/topics/join-parts.ts', ['topic-work']),
-  derived('gate/push/readings-endpoint.ts', ['push-arrival']),
+  derived('cli/audit/api-rows.ts', ['every-quantity']),
+  derived('gate/topics/join-parts.ts', ['every-quantity']),
+  derived('gate/push/readings-endpoint.ts', ['every-quantity']),
   derived('gate/push/raw-item.ts', ['every-quantity']),
   derived('gate/devices/uplink.ts', ['every-quantity']),
-  derived('gate/devices/esphome.ts', ['device-map-esphome']),
-  derived('gate/devices/mapped.ts', ['device-map-http', 'device-map-airgradient']),
+  derived('gate/devices/esphome.ts', ['every-quantity', 'device-map-esphome']),
+  derived('gate/devices/mapped.ts', ['every-quantity']),
   derived('gate/devices/zigbee2mqtt.ts', ['device-map-zigbee2mqtt']),
   derived('dashboard/web/pages/sensor/words.ts', ['every-quantity']),
 ]

@@ -5,7 +5,7 @@ import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
 import { zonesOf } from '../../parts/zones.ts'
 import { bandOf, type Series } from './area-band.ts'
@@ -31,9 +31,9 @@ type Area = {
 /** The last 24 hours of an area. @param name of the area, or of the whole network */
 export function AreaCard({ name }: { readonly name: string }) {
   const path = `/data/v1/areas/${encodeURIComponent(name)}?interval=hour`
-  const asked = useAsked((signal) => getJson<Area>(path, { signal }), [path])
-  useEvery(60_000, asked.again)
-  const { value: area, error, again } = asked
+  const answer = useAnswer((signal) => getJson<Area>(path, { signal }), [path])
+  useEvery(60_000, answer.again)
+  const { value: area, error, again } = answer
   return (
     <section class="card area" aria-labelledby="area">
       <h2 id="area">{name}, the last 24 hours</h2>
@@ -44,13 +44,13 @@ export function AreaCard({ name }: { readonly name: string }) {
           <Failed error={error} retry={again} />
         )
       ) : (
-        <Told area={area} />
+        <Day area={area} />
       )}
     </section>
   )
 }
 
-function Told({ area }: { readonly area: Area }) {
+function Day({ area }: { readonly area: Area }) {
   const { aqi, measurements, coverage, worst_sensor: worst, sensors, period } = area
   const band = bandOf(area.series, period)
   if (aqi.average === null) {

@@ -1,4 +1,4 @@
-/** The map: the coast and the sensors on two canvases. It asks no other server for anything. */
+/** The map: the coast and the sensors on two canvases. It requests nothing of other servers. */
 import { Canvas, Control, Map as LeafletMap, latLngBounds, Polygon } from 'leaflet'
 import { unpackRing } from '../../map/clip-rings.ts'
 import type { CitySensor } from './city-sensor.ts'
@@ -7,10 +7,10 @@ import { openTooltip } from './tooltip.ts'
 
 export type CityMap = {
   readonly close: () => void
-  /** All there are. */
+  /** All sensors. */
   readonly show: (sensors: Iterable<CitySensor>) => void
   readonly update: (changed: readonly CitySensor[]) => void
-  /** Moves to where these are. */
+  /** Moves the view to these. */
   readonly fit: (sensors: readonly CitySensor[]) => void
   /** After the palette, or dark and light, changed. */
   readonly recolor: () => void
@@ -117,7 +117,7 @@ export function openCityMap(element: HTMLElement, { pick }: Options): CityMap {
   }
 }
 
-/** Draws only where something on show is different. */
+/** Draws only what has changed. */
 function renew(mark: SensorMark, sensor: CitySensor): void {
   const was = mark.sensor
   mark.sensor = sensor
@@ -125,7 +125,7 @@ function renew(mark: SensorMark, sensor: CitySensor): void {
   else if (was.aqi !== sensor.aqi || was.isOnline !== sensor.isOnline) mark.redraw()
 }
 
-/** Room for the number when near, or where few are; a dot otherwise. Pixels. */
+/** Room for the number when near, or where sensors are few; a dot otherwise. Pixels. */
 const radiusAt = (zoom: number, count: number): number => {
   if (count <= 150) return zoom < 10 ? 8 : 13
   if (zoom < 11) return 5
@@ -136,11 +136,11 @@ type Looks = MarkLooks & { readonly land: string }
 
 function readLooks(element: HTMLElement): Looks {
   const style = getComputedStyle(element)
-  const of = (name: string): string => style.getPropertyValue(name).trim()
+  const valueOf = (name: string): string => style.getPropertyValue(name).trim()
   return {
-    line: of('--mark-line'),
-    muted: of('--muted'),
-    surface: of('--surface'),
-    land: of('--land'),
+    line: valueOf('--mark-line'),
+    muted: valueOf('--muted'),
+    surface: valueOf('--surface'),
+    land: valueOf('--land'),
   }
 }

@@ -5,7 +5,7 @@ import { config, me } from '../../me.ts'
 import { Legend } from '../../parts/legend.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { AreaCard } from './area-card.tsx'
 import './city.css'
@@ -25,8 +25,8 @@ export function CityPage() {
   const live = useMemo(openLiveCity, [])
   useEffect(() => live.close, [live])
   const listed = live.listed.value
-  // asked again when the sensors come after all: what kept them away kept these away too
-  const areas = useAsked(
+  // loaded again when the sensors arrive late: the same fault delayed both
+  const areas = useAnswer(
     (signal) => getJson<Areas>('/data/v1/areas', { signal }),
     [listed instanceof Error],
   ).value
@@ -65,17 +65,17 @@ function Beside({ live, areas, area, setArea }: BesideProps) {
   const order = useSignal<Order>('worst')
   const shown = useSignal(60)
   const isHeld = useRef(false)
-  const asked = `${search.value}|${area}|${order.value}|${live.sensors.size}`
-  const held = useRef<{ asked: string; ids: readonly string[] } | undefined>(undefined)
+  const filter = `${search.value}|${area}|${order.value}|${live.sensors.size}`
+  const held = useRef<{ filter: string; ids: readonly string[] } | undefined>(undefined)
   const sensors = useMemo(() => {
     const wanted = { search: search.value, area, order: order.value }
     const chosen =
-      isHeld.current && held.current?.asked === asked
-        ? held.current.ids.map((id) => live.sensors.get(id)).filter((one) => one !== undefined)
+      isHeld.current && held.current?.filter === filter
+        ? held.current.ids.map((id) => live.sensors.get(id)).filter((s) => s !== undefined)
         : choose(live.sensors.values(), wanted)
-    held.current = { asked, ids: chosen.map(({ id }) => id) }
+    held.current = { filter, ids: chosen.map(({ id }) => id) }
     return chosen
-  }, [turn, asked])
+  }, [turn, filter])
   return (
     <section class="city-list card" aria-labelledby="sensors">
       <h2 id="sensors">
@@ -169,7 +169,7 @@ function LineState({ live }: { readonly live: LiveCity }) {
 const NoSensors = () => (
   <Empty title="No sensors yet">
     <p>
-      Whoever runs this network registers each with its place; then it may publish, and appears here
+      The network’s operator registers each with its place; then it may publish, and appears here
       with its first reading.
     </p>
     <pre tabIndex={0} aria-label="Command that registers a sensor">

@@ -1,4 +1,4 @@
-/** What the city page knows of a sensor, and what news does to it. */
+/** What the city page knows of a sensor, and how news changes it. */
 
 export type CitySensor = {
   readonly id: string
@@ -7,7 +7,7 @@ export type CitySensor = {
   readonly lon: number
   readonly address: string
   readonly isOnline: boolean
-  /** Time of the newest reading, null where there is none. */
+  /** Time of the newest reading, null without one. */
   readonly lastMs: number | null
   readonly aqi: number | null
 }
@@ -22,7 +22,7 @@ export type ListedSensor = {
   readonly aqi: number | null
 }
 
-/** As `/v1/stream` tells it. */
+/** As `/v1/stream` sends it. */
 export type News =
   | {
       readonly kind: 'reading'
@@ -41,7 +41,7 @@ export const fromListed = ({ location, ...listed }: ListedSensor): CitySensor =>
   aqi: listed.aqi,
 })
 
-/** The sensor after the news; the same one where nothing is new. */
+/** The sensor after the news; the same object where nothing is new. */
 export function afterNews(sensor: CitySensor, news: News): CitySensor {
   switch (news.kind) {
     case 'online':
@@ -62,7 +62,7 @@ export const orders = {
 } as const
 export type Order = keyof typeof orders
 
-/** A sensor that is offline has no index of now, and comes behind those that have one. */
+/** An offline sensor has no present index, and is listed after those that have one. */
 const indexNow = ({ isOnline, aqi }: CitySensor): number | null => (isOnline ? aqi : null)
 
 const byId = (a: CitySensor, b: CitySensor): number => (a.id < b.id ? -1 : 1)
@@ -84,7 +84,7 @@ type Wanted = {
   readonly order: Order
 }
 
-/** Those that are wanted, in order. */
+/** The matching sensors, in order. */
 export function choose(
   sensors: Iterable<CitySensor>,
   { search, area, order }: Wanted,

@@ -1,6 +1,6 @@
 /**
- * The city as it is now: listed once, then kept by the stream. News is gathered and told once a
- * frame, however much of it comes.
+ * The city as it is now: listed once, then updated by the stream. News is gathered and passed on
+ * once per frame, however much arrives.
  */
 import { type Signal, signal } from '@preact/signals'
 import { getJson } from '../../data.ts'
@@ -15,7 +15,7 @@ import {
 export type Line =
   | { readonly state: 'connecting' }
   | { readonly state: 'live' }
-  /** Nothing is heard; the numbers are those of `sinceMs`. */
+  /** The stream is away; the numbers are those of `sinceMs`. */
   | { readonly state: 'lost'; readonly sinceMs: number }
 
 export type LiveCity = {
@@ -24,15 +24,15 @@ export type LiveCity = {
   readonly line: Signal<Line>
   /** undefined until the sensors were listed for the first time. */
   readonly listed: Signal<boolean | Error>
-  /** Called with those that changed, at most once a frame; with undefined where all may have. */
-  readonly watch: (told: (changed: readonly CitySensor[] | undefined) => void) => () => void
-  /** Lists anew. */
+  /** Called with those that changed, at most once per frame; with undefined where all may have. */
+  readonly watch: (onChange: (changed: readonly CitySensor[] | undefined) => void) => () => void
+  /** Lists all again. */
   readonly again: () => void
 }
 
 type Page = { readonly sensors: readonly ListedSensor[]; readonly next_cursor: string | null }
 
-/** A city of more sensors than that is shown in part. */
+/** A city of more sensors is shown in part. */
 const mostPages = 20
 const listAgainMs = 5 * 60_000
 const retryMs = 5_000
@@ -47,7 +47,7 @@ export function openLiveCity(): LiveCity {
   let frame = 0
   let retry: ReturnType<typeof setTimeout> | undefined
 
-  const tell = (changed: readonly CitySensor[] | undefined): void => {
+  const notify = (changed: readonly CitySensor[] | undefined): void => {
     for (const watcher of watchers) watcher(changed)
   }
   const flush = (): void => {
@@ -55,27 +55,27 @@ export function openLiveCity(): LiveCity {
     const news = waiting
     waiting = []
     const changed = new Map<string, CitySensor>()
-    for (const one of news) {
-      const was = sensors.get(one.sensor)
+    for (const item of news) {
+      const was = sensors.get(item.sensor)
       if (was === undefined) continue
-      const now = afterNews(was, one)
+      const now = afterNews(was, item)
       if (now === was) continue
-      sensors.set(one.sensor, now)
-      changed.set(one.sensor, now)
+      sensors.set(item.sensor, now)
+      changed.set(item.sensor, now)
     }
-    if (changed.size > 0) tell([...changed.values()])
+    if (changed.size > 0) notify([...changed.values()])
   }
   const hear = (news: News): void => {
-    // before the list is there, and while the window is hidden, frames do not come: it must not grow
+    // before the list is there, and in a hidden window, there are no frames: it must not grow
     if (waiting.length > 20_000) flush()
     waiting.push(news)
     if (listed.value === true && frame === 0) frame = requestAnimationFrame(flush)
   }
   const list = async (): Promise<void> => {
     try {
-      const found = await listAll(stop.signal)
+      const all = await listAll(stop.signal)
       const gone = new Set(sensors.keys())
-      for (const sensor of found) {
+      for (const sensor of all) {
         const was = sensors.get(sensor.id)
         const isOlder = was?.lastMs != null && (sensor.lastMs ?? 0) < was.lastMs
         sensors.set(sensor.id, isOlder ? { ...sensor, lastMs: was.lastMs, aqi: was.aqi } : sensor)
@@ -84,7 +84,7 @@ export function openLiveCity(): LiveCity {
       for (const id of gone) sensors.delete(id)
       listed.value = true
       flush()
-      tell(undefined)
+      notify(undefined)
     } catch (error) {
       if (stop.signal.aborted) return
       if (listed.value === true) return
@@ -101,9 +101,9 @@ export function openLiveCity(): LiveCity {
     sensors,
     line,
     listed,
-    watch: (told) => {
-      watchers.add(told)
-      return () => watchers.delete(told)
+    watch: (onChange) => {
+      watchers.add(onChange)
+      return () => watchers.delete(onChange)
     },
     again: () => {
       listed.value = false
@@ -121,20 +121,20 @@ export function openLiveCity(): LiveCity {
 }
 
 async function listAll(signal: AbortSignal): Promise<readonly CitySensor[]> {
-  const found: CitySensor[] = []
+  const all: CitySensor[] = []
   let cursor: string | null = ''
   for (let page = 0; page < mostPages && cursor !== null; page++) {
     const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
     const answer: Page = await getJson<Page>(`/data/v1/sensors?limit=1000${from}`, { signal })
-    for (const sensor of answer.sensors) found.push(fromListed(sensor))
+    for (const sensor of answer.sensors) all.push(fromListed(sensor))
     cursor = answer.next_cursor
   }
-  return found
+  return all
 }
 
 type StreamOptions = { readonly hear: (news: News) => void; readonly line: Signal<Line> }
 
-/** The browser connects again by itself and says where it was; refused for good, we try anew. */
+/** The browser reconnects by itself with its last event id; after a final refusal we try again. */
 function openStream({ hear, line }: StreamOptions): () => void {
   let source: EventSource | undefined
   let retry: ReturnType<typeof setTimeout> | undefined

@@ -7,11 +7,11 @@ import type { LiveCity } from './live-city.ts'
 
 type MapViewProps = {
   readonly live: LiveCity
-  /** Where to look; '' for the whole city. */
+  /** The area to show; '' for the whole city. */
   readonly area: string
 }
 
-/** The map's place on the page; what draws it is loaded when the page stands. */
+/** The map's place on the page; its code is loaded after the page. */
 export function MapView({ live, area }: MapViewProps) {
   const box = useRef<HTMLDivElement>(null)
   const opened = useRef<CityMap | undefined>(undefined)
@@ -23,7 +23,9 @@ export function MapView({ live, area }: MapViewProps) {
     if (opened.current === undefined || live.sensors.size === 0 || fitted.current === `~${name}`)
       return
     fitted.current = `~${name}`
-    opened.current.fit([...live.sensors.values()].filter((one) => name === '' || one.area === name))
+    opened.current.fit(
+      [...live.sensors.values()].filter(({ area }) => name === '' || area === name),
+    )
   }
   useEffect(() => {
     const undo: (() => void)[] = []

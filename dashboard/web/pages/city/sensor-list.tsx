@@ -8,7 +8,7 @@ type ListProps = {
   /** How many of them are shown. */
   readonly shown: number
   readonly showMore: () => void
-  /** While somebody reads or walks through it, its order stays. */
+  /** While the reader uses it, its order stays. */
   readonly hold: (isHeld: boolean) => void
 }
 
@@ -38,7 +38,7 @@ export function SensorList({ sensors, shown, showMore, hold }: ListProps) {
 
 type RowProps = {
   readonly sensor: CitySensor
-  /** Rows that say how long ago are made again as minutes pass. */
+  /** Rows with a time ago are rendered again as minutes pass. */
   readonly minute: number
 }
 

@@ -15,7 +15,7 @@ function pathOf(category: UsCategory): Path2D {
 
 export type MarkLooks = { readonly line: string; readonly muted: string; readonly surface: string }
 
-/** What Leaflet keeps about a marker on a canvas; its types do not tell. */
+/** Leaflet's own fields of a marker on a canvas, which its types leave out. */
 type OnCanvas = {
   readonly _renderer: { readonly _ctx: CanvasRenderingContext2D; readonly _drawing: boolean }
   readonly _point: { readonly x: number; readonly y: number }
@@ -36,9 +36,9 @@ export class SensorMark extends CircleMarker {
     this.#looks = looks
   }
 
-  /** Leaflet asks this of a path whenever its canvas is drawn. */
+  /** Leaflet calls this for a path whenever its canvas is drawn. */
   _updatePath(): void {
-    // Leaflet gives every drawn path these fields
+    // Leaflet sets these fields on every drawn path
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { _renderer: renderer, _point: point, _empty: empty } = this as unknown as OnCanvas
     if (!renderer._drawing || empty.call(this)) return
@@ -82,7 +82,7 @@ function draw(
   ctx.restore()
   if (radius < 12) return
   ctx.fillStyle = inkOn(color)
-  // a triangle has its room below the middle, and less of it
+  // a triangle has its space below the middle, and less of it
   const isTriangle = category === 'unhealthy_sensitive'
   ctx.font = `700 ${Math.round(radius * (isTriangle ? 0.6 : 0.72))}px system-ui, sans-serif`
   ctx.textAlign = 'center'
@@ -90,5 +90,5 @@ function draw(
   ctx.fillText(String(sensor.aqi), x, y + (isTriangle ? radius * 0.42 : 0.5))
 }
 
-/** A canvas of its own, so that what changes each second leaves the ground alone. */
+/** A canvas of its own, so that changes each second do not redraw the ground. */
 export const markCanvas = (pane: string): Canvas => new Canvas({ pane, padding: 0.2, tolerance: 4 })

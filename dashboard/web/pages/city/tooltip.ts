@@ -28,7 +28,7 @@ export function openTooltip(element: HTMLElement): Tooltip {
   }
 }
 
-/** As text nodes alone: addresses are what somebody typed. */
+/** Only as text nodes: addresses are typed by people. */
 function linesOf({ id, address, isOnline, aqi }: CitySensor): readonly HTMLElement[] {
   const category = isOnline ? categoryAt(aqi) : null
   const now =

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { getJson, sendJson } from '../../data.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from '../settings/badge.tsx'
 import { Confirm } from '../settings/confirm.tsx'
@@ -22,12 +22,12 @@ export function AccountsTab() {
   const [tier, setTier] = useState<(typeof tiers)[number][0]>('')
   const [changing, setChanging] = useState<AccountRow>()
   const query = new URLSearchParams({ search, tier })
-  const asked = useAsked(
+  const answer = useAnswer(
     (signal) => getJson<Accounts>(`/operator/api/accounts?${query}`, { signal }),
     [query.toString()],
   )
   const next = changing?.tier === 'premium' ? 'free' : 'premium'
-  const page = asked.value
+  const page = answer.value
   return (
     <>
       <div class="filters">
@@ -39,8 +39,8 @@ export function AccountsTab() {
         />
         <Choice label="Tier" value={tier} choices={tiers} onValue={setTier} />
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {page === undefined && asked.error === undefined && <Loading />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {page === undefined && answer.error === undefined && <Loading />}
       {page !== undefined && (
         <section class="card stack" aria-label="Accounts">
           <p class="muted" role="status">
@@ -51,29 +51,29 @@ export function AccountsTab() {
             <Table
               caption="Accounts, newest first"
               columns={[
-                { name: 'E-mail', cell: (one: AccountRow) => one.email },
-                { name: 'Name', cell: (one) => one.name },
-                { name: 'Organisation', cell: (one) => one.organization ?? '–' },
+                { name: 'E-mail', cell: (row: AccountRow) => row.email },
+                { name: 'Name', cell: (row) => row.name },
+                { name: 'Organisation', cell: (row) => row.organization ?? '–' },
                 {
                   name: 'Tier',
-                  cell: (one) => (
-                    <Badge of={{ label: one.tier, kind: one.tier === 'premium' ? 'ok' : '' }} />
+                  cell: (row) => (
+                    <Badge of={{ label: row.tier, kind: row.tier === 'premium' ? 'ok' : '' }} />
                   ),
                 },
-                { name: 'Role', cell: (one) => one.role },
-                { name: 'Made', cell: (one) => <When at={one.created_at} /> },
+                { name: 'Role', cell: (row) => row.role },
+                { name: 'Made', cell: (row) => <When at={row.created_at} /> },
                 {
                   name: 'Change',
-                  cell: (one) => (
-                    <button type="button" onClick={() => setChanging(one)}>
-                      Make {one.tier === 'premium' ? 'free' : 'premium'}
-                      <span class="visually-hidden">: {one.email}</span>
+                  cell: (row) => (
+                    <button type="button" onClick={() => setChanging(row)}>
+                      Make {row.tier === 'premium' ? 'free' : 'premium'}
+                      <span class="visually-hidden">: {row.email}</span>
                     </button>
                   ),
                 },
               ]}
               rows={page.accounts}
-              keyOf={(one) => one.id}
+              keyOf={(row) => row.id}
             />
           )}
         </section>
@@ -86,7 +86,7 @@ export function AccountsTab() {
         act={async () => {
           const id = encodeURIComponent(changing?.id ?? '')
           await sendJson('PATCH', `/operator/api/accounts/${id}`, { tier: next })
-          asked.again()
+          answer.again()
         }}
       >
         <p>

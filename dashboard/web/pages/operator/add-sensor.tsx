@@ -17,7 +17,7 @@ const fields = [
 type Name = (typeof fields)[number][0]
 const numbers: readonly Name[] = ['lat', 'lon', 'cadence_seconds']
 
-/** A new entry of the registry, standing there from now on. */
+/** A new entry of the registry, with a site from now on. */
 export function AddSensor({ onAdded }: { readonly onAdded: () => void }) {
   const [values, setValues] = useState<Readonly<Partial<Record<Name, string>>>>({
     cadence_seconds: '300',

@@ -1,10 +1,11 @@
+import { chainInWords } from '../../../../core/proof/demonstration-chain.ts'
+import type { BatchStatus, LastBatches } from '../../../../operate/last-batches.ts'
 import { getJson } from '../../data.ts'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from '../settings/badge.tsx'
-import type { Anchors, Batch } from './operator-data.ts'
 
 const states = {
   closing: { label: 'being sealed', kind: 'warn' },
@@ -14,19 +15,22 @@ const states = {
   final: { label: 'final', kind: 'ok' },
 } as const
 
-/** The newest batches and how each stands on the chain. */
+/** The newest batches and the state of each on the chain. */
 export function AnchorsTab() {
-  const asked = useAsked((signal) => getJson<Anchors>('/operator/api/anchors', { signal }), [])
+  const answer = useAnswer(
+    (signal) => getJson<LastBatches>('/operator/api/anchors', { signal }),
+    [],
+  )
   return (
     <>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {asked.value === undefined && asked.error === undefined && <Loading />}
-      {asked.value !== undefined && <Shown anchors={asked.value} again={asked.again} />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {answer.value === undefined && answer.error === undefined && <Loading />}
+      {answer.value !== undefined && <Shown anchors={answer.value} again={answer.again} />}
     </>
   )
 }
 
-type ShownProps = { readonly anchors: Anchors; readonly again: () => void }
+type ShownProps = { readonly anchors: LastBatches; readonly again: () => void }
 
 const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps) => (
   <>
@@ -36,7 +40,7 @@ const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps)
       {deployment !== null && (
         <>
           <dt>Chain</dt>
-          <dd>{deployment.chainId}</dd>
+          <dd>{chainInWords(deployment.chainId)}</dd>
         </>
       )}
       <dt>Looked at last</dt>
@@ -68,27 +72,27 @@ const Shown = ({ anchors: { deployment, checked, batches }, again }: ShownProps)
         <Table
           caption="The newest batches"
           columns={[
-            { name: 'Batch', isNumber: true, cell: (one: Batch) => one.index },
-            { name: 'State', cell: (one) => <Badge of={states[one.state]} /> },
+            { name: 'Batch', isNumber: true, cell: (row: BatchStatus) => row.index },
+            { name: 'State', cell: (row) => <Badge of={states[row.state]} /> },
             {
               name: 'Readings',
               isNumber: true,
-              cell: (one) => one.count?.toLocaleString() ?? '–',
+              cell: (row) => row.count?.toLocaleString() ?? '–',
             },
-            { name: 'Sealed', cell: (one) => <When at={one.sealed_at} /> },
-            { name: 'Log', isNumber: true, cell: (one) => `${one.first}–${one.last}` },
-            { name: 'Block', isNumber: true, cell: (one) => one.block?.toLocaleString() ?? '–' },
+            { name: 'Sealed', cell: (row) => <When at={row.sealed_at} /> },
+            { name: 'Log', isNumber: true, cell: (row) => `${row.first}–${row.last}` },
+            { name: 'Block', isNumber: true, cell: (row) => row.block?.toLocaleString() ?? '–' },
             {
               name: 'Transaction',
-              cell: (one) => (
-                <span class="mono" title={one.tx ?? ''}>
-                  {one.tx === null ? '–' : `${one.tx.slice(0, 10)}…${one.tx.slice(-6)}`}
+              cell: (row) => (
+                <span class="mono" title={row.tx ?? ''}>
+                  {row.tx === null ? '–' : `${row.tx.slice(0, 10)}…${row.tx.slice(-6)}`}
                 </span>
               ),
             },
           ]}
           rows={batches}
-          keyOf={(one) => String(one.index)}
+          keyOf={(row) => String(row.index)}
         />
       </section>
     )}

@@ -1,37 +1,9 @@
-/** What `/operator/api/…` answers. */
-export type Partition = {
-  readonly partition: number
-  readonly raw: number
-  readonly unjudged: number
-  readonly accepted: number
-  readonly log_seq: number
-  readonly log_time: string | null
-  readonly unstored: number
-  readonly worker: string | null
-}
+import type { Rejected } from '../../../../operate/rejected-messages.ts'
+import type { StageLags } from '../../../../operate/stage-lags.ts'
+import type { StatusReport } from '../../../../operate/status-report.ts'
 
-type Stream = { readonly last_seq: number; readonly messages: number; readonly bytes: number }
-
-export type Status = {
-  readonly rates: { readonly raw: number; readonly accepted: number }
-  readonly readings: Stream
-  readonly events: Stream
-  readonly rejected: Stream
-  readonly sensors: Readonly<Record<'registered' | 'online' | 'offline' | 'unheard', number>>
-  readonly webhooks: Readonly<
-    Record<'shards' | 'silent' | 'pending' | 'dead' | 'in_breaker' | 'oldest_due_seconds', number>
-  >
-  readonly anchor: {
-    readonly last: { readonly batch: number; readonly anchored_at: string } | null
-    readonly not_anchored: number
-  }
-  readonly lags: {
-    readonly statistics: number | null
-    readonly unmatched: number | null
-    readonly mails: number
-  }
-  readonly partitions: readonly Partition[]
-}
+/** What `/operator/api/…` answers, where the type is not in `operate/`. */
+export type Status = StatusReport & { readonly lags: StageLags }
 
 export type Sensor = {
   readonly id: string
@@ -51,16 +23,6 @@ export type SensorPage = {
   readonly sensors: readonly Sensor[]
 }
 
-export type Rejected = {
-  readonly id: string
-  readonly reason: string
-  readonly sensor: string
-  readonly why: string
-  readonly arrived: string
-  readonly length: number
-  readonly sha256: string
-}
-
 export type RejectedPage = {
   readonly counts: Readonly<Record<string, number>>
   readonly rejected: readonly Rejected[]
@@ -71,26 +33,6 @@ export type RejectedBody = Rejected & {
   readonly truncated: boolean
   readonly body: string
   readonly body_encoding: 'utf8' | 'base64'
-}
-
-export type Again = Readonly<Record<'replayed' | 'truncated' | 'unsendable' | 'gone', number>>
-
-export type Batch = {
-  readonly index: number
-  readonly count: number | null
-  readonly first: number
-  readonly last: number
-  readonly sealed_at: string
-  readonly state: 'closing' | 'sealed' | 'sent' | 'mined' | 'final'
-  readonly tx: string | null
-  readonly block: number | null
-  readonly block_time: string | null
-}
-
-export type Anchors = {
-  readonly deployment: { readonly chainId: number; readonly contract: string } | null
-  readonly checked: { readonly index: number; readonly block: number; readonly at: string } | null
-  readonly batches: readonly Batch[]
 }
 
 export type AccountRow = {

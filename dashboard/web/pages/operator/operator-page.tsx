@@ -14,19 +14,19 @@ const tabs = [
   ['accounts', 'Accounts', AccountsTab],
 ] as const
 
-/** What runs the network; the part on show is in the address, so that it can be linked to. */
+/** The operator's tabs; the open one is in the address, so that it can be linked to. */
 export function OperatorPage({ query }: PageProps) {
   const wanted = query.get('show') ?? 'status'
-  const [name, , Tab] = tabs.find(([one]) => one === wanted) ?? tabs[0]
+  const [name, , Tab] = tabs.find(([tab]) => tab === wanted) ?? tabs[0]
   return (
     <div class="stack settings">
       <h1>Operator</h1>
       <nav class="tabs" aria-label="Operator">
-        {tabs.map(([one, label]) => (
+        {tabs.map(([tab, label]) => (
           <a
-            key={one}
-            href={`/operator?show=${one}`}
-            aria-current={one === name ? 'page' : undefined}
+            key={tab}
+            href={`/operator?show=${tab}`}
+            aria-current={tab === name ? 'page' : undefined}
           >
             {label}
           </a>

@@ -1,41 +1,42 @@
 import { useState } from 'preact/hooks'
+import type { Rejected, ReplayCounts } from '../../../../operate/rejected-messages.ts'
 import { getJson, sendJson } from '../../data.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Choice, Field } from '../settings/field.tsx'
 import { useAction } from '../settings/use-action.ts'
-import type { Again, Rejected, RejectedBody, RejectedPage } from './operator-data.ts'
+import type { RejectedBody, RejectedPage } from './operator-data.ts'
 import { againWords, reasons, reasonWords } from './rejected-words.ts'
 
 const atOnce = 100
 
-/** What was refused, by reason; each with its bytes, and sent again once the cause is mended. */
+/** What was refused, by reason; each with its bytes, and sent again once the cause is fixed. */
 export function RejectedTab() {
   const [reason, setReason] = useState('')
   const [sensor, setSensor] = useState('')
   const [shown, setShown] = useState<Rejected>()
-  const [told, setTold] = useState('')
+  const [outcome, setOutcome] = useState('')
   const query = new URLSearchParams({ reason, sensor: sensor.trim(), limit: String(atOnce) })
-  const asked = useAsked(
+  const answer = useAnswer(
     (signal) => getJson<RejectedPage>(`/operator/api/rejected?${query}`, { signal }),
     [query.toString()],
   )
   const action = useAction()
   const replay = (ids: readonly string[]): Promise<boolean> =>
     action.run(async () => {
-      setTold('')
-      setTold(againWords(await sendJson<Again>('POST', '/operator/api/replay', { ids })))
+      setOutcome('')
+      setOutcome(againWords(await sendJson<ReplayCounts>('POST', '/operator/api/replay', { ids })))
       setShown(undefined)
-      asked.again()
+      answer.again()
     })
-  const page = asked.value
+  const page = answer.value
   const counts = page?.counts ?? {}
   const choices = [
     ['', 'any reason'],
-    ...reasons.map((one) => [one, `${one} (${(counts[one] ?? 0).toLocaleString()})`] as const),
+    ...reasons.map((name) => [name, `${name} (${(counts[name] ?? 0).toLocaleString()})`] as const),
   ] as const
   return (
     <>
@@ -47,15 +48,15 @@ export function RejectedTab() {
           onValue={setSensor}
           input={{ type: 'search', placeholder: 'its whole id' }}
         />
-        <button type="button" onClick={asked.again}>
+        <button type="button" onClick={answer.again}>
           Look again
         </button>
       </div>
       {reason !== '' && <p class="muted">{reasonWords(reason)}</p>}
-      <div role="status">{told !== '' && <p class="notice ok">{told}</p>}</div>
+      <div role="status">{outcome !== '' && <p class="notice ok">{outcome}</p>}</div>
       {action.error !== undefined && <Failed error={action.error} />}
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {page === undefined && asked.error === undefined && <Loading />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {page === undefined && answer.error === undefined && <Loading />}
       {page !== undefined && page.rejected.length === 0 && (
         <p class="card muted">Nothing of this kind is kept.</p>
       )}
@@ -74,22 +75,22 @@ export function RejectedTab() {
           <Table
             caption="Rejected messages, newest first"
             columns={[
-              { name: 'Arrived', cell: (one: Rejected) => <When at={one.arrived} /> },
-              { name: 'Reason', cell: (one) => one.reason },
-              { name: 'Sensor', cell: (one) => <span class="mono">{one.sensor}</span> },
-              { name: 'Why', cell: (one) => one.why || '–' },
-              { name: 'Bytes', isNumber: true, cell: (one) => one.length.toLocaleString() },
+              { name: 'Arrived', cell: (row: Rejected) => <When at={row.arrived} /> },
+              { name: 'Reason', cell: (row) => row.reason },
+              { name: 'Sensor', cell: (row) => <span class="mono">{row.sensor}</span> },
+              { name: 'Why', cell: (row) => row.why || '–' },
+              { name: 'Bytes', isNumber: true, cell: (row) => row.length.toLocaleString() },
               {
                 name: 'Content',
-                cell: (one) => (
-                  <button type="button" aria-label={`Show ${one.id}`} onClick={() => setShown(one)}>
+                cell: (row) => (
+                  <button type="button" aria-label={`Show ${row.id}`} onClick={() => setShown(row)}>
                     Show
                   </button>
                 ),
               },
             ]}
             rows={page.rejected}
-            keyOf={(one) => one.id}
+            keyOf={(row) => row.id}
           />
         </section>
       )}
@@ -112,55 +113,55 @@ type ContentProps = {
   readonly replay: () => void
 }
 
-/** The bytes are others’: shown as text, whatever they say. */
-function Content({ of: one, isBusy, replay }: ContentProps) {
-  const asked = useAsked(
+/** The bytes are others’: shown only as text. */
+function Content({ of: row, isBusy, replay }: ContentProps) {
+  const answer = useAnswer(
     async (signal) => {
-      const path = `/operator/api/rejected/${encodeURIComponent(one.id)}`
+      const path = `/operator/api/rejected/${encodeURIComponent(row.id)}`
       return (await getJson<{ rejected: RejectedBody }>(path, { signal })).rejected
     },
-    [one.id],
+    [row.id],
   )
-  const found = asked.value
+  const content = answer.value
   return (
     <div class="stack">
-      <p>{reasonWords(one.reason)}</p>
+      <p>{reasonWords(row.reason)}</p>
       <dl class="facts">
         <dt>Id</dt>
-        <dd class="mono">{one.id}</dd>
+        <dd class="mono">{row.id}</dd>
         <dt>Sensor</dt>
-        <dd class="mono">{one.sensor}</dd>
+        <dd class="mono">{row.sensor}</dd>
         <dt>Arrived</dt>
         <dd>
-          <When at={one.arrived} />
+          <When at={row.arrived} />
         </dd>
-        {one.why !== '' && (
+        {row.why !== '' && (
           <>
             <dt>Why</dt>
-            <dd>{one.why}</dd>
+            <dd>{row.why}</dd>
           </>
         )}
         <dt>SHA-256</dt>
-        <dd class="mono">{one.sha256}</dd>
+        <dd class="mono">{row.sha256}</dd>
       </dl>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {found === undefined && asked.error === undefined && <Loading />}
-      {found !== undefined && (
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {content === undefined && answer.error === undefined && <Loading />}
+      {content !== undefined && (
         <>
           <p class="muted">
-            {one.length.toLocaleString()} bytes
-            {found.truncated &&
-              `, of which the first ${found.kept_bytes.toLocaleString()} are kept`}
-            {found.body_encoding === 'base64' && ', no text: shown in base 64'}
+            {row.length.toLocaleString()} bytes
+            {content.truncated &&
+              `, of which the first ${content.kept_bytes.toLocaleString()} are kept`}
+            {content.body_encoding === 'base64' && ', no text: shown in base 64'}
           </p>
           <pre class="raw" tabIndex={0} aria-label="Content">
-            {found.body === '' ? '(empty)' : found.body}
+            {content.body === '' ? '(empty)' : content.body}
           </pre>
           <div class="actions">
             <button
               type="button"
               class="primary"
-              disabled={isBusy || found.truncated}
+              disabled={isBusy || content.truncated}
               onClick={replay}
             >
               Send it again

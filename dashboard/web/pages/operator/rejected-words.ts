@@ -1,18 +1,18 @@
-import type { Again } from './operator-data.ts'
+import type { ReplayCounts } from '../../../../operate/rejected-messages.ts'
 
 const words: Readonly<Record<string, string>> = {
-  not_json: 'It is no JSON.',
+  not_json: 'It is not JSON.',
   schema: 'It is JSON, but no reading.',
   too_large: 'Its body is longer than 128 KiB.',
   too_many: 'It holds more than 500 readings.',
   empty: 'It is a list of no readings.',
   unknown_sensor: 'The sensor is not in the registry: add it, then send these again.',
   sensor_mismatch: 'The reading names another sensor than the subject it came on.',
-  wrong_partition: 'It came on the subject of another partition.',
-  no_offset: 'Its time has no offset, so nobody knows when it was.',
+  wrong_partition: 'It is on the subject of another partition.',
+  no_offset: 'Its time has no offset, so it is ambiguous.',
   too_old: 'Its time is before the earliest that is believed: a broken clock.',
   future: 'Its time is more than five minutes after it arrived: a clock that runs ahead.',
-  out_of_range: 'None of its values can be.',
+  out_of_range: 'No value is believable.',
   conflict: 'There is another reading of that sensor and time with other values.',
   before_site: 'Its time is more than a day before the sensor was at its first site.',
   too_many_late: 'The sensor sent a million late readings that day already.',
@@ -28,12 +28,12 @@ export const reasons = Object.keys(words)
 
 export const reasonWords = (reason: string): string => words[reason] ?? reason
 
-/** What became of those that were sent again. */
-export function againWords({ replayed, truncated, unsendable, gone }: Again): string {
+/** The outcome of sending again. */
+export function againWords({ replayed, truncated, unsendable, gone }: ReplayCounts): string {
   return [
     `${replayed} sent again`,
     truncated > 0 ? `${truncated} not: only their beginning is kept` : '',
-    unsendable > 0 ? `${unsendable} not: their sensor is no name to publish to` : '',
+    unsendable > 0 ? `${unsendable} not: their sensor has no valid name` : '',
     gone > 0 ? `${gone} gone meanwhile` : '',
   ]
     .filter((part) => part !== '')

@@ -4,7 +4,7 @@ import { Aqi } from '../../parts/aqi.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from '../settings/badge.tsx'
 import { Confirm } from '../settings/confirm.tsx'
@@ -25,16 +25,16 @@ const kinds = { online: 'ok', offline: 'error', held: 'warn', unheard: '' } as c
 export function SensorsTab() {
   const [search, setSearch] = useState('')
   const [state, setState] = useState<State>('')
-  /** The ids that the pages before ended with. */
+  /** The last ids of the previous pages. */
   const [ends, setEnds] = useState<readonly string[]>([])
   const [isAdding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<Sensor>()
   const query = new URLSearchParams({ search, state, after: ends.at(-1) ?? '' })
-  const asked = useAsked(
+  const answer = useAnswer(
     (signal) => getJson<SensorPage>(`/operator/api/sensors?${query}`, { signal }),
     [query.toString()],
   )
-  const page = asked.value
+  const page = answer.value
   return (
     <>
       <div class="row between">
@@ -62,8 +62,8 @@ export function SensorsTab() {
           Add a sensor
         </button>
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {page === undefined && asked.error === undefined && <Loading />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {page === undefined && answer.error === undefined && <Loading />}
       {page !== undefined && (
         <section class="card stack" aria-label="Sensors">
           <p class="muted" role="status">
@@ -76,40 +76,40 @@ export function SensorsTab() {
               columns={[
                 {
                   name: 'Id',
-                  cell: (one: Sensor) => (
-                    <a class="mono" href={`/sensors/${encodeURIComponent(one.id)}`}>
-                      {one.id}
+                  cell: (row: Sensor) => (
+                    <a class="mono" href={`/sensors/${encodeURIComponent(row.id)}`}>
+                      {row.id}
                     </a>
                   ),
                 },
                 {
                   name: 'State',
-                  cell: (one) => (
+                  cell: (row) => (
                     <Badge
                       of={{
-                        label: states.find(([name]) => name === one.state)?.[1] ?? one.state,
-                        kind: kinds[one.state],
+                        label: states.find(([name]) => name === row.state)?.[1] ?? row.state,
+                        kind: kinds[row.state],
                       }}
                     />
                   ),
                 },
-                { name: 'Index', cell: (one) => <Aqi aqi={one.aqi} /> },
+                { name: 'Index', cell: (row) => <Aqi aqi={row.aqi} /> },
                 {
                   name: 'Last reading',
-                  cell: (one) =>
-                    one.last_reading === null ? 'none' : <When at={one.last_reading} as="ago" />,
+                  cell: (row) =>
+                    row.last_reading === null ? 'none' : <When at={row.last_reading} as="ago" />,
                 },
-                { name: 'Area', cell: (one) => one.area },
-                { name: 'Address', cell: (one) => one.address },
-                { name: 'Every', isNumber: true, cell: (one) => `${one.cadence_seconds} s` },
+                { name: 'Area', cell: (row) => row.area },
+                { name: 'Address', cell: (row) => row.address },
+                { name: 'Every', isNumber: true, cell: (row) => `${row.cadence_seconds} s` },
                 {
                   name: 'Remove',
-                  cell: (one) => (
+                  cell: (row) => (
                     <button
                       type="button"
                       class="danger"
-                      aria-label={`Remove ${one.id}`}
-                      onClick={() => setRemoving(one)}
+                      aria-label={`Remove ${row.id}`}
+                      onClick={() => setRemoving(row)}
                     >
                       Remove
                     </button>
@@ -117,7 +117,7 @@ export function SensorsTab() {
                 },
               ]}
               rows={page.sensors}
-              keyOf={(one) => one.id}
+              keyOf={(row) => row.id}
             />
           )}
           <div class="actions">
@@ -138,7 +138,7 @@ export function SensorsTab() {
         <AddSensor
           onAdded={() => {
             setAdding(false)
-            asked.again()
+            answer.again()
           }}
         />
       </Dialog>
@@ -150,7 +150,7 @@ export function SensorsTab() {
         act={async () => {
           const id = encodeURIComponent(removing?.id ?? '')
           await sendJson('DELETE', `/operator/api/sensors/${id}`)
-          asked.again()
+          answer.again()
         }}
       >
         <p>

@@ -1,18 +1,19 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { PartitionStatus } from '../../../../operate/status-report.ts'
 import { getJson } from '../../data.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
-import type { Partition, Status } from './operator-data.ts'
+import type { Status } from './operator-data.ts'
 
 const lookAgainMs = 5_000
 
-/** Rates, and how far each stage is behind the one before it. */
+/** Rates, and how far each stage is behind the previous one. */
 export function StatusTab() {
-  const asked = useAsked((signal) => getJson<Status>('/operator/api/status', { signal }), [])
-  const { again, isAsking } = asked
+  const answer = useAnswer((signal) => getJson<Status>('/operator/api/status', { signal }), [])
+  const { again, isAsking } = answer
   useEffect(() => {
     if (isAsking) return undefined
     const timer = setTimeout(() => {
@@ -22,11 +23,11 @@ export function StatusTab() {
   }, [isAsking, again])
   return (
     <>
-      {asked.error !== undefined && <Failed error={asked.error} retry={again} />}
-      {asked.value === undefined && asked.error === undefined && (
-        <Loading what="Looking for a second, to tell rates…" />
+      {answer.error !== undefined && <Failed error={answer.error} retry={again} />}
+      {answer.value === undefined && answer.error === undefined && (
+        <Loading what="Measuring rates for a second…" />
       )}
-      {asked.value !== undefined && <Shown status={asked.value} />}
+      {answer.value !== undefined && <Shown status={answer.value} />}
     </>
   )
 }
@@ -51,19 +52,19 @@ const orNever = (value: number | null): string => (value === null ? 'never ran' 
 
 function Shown({ status }: { readonly status: Status }) {
   const { rates, sensors, webhooks, anchor, lags, partitions, rejected, readings } = status
-  const sum = (of: 'unjudged' | 'unstored' | 'accepted'): number =>
-    partitions.reduce((total, one) => total + one[of], 0)
+  const sum = (count: 'unjudged' | 'unstored' | 'accepted'): number =>
+    partitions.reduce((total, row) => total + row[count], 0)
   const idle = partitions.filter(({ worker }) => worker === null).length
   return (
     <>
       {idle > 0 && (
         <p class="notice error">
-          Nobody works on {idle} of {partitions.length} partitions: is the pipeline running?
+          {idle} of {partitions.length} partitions have no worker: is the pipeline running?
         </p>
       )}
       {webhooks.silent > 0 && (
         <p class="notice warn">
-          Nobody answers for {webhooks.silent} of {webhooks.shards} shards of the webhooks: is the
+          {webhooks.silent} of {webhooks.shards} shards of the webhooks do not answer: is the
           notifier running?
         </p>
       )}
@@ -120,19 +121,19 @@ function Shown({ status }: { readonly status: Status }) {
         <Table
           caption="The pipeline, partition by partition"
           columns={[
-            { name: 'P', isNumber: true, cell: (one: Partition) => one.partition },
-            { name: 'Raw', isNumber: true, cell: (one) => many(one.raw) },
-            { name: 'Not judged', isNumber: true, cell: (one) => many(one.unjudged) },
-            { name: 'Accepted', isNumber: true, cell: (one) => many(one.accepted) },
-            { name: 'Not stored', isNumber: true, cell: (one) => many(one.unstored) },
+            { name: 'P', isNumber: true, cell: (row: PartitionStatus) => row.partition },
+            { name: 'Raw', isNumber: true, cell: (row) => many(row.raw) },
+            { name: 'Not judged', isNumber: true, cell: (row) => many(row.unjudged) },
+            { name: 'Accepted', isNumber: true, cell: (row) => many(row.accepted) },
+            { name: 'Not stored', isNumber: true, cell: (row) => many(row.unstored) },
             {
               name: 'Last commit',
-              cell: (one) => (one.log_time === null ? '–' : <When at={one.log_time} as="ago" />),
+              cell: (row) => (row.log_time === null ? '–' : <When at={row.log_time} as="ago" />),
             },
-            { name: 'Worker', cell: (one) => <span class="mono">{one.worker ?? 'nobody'}</span> },
+            { name: 'Worker', cell: (row) => <span class="mono">{row.worker ?? 'none'}</span> },
           ]}
           rows={partitions}
-          keyOf={(one) => String(one.partition)}
+          keyOf={(row) => String(row.partition)}
         />
       </section>
     </>

@@ -2,11 +2,13 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Verification } from '../../../../anchor/verifier/airproof-verify.js'
 import { basicNames, units } from '../../../../core/air/quantities.ts'
+import { chainInWords } from '../../../../core/proof/demonstration-chain.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
 import { Copy } from '../../parts/copy.tsx'
+import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { longWords } from '../sensor/words.ts'
 import { isHash, questionOf } from './check-words.ts'
@@ -19,14 +21,16 @@ type CheckedProps = {
   readonly bundle: Bundle
   /** Where the transaction is shown, if anywhere. */
   readonly explorerUrl?: string | undefined
+  /** The one to hand on, if it is known. */
+  readonly link?: string | null | undefined
 }
 
-/** What the verifier says about a file, step by step. */
-export function Checked({ bundle, explorerUrl }: CheckedProps) {
+/** The verifier's result for a file, step by step. */
+export function Checked({ bundle, explorerUrl, link }: CheckedProps) {
   const typed = useSignal('')
   const blockHash = typed.value.trim().toLowerCase()
   const isUsable = blockHash === '' || isHash(blockHash)
-  const { value, error } = useAsked(
+  const { value, error } = useAnswer(
     async () => verify(bundle.bytes, isUsable ? blockHash : ''),
     [bundle, isUsable ? blockHash : ''],
   )
@@ -66,7 +70,7 @@ export function Checked({ bundle, explorerUrl }: CheckedProps) {
         </label>
       </section>
       {value.block !== null && <Anchor block={value.block} explorerUrl={explorerUrl} />}
-      <Keep bundle={bundle} />
+      <Keep bundle={bundle} link={link} />
     </>
   )
 }
@@ -81,13 +85,11 @@ function Verdict({ verification }: { readonly verification: Verification }) {
         <p>
           This reading existed with exactly these values before <When at={block.time} />, when block{' '}
           {block.number} took its fingerprint. Its values were not changed since.
-          {demonstration &&
-            ' But this is a demonstration chain: it shows how it works, and proves nothing about time, because the operator runs this chain.'}
         </p>
       ) : (
         <p>
           {failed === undefined
-            ? 'The file is no proof.'
+            ? 'The file is not a proof.'
             : `${questionOf(failed.name)} ${failed.why}`}
         </p>
       )}
@@ -158,14 +160,14 @@ type AnchorProps = {
 }
 
 function Anchor({ block, explorerUrl }: AnchorProps) {
-  // without an explorer the API links to this page, which the reader is on already
+  // without an explorer the API links to this page, which is open already
   const isElsewhere = explorerUrl !== undefined && !explorerUrl.includes('/proof/')
   return (
     <section class="card" aria-labelledby="anchor">
       <h2 id="anchor">Where it is anchored</h2>
       <dl class="facts">
         <dt>Chain</dt>
-        <dd>{block.chainId}</dd>
+        <dd>{chainInWords(block.chainId)}</dd>
         <dt>Block</dt>
         <dd>
           {block.number}, <When at={block.time} />
@@ -188,7 +190,7 @@ function Anchor({ block, explorerUrl }: AnchorProps) {
   )
 }
 
-function Keep({ bundle: { name, bytes } }: { readonly bundle: Bundle }) {
+function Keep({ bundle: { name, bytes }, link }: Pick<CheckedProps, 'bundle' | 'link'>) {
   const text = useMemo(() => new TextDecoder().decode(bytes), [bytes])
   const url = useMemo(
     () => URL.createObjectURL(new Blob([bytes], { type: 'application/json' })),
@@ -201,6 +203,7 @@ function Keep({ bundle: { name, bytes } }: { readonly bundle: Bundle }) {
         Keep the proof as a file
       </a>
       <Copy text={text} label="Copy the proof" />
+      {link && <CopyProofLink url={link} />}
     </div>
   )
 }

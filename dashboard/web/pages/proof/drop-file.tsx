@@ -3,7 +3,7 @@ import type { Bundle } from './checked.tsx'
 
 type DropProps = { readonly take: (bundle: Bundle) => void }
 
-/** A proof is about 8 KB; what is far beyond is another file, and would only stall the page. */
+/** A proof is about 8 KB; a much larger file is not a proof, and would only stall the page. */
 const mostBytes = 1_000_000
 
 /** Takes a file by dropping it anywhere on the page, or by choosing it. */

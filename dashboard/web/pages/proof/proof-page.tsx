@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { ask, getJson } from '../../data.ts'
 import type { PageProps } from '../../page.ts'
+import { Demonstration } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { mismatchWords, waitWords } from './check-words.ts'
 import './proof.css'
@@ -30,6 +31,7 @@ export function ProofPage({ params, query }: PageProps) {
             checks it here by itself. The file is not sent anywhere.
           </p>
         )}
+        <Demonstration />
       </header>
       {dropped.value !== undefined ? (
         <>
@@ -59,6 +61,7 @@ type Standing = {
   readonly reason: string | null
   readonly reading_hash: string
   readonly expected_by: string | null
+  readonly proof_url: string | null
   readonly ledger: { readonly explorer_url: string } | null
 }
 
@@ -67,7 +70,7 @@ type OfReadingProps = { readonly id: string; readonly timestamp: string; readonl
 function OfReading({ id, timestamp, hash }: OfReadingProps) {
   const path = `/data/v1/readings/${encodeURIComponent(id)}`
   const at = new URLSearchParams({ timestamp })
-  const { value, error, again } = useAsked(
+  const { value, error, again } = useAnswer(
     async (signal) => {
       const standing = await getJson<Standing>(`${path}/verify?${at}`, { signal })
       if (standing.status !== 'verified' || (hash !== '' && standing.reading_hash !== hash))
@@ -96,7 +99,13 @@ function OfReading({ id, timestamp, hash }: OfReadingProps) {
   if (hash !== '' && standing.reading_hash !== hash)
     return <OtherHash hash={standing.reading_hash} />
   if (bundle === undefined) return <NotYet standing={standing} />
-  return <Checked bundle={bundle} explorerUrl={standing.ledger?.explorer_url} />
+  return (
+    <Checked
+      bundle={bundle}
+      explorerUrl={standing.ledger?.explorer_url}
+      link={standing.proof_url}
+    />
+  )
 }
 
 const OtherHash = ({ hash }: { readonly hash: string }) => (
@@ -114,9 +123,7 @@ function NotYet({ standing }: { readonly standing: Standing }) {
       <div class="card verdict" data-verdict="refused" role="alert">
         <h2>Not what was anchored</h2>
         <p>{mismatchWords[reason ?? ''] ?? 'What is stored and what was anchored differ.'}</p>
-        <p>
-          The operator is told of this. Whoever kept the proof as a file can still check it below.
-        </p>
+        <p>The operator is notified. A saved proof file can still be checked below.</p>
       </div>
     )
   }
@@ -146,8 +153,8 @@ const Elsewhere = () => (
   <section class="card" aria-labelledby="elsewhere">
     <h2 id="elsewhere">Check it without us</h2>
     <p>
-      This page runs a <a href={verifierPath}>verifier</a> that asks nobody, us included. Keep it
-      with the proof: both stay valid without this service.
+      This page runs a <a href={verifierPath}>verifier</a> that needs no server. Keep it with the
+      proof: both stay valid without this service.
     </p>
     <pre tabIndex={0} aria-label="Command that checks a proof">
       <code>node airproof-verify.js FILE --block-hash 0x…</code>

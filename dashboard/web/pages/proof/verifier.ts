@@ -1,4 +1,4 @@
-/** The stand-alone verifier, as it is published: loaded beside the pages, never part of them. */
+/** The stand-alone verifier, as published: loaded beside the pages, never part of them. */
 import type { Verification, verifyFile } from '../../../../anchor/verifier/airproof-verify.js'
 
 type Verifier = { readonly verifyFile: typeof verifyFile }

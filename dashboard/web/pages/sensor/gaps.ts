@@ -5,7 +5,7 @@ export type Line = { readonly xs: readonly number[]; readonly ys: readonly (numb
 
 /**
  * Readings as a line, in seconds and in the order of time. Where more than two and a half intervals
- * pass without one, the line is broken: what was not measured is not drawn.
+ * pass without a reading, the line is broken: what was not measured is not drawn.
  */
 export function withGaps(points: readonly Point[], intervalMs: number): Line {
   const xs: number[] = []
@@ -33,12 +33,12 @@ export function thinned(points: readonly Point[], { fromMs, toMs, most }: Span):
   const sums = new Map<number, { sum: number; count: number }>()
   for (const { timeMs, value } of points) {
     const step = Math.floor((timeMs - fromMs) / stepMs)
-    const of = sums.get(step) ?? { sum: 0, count: 0 }
+    const part = sums.get(step) ?? { sum: 0, count: 0 }
     if (value !== null) {
-      of.sum += value
-      of.count++
+      part.sum += value
+      part.count++
     }
-    sums.set(step, of)
+    sums.set(step, part)
   }
   return [...sums].map(([step, { sum, count }]) => ({
     timeMs: fromMs + (step + 0.5) * stepMs,
@@ -53,7 +53,7 @@ type Span = {
   readonly most: number
 }
 
-/** Of each of `count` equal parts of a time, whether any reading lies in it. */
+/** For each of `count` equal parts of a time, whether any reading is in it. */
 export function heardIn(
   timesMs: Iterable<number>,
   {

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
 import { zonesOf } from '../../parts/zones.ts'
 import { heardIn, thinned, withGaps } from './gaps.ts'
@@ -21,10 +21,10 @@ type HistoryProps = {
   readonly sinceMs: number
 }
 
-/** Charts of every measurement, and when the sensor was heard. */
+/** Charts of every measurement, and when the sensor sent readings. */
 export function HistoryCard({ id, intervalMs, sinceMs }: HistoryProps) {
   const [span, setSpan] = useState<Span>('24 hours')
-  const asked = useAsked(
+  const answer = useAnswer(
     async (signal) => {
       const toMs = Date.now()
       const fromMs = toMs - spans[span]
@@ -32,8 +32,8 @@ export function HistoryCard({ id, intervalMs, sinceMs }: HistoryProps) {
     },
     [id, span],
   )
-  useEvery(120_000, asked.again)
-  const { value: history, error, again, isAsking } = asked
+  useEvery(120_000, answer.again)
+  const { value: history, error, again, isAsking } = answer
   return (
     <section class="card" aria-labelledby="history">
       <div class="row between">
@@ -88,7 +88,7 @@ function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsPr
         value: reading[name] ?? null,
       }))
       const line = withGaps(thinned(points, { fromMs, toMs, most }), Math.max(intervalMs, stepMs))
-      return { name, line, said: saidOf(points) }
+      return { name, line, range: saidOf(points) }
     })
   }, [readings])
   return (
@@ -96,7 +96,7 @@ function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsPr
       <Uptime {...{ readings, fromMs, toMs, intervalMs, sinceMs }} />
       {isCut && <p class="hint">This sensor sends so often that only the newest part is drawn.</p>}
       <div class="charts">
-        {lines.map(({ name, line, said }) => {
+        {lines.map(({ name, line, range }) => {
           const words = name === 'aqi' ? 'Air quality index' : longWords[name]
           const unit = name === 'aqi' ? '' : units[name]
           return (
@@ -104,11 +104,11 @@ function Charts({ readings, isCut, fromMs, toMs, intervalMs, sinceMs }: ChartsPr
               <h3>
                 {words} {unit !== '' && <span class="hint">{unit}</span>}
               </h3>
-              {said === undefined ? (
+              {range === undefined ? (
                 <p class="muted">Not measured in this time.</p>
               ) : (
                 <Chart
-                  label={`${words} over time, from ${said.low} to ${said.high} ${unit}.`}
+                  label={`${words} over time, from ${range.low} to ${range.high} ${unit}.`}
                   {...line}
                   unit={unit}
                   zones={zonesOf(name)}
@@ -138,13 +138,13 @@ function saidOf(points: readonly { readonly value: number | null }[]) {
 
 type UptimeProps = Omit<ChartsProps, 'isCut'>
 
-/** When it was heard: a bar of equal parts, told in words too. */
+/** When it sent readings: a bar of equal parts, also in words. */
 function Uptime({ readings, fromMs, toMs, intervalMs, sinceMs }: UptimeProps) {
   const partMs = Math.max(15 * 60_000, intervalMs * 1.5, (toMs - fromMs) / 168)
   const count = Math.ceil((toMs - fromMs) / partMs)
   const times = readings.map(({ timestamp }) => Date.parse(timestamp))
   const heard = heardIn(times, { fromMs, toMs, count })
-  // silence before it stood anywhere is none
+  // the time before its first site does not count as silence
   const first = Math.min(count - 1, Math.max(0, Math.floor((sinceMs - fromMs) / partMs)))
   const owed = count - first
   const present = heard.slice(first).filter(Boolean).length

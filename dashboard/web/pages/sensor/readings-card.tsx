@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks'
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { config } from '../../me.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { Demonstration } from '../../parts/proof-link.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { getReadings, type Reading } from './sensor-data.ts'
 import { proofWords, shortWords, wordsOfFlag } from './words.ts'
@@ -20,7 +22,7 @@ const noticed: Column<Reading> = {
   cell: ({ quality }) => quality.map(wordsOfFlag).join('; '),
 }
 
-/** A column for each quantity that one of the readings has: the basic five always. */
+/** A column for each quantity in the readings: the basic five always. */
 const columnsOf = (readings: readonly Reading[]): readonly Column<Reading>[] => [
   ...before,
   ...quantityNames
@@ -44,6 +46,7 @@ function ProofLink({ reading }: { readonly reading: Reading }) {
   return (
     <a class={`badge ${looks}`} href={`/proof/${id}/${timestamp}?hash=${reading.blockchain.hash}`}>
       {label}
+      {config.value.demonstration === true && ' (demonstration)'}
       <span class="visually-hidden"> proof of the reading of {timestamp}</span>
     </a>
   )
@@ -51,7 +54,7 @@ function ProofLink({ reading }: { readonly reading: Reading }) {
 
 /** The newest readings, more on demand, and all of them as a file. */
 export function ReadingsCard({ id }: { readonly id: string }) {
-  const first = useAsked(async (signal) => getReadings({ id, limit: pageSize, signal }), [id])
+  const first = useAnswer(async (signal) => getReadings({ id, limit: pageSize, signal }), [id])
   const [more, setMore] = useState<{
     readonly readings: readonly Reading[]
     readonly cursor: string | null
@@ -89,6 +92,7 @@ export function ReadingsCard({ id }: { readonly id: string }) {
           <p>The first one the sensor sends appears here.</p>
         </Empty>
       )}
+      <Demonstration />
       {rows.length > 0 && (
         <Table
           caption={`Readings of ${id}, newest first`}

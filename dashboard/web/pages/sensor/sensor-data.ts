@@ -28,7 +28,7 @@ export type SensorNow = {
   readonly silence_seconds: number | null
   readonly offline_since: string | null
   readonly uptime_24h: number
-  /** Before that it owed nothing. */
+  /** Before that no readings were expected. */
   readonly commissioned_at: string
   readonly expected_interval_seconds: number
   readonly latest: Reading | null
@@ -61,16 +61,16 @@ export const getReadings = async ({ id, cursor, limit, signal }: AskPage): Promi
     signal ? { signal } : {},
   )
 
-/** A sensor that sends each ten seconds has 8,640 readings a day: more pages than these are not drawn. */
+/** A sensor that sends every ten seconds has 8,640 readings per day: more pages are not drawn. */
 const mostPages = 12
 
 export type History = {
   readonly readings: readonly Reading[]
-  /** Where the asking ended before all of the time was there. */
+  /** Where loading ended before the whole time was there. */
   readonly isCut: boolean
 }
 
-/** Everything of a time, newest first, a thousand at once. */
+/** All readings of a time, newest first, a thousand at once. */
 export async function getHistory({
   id,
   fromMs,

@@ -1,10 +1,12 @@
 import { quantityNames, units } from '../../../../core/air/quantities.ts'
+import { config } from '../../me.ts'
 import type { PageProps } from '../../page.ts'
 import { Amount } from '../../parts/amount.tsx'
 import { Aqi } from '../../parts/aqi.tsx'
+import { CopyProofLink } from '../../parts/proof-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { duration } from '../../parts/times.ts'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { useEvery } from '../../parts/use-every.ts'
 import { When } from '../../parts/when.tsx'
 import { HistoryCard } from './history-card.tsx'
@@ -13,12 +15,12 @@ import './sensor.css'
 import { getSensor, type Reading, type SensorNow } from './sensor-data.ts'
 import { longWords, pollutantWords, wordsOfFlag } from './words.ts'
 
-/** One sensor: now, over a day or a week, and reading by reading with its proof. */
+/** One sensor: now, over a day or a week, and each reading with its proof. */
 export function SensorPage({ params }: PageProps) {
   const id = params['id'] ?? ''
-  const asked = useAsked(async (signal) => getSensor({ id, signal }), [id])
-  useEvery(20_000, asked.again)
-  const { value: sensor, error, again } = asked
+  const answer = useAnswer(async (signal) => getSensor({ id, signal }), [id])
+  useEvery(20_000, answer.again)
+  const { value: sensor, error, again } = answer
   if (sensor === undefined) {
     return (
       <>
@@ -42,6 +44,10 @@ export function SensorPage({ params }: PageProps) {
         sinceMs={Date.parse(sensor.commissioned_at)}
       />
       <ReadingsCard id={name} />
+      <p class="hint">
+        <img class="qr" src={`/sensors/${name}/qr.svg`} alt="QR code of this page" /> This page, to
+        print and put on the sensor
+      </p>
     </div>
   )
 }
@@ -108,6 +114,9 @@ function Now({ sensor }: { readonly sensor: SensorNow }) {
           <Aqi aqi={latest.aqi} words />
         </span>
         <span class="hint">{indexWords(latest)}</span>
+        <CopyProofLink
+          url={`${config.value.api}/proof/${encodeURIComponent(latest.sensor_id)}/${encodeURIComponent(latest.timestamp)}?hash=${latest.blockchain.hash}`}
+        />
       </div>
       <div class="tiles">
         {quantityNames.map((name) => {

@@ -17,7 +17,7 @@ const flagWords: ReadonlyMap<string, string> = new Map([
   ['time_assigned', 'The time of arrival: none was sent'],
 ])
 
-/** What was noticed about a reading's values. */
+/** The flags of a reading's values, in words. */
 export const wordsOfFlag = (flag: string): string => flagWords.get(flag) ?? flag
 
 export const proofWords = {

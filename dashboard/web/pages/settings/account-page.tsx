@@ -3,7 +3,7 @@ import { getJson, sendJson } from '../../data.ts'
 import { me } from '../../me.ts'
 import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { browserWords } from './browser-words.ts'
@@ -14,7 +14,7 @@ type Session = {
   readonly id: string
   readonly created_at: string
   readonly seen_at: string
-  /** What the browser called itself at sign-in. */
+  /** The browser's user agent at sign-in. */
   readonly agent: string
   /** The network of the sign-in. */
   readonly address: string
@@ -30,8 +30,7 @@ export const AccountPage = () => (
     <section class="card stack" aria-label="Your data">
       <h2>Your data</h2>
       <p class="muted">
-        Everything that is kept of you as one JSON file; and the way out, which takes keys and
-        webhooks with it.
+        All your data as one JSON file; and the deletion of the account with its keys and webhooks.
       </p>
       <div class="actions">
         <a class="button" href="/account/export" download>
@@ -90,7 +89,7 @@ function About() {
 }
 
 function Sessions() {
-  const asked = useAsked(
+  const answer = useAnswer(
     async (signal) =>
       (await getJson<{ sessions: readonly Session[] }>('/data/sessions', { signal })).sessions,
     [],
@@ -99,9 +98,9 @@ function Sessions() {
   const end = async (): Promise<void> => {
     const id = ending === 'others' ? '' : `/${encodeURIComponent(ending?.id ?? '')}`
     await sendJson('DELETE', `/data/sessions${id}`)
-    asked.again()
+    answer.again()
   }
-  const sessions = asked.value ?? []
+  const sessions = answer.value ?? []
   return (
     <section class="card stack" aria-label="Where you are signed in">
       <div class="row between">
@@ -112,8 +111,8 @@ function Sessions() {
           </button>
         )}
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {asked.value === undefined && asked.error === undefined && <Loading />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {answer.value === undefined && answer.error === undefined && <Loading />}
       <ul class="items">
         {sessions.map((session) => (
           <li key={session.id} class="item">
@@ -158,7 +157,7 @@ function Sessions() {
         close={() => setEnding(undefined)}
         act={end}
       >
-        <p>Whoever sits there has to sign in again.</p>
+        <p>That browser has to sign in again.</p>
       </Confirm>
     </section>
   )

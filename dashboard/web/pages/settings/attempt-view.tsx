@@ -3,7 +3,7 @@ import { Badge } from './badge.tsx'
 import type { Attempt } from './webhook-types.ts'
 import { attemptWords, errorWords } from './webhook-words.ts'
 
-/** One POST and what came back. Bodies are others’ words: shown as text, whatever they say. */
+/** One POST and its answer. Bodies are others’ words: shown only as text. */
 export const AttemptView = ({ attempt }: { readonly attempt: Attempt }) => {
   const { request, response, timings_ms: timings } = attempt
   return (

@@ -1,29 +1,29 @@
 import { getJson } from '../../data.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { type AuditEvent, auditDetails, auditWords } from './audit-words.ts'
 
 /** What happened to the account’s security, newest first. */
 export function AuditLog() {
-  const asked = useAsked(
+  const answer = useAnswer(
     async (signal) =>
       (await getJson<{ events: readonly AuditEvent[] }>('/audit-log', { signal })).events,
     [],
   )
-  const events = asked.value ?? []
+  const events = answer.value ?? []
   return (
     <section class="card stack" aria-label="Security events">
       <div class="row between">
         <h2>Security events</h2>
-        <button type="button" class="quiet" onClick={asked.again}>
+        <button type="button" class="quiet" onClick={answer.again}>
           Look again
         </button>
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {asked.value === undefined && asked.error === undefined && <Loading />}
-      {asked.value !== undefined && events.length === 0 && <p class="muted">Nothing yet.</p>}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {answer.value === undefined && answer.error === undefined && <Loading />}
+      {answer.value !== undefined && events.length === 0 && <p class="muted">Nothing yet.</p>}
       {events.length > 0 && (
         <Table
           caption="Security events of the last 90 days, newest first"

@@ -13,7 +13,7 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** What a browser calls itself, short: `Firefox on Windows`; as it is where nothing is known. */
+/** A user agent, short: `Firefox on Windows`; as it is where nothing is known. */
 export function browserWords(agent: string): string {
   const browser = browsers.find(([pattern]) => pattern.test(agent))?.[1]
   const system = systems.find(([pattern]) => pattern.test(agent))?.[1]

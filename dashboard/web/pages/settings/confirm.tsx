@@ -5,7 +5,7 @@ import { useAction } from './use-action.ts'
 
 type ConfirmProps = {
   readonly title: string
-  /** What the button says it does. */
+  /** The button's label. */
   readonly label: string
   readonly isOpen: boolean
   readonly close: () => void
@@ -13,7 +13,7 @@ type ConfirmProps = {
   readonly children: ComponentChildren
 }
 
-/** Asks once more before something that cannot be taken back. */
+/** Asks again before something that cannot be undone. */
 export function Confirm({ title, label, isOpen, close, act, children }: ConfirmProps) {
   const action = useAction()
   const away = (): void => {

@@ -1,6 +1,6 @@
 const dayMs = 86_400_000
 
-/** How long a key still lives, in words; and whether it is time to make the next one. */
+/** How long a key is still valid, in words; and whether it is time to make the next one. */
 export function daysLeft(
   expiresAt: string,
   nowMs: number,

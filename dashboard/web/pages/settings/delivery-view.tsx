@@ -1,5 +1,5 @@
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { AttemptView } from './attempt-view.tsx'
 import { Badge } from './badge.tsx'
@@ -13,41 +13,41 @@ type DeliveryProps = {
   readonly delivery: string
 }
 
-/** One event for one webhook, with every attempt that is kept. */
+/** One event for one webhook, with every stored attempt. */
 export function DeliveryView({ webhook, delivery }: DeliveryProps) {
-  const asked = useAsked((signal) => showDelivery(webhook, delivery, signal), [webhook, delivery])
+  const answer = useAnswer((signal) => showDelivery(webhook, delivery, signal), [webhook, delivery])
   const action = useAction()
   const replay = (): Promise<boolean> =>
     action.run(async () => {
       await replayDelivery(webhook, delivery)
-      asked.again()
+      answer.again()
     })
-  const found = asked.value
-  const [newest] = found?.attempts ?? []
+  const delivered = answer.value
+  const [newest] = delivered?.attempts ?? []
   const isTest = newest?.trigger === 'test'
   return (
     <>
       <div class="row">
         <h1>Delivery</h1>
-        {found !== undefined && !isTest && <Badge of={deliveryWords[found.state]} />}
+        {delivered !== undefined && !isTest && <Badge of={deliveryWords[delivered.state]} />}
         {isTest && <span class="badge">a test</span>}
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {found === undefined && asked.error === undefined && <Loading />}
-      {found !== undefined && (
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {delivered === undefined && answer.error === undefined && <Loading />}
+      {delivered !== undefined && (
         <div class="card stack">
           <dl class="facts">
             <dt>Event</dt>
-            <dd>{found.event}</dd>
+            <dd>{delivered.event}</dd>
             <dt>
               <code>webhook-id</code>
             </dt>
-            <dd class="mono">{found.id ?? 'not known any more'}</dd>
-            {found.due_at !== null && (
+            <dd class="mono">{delivered.id ?? 'not known any more'}</dd>
+            {delivered.due_at !== null && (
               <>
                 <dt>Next attempt</dt>
                 <dd>
-                  <When at={found.due_at} />
+                  <When at={delivered.due_at} />
                 </dd>
               </>
             )}
@@ -58,13 +58,13 @@ export function DeliveryView({ webhook, delivery }: DeliveryProps) {
                 Send it again
               </button>
             )}
-            <button type="button" class="quiet" onClick={asked.again}>
+            <button type="button" class="quiet" onClick={answer.again}>
               Look again
             </button>
           </div>
           {action.error !== undefined && <Failed error={action.error} />}
-          {found.attempts.length === 0 && <p class="muted">No attempt of it is kept.</p>}
-          {found.attempts.map((attempt) => (
+          {delivered.attempts.length === 0 && <p class="muted">No attempt of it is kept.</p>}
+          {delivered.attempts.map((attempt) => (
             <AttemptView key={`${attempt.at} ${attempt.attempt}`} attempt={attempt} />
           ))}
         </div>

@@ -10,10 +10,13 @@ type FieldProps = {
   readonly input?: ComponentProps<'input'>
 }
 
-/** One line of a form: label, input, hint, and what is wrong with it, tied together for screen readers. */
+/** One line of a form: label, input, hint and error, tied together for screen readers. */
 export function Field({ label, hint, error, value, onValue, input = {} }: FieldProps) {
   const id = useId()
-  const told = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`]
+  const described = [
+    hint === undefined ? '' : `${id}-hint`,
+    error === undefined ? '' : `${id}-error`,
+  ]
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -22,7 +25,7 @@ export function Field({ label, hint, error, value, onValue, input = {} }: FieldP
         id={id}
         value={value}
         aria-invalid={error !== undefined}
-        aria-describedby={told.join(' ').trim() || undefined}
+        aria-describedby={described.join(' ').trim() || undefined}
         onInput={(event) => onValue(event.currentTarget.value)}
       />
       {hint !== undefined && (
@@ -55,12 +58,12 @@ export function Choice<T extends string>({ label, value, choices, onValue }: Cho
         id={id}
         value={value}
         onChange={({ currentTarget }) => {
-          const found = choices.find(([one]) => one === currentTarget.value)
-          if (found !== undefined) onValue(found[0])
+          const choice = choices.find(([name]) => name === currentTarget.value)
+          if (choice !== undefined) onValue(choice[0])
         }}
       >
-        {choices.map(([one, words]) => (
-          <option key={one} value={one}>
+        {choices.map(([name, words]) => (
+          <option key={name} value={name}>
             {words}
           </option>
         ))}

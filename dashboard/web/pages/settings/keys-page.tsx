@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { getJson, sendJson } from '../../data.ts'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Confirm } from './confirm.tsx'
 import { daysLeft } from './days-left.ts'
@@ -12,7 +12,7 @@ import './settings.css'
 type Keys = { readonly limit: number; readonly keys: readonly Key[] }
 
 export function KeysPage() {
-  const { value, error, again } = useAsked((signal) => getJson<Keys>('/data/keys', { signal }), [])
+  const { value, error, again } = useAnswer((signal) => getJson<Keys>('/data/keys', { signal }), [])
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<MadeKey>()
   const [revoking, setRevoking] = useState<Key>()

@@ -32,7 +32,7 @@ type NewKeyProps = {
   readonly onStored: () => void
 }
 
-/** First its name; then the key itself, until the reader says that it is stored. */
+/** First its name; then the key itself, until the reader confirms that it is stored. */
 export const NewKey = ({ isOpen, made, close, onMade, onStored }: NewKeyProps) => (
   <Dialog
     title={made === undefined ? 'Generate a key' : 'Your new key'}

@@ -2,7 +2,7 @@ import { Copy } from '../../parts/copy.tsx'
 
 type SecretProps = { readonly text: string; readonly what: string }
 
-/** Something that is shown now and never again. */
+/** A secret that is shown only once. */
 export const Secret = ({ text, what }: SecretProps) => (
   <>
     <div class="secret">

@@ -8,7 +8,7 @@ type ChartProps = {
   readonly limit: number
 }
 
-/** A bar a day; the line of the limit where a day came near it. */
+/** A bar per day; a line at the limit where a day was near it. */
 export function UsageChart({ days, limit }: ChartProps) {
   const most = Math.max(1, ...days.map(({ used }) => used))
   const isNear = most >= 0.5 * limit

@@ -2,7 +2,7 @@ import { getJson } from '../../data.ts'
 import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import './settings.css'
 import { type Day, UsageChart } from './usage-chart.tsx'
@@ -20,18 +20,18 @@ type Usage = {
 }
 
 export function UsagePage() {
-  const asked = useAsked((signal) => getJson<Usage>('/data/v1/usage', { signal }), [])
+  const answer = useAnswer((signal) => getJson<Usage>('/data/v1/usage', { signal }), [])
   return (
     <div class="stack settings">
       <div class="row between">
         <h1>Usage</h1>
-        <button type="button" onClick={asked.again} disabled={asked.isAsking}>
+        <button type="button" onClick={answer.again} disabled={answer.isAsking}>
           Look again
         </button>
       </div>
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {asked.value === undefined && asked.error === undefined && <Loading />}
-      {asked.value !== undefined && <Shown usage={asked.value} />}
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {answer.value === undefined && answer.error === undefined && <Loading />}
+      {answer.value !== undefined && <Shown usage={answer.value} />}
     </div>
   )
 }

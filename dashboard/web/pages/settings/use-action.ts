@@ -4,12 +4,12 @@ export type Action = {
   readonly isBusy: boolean
   /** Of the last try; undefined: it worked, or there was none. */
   readonly error: unknown
-  /** Does one thing at a time. @returns whether it worked */
+  /** Runs one action at a time. @returns whether it worked */
   readonly run: (work: () => Promise<void>) => Promise<boolean>
   readonly clear: () => void
 }
 
-/** Something the reader sets off: busy while it runs, its error until the next try. */
+/** An action of the reader: busy while it runs, its error until the next try. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()

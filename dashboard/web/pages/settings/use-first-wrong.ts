@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** A form whose first wrong field takes the focus when the answer has named it. */
+/** Moves the focus to a form's first wrong field when an answer names it. */
 export function useFirstWrong(wrong: ReadonlyMap<string, string>) {
   const form = useRef<HTMLFormElement>(null)
   const named = [...wrong.keys()].join(' ')

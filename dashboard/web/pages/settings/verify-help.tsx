@@ -3,7 +3,7 @@ import { verifySnippet } from './verify-snippet.ts'
 
 const languages = ['TypeScript', 'Python'] as const
 
-/** How a receiver tells our deliveries from anyone else’s. */
+/** How a receiver distinguishes our deliveries from those of others. */
 export const VerifyHelp = () => (
   <div class="stack">
     <InLanguages languages={languages} textIn={verifySnippet} label="How to check the signature" />

@@ -1,6 +1,6 @@
 import type { Language } from '../../parts/snippet.ts'
 
-/** What a receiver does before it believes a delivery, in a language of its own. */
+/** The check of a delivery's signature, in the receiver's language. */
 export function verifySnippet(language: Exclude<Language, 'curl'>): string {
   switch (language) {
     case 'TypeScript':

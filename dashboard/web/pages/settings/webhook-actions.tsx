@@ -23,7 +23,7 @@ import type { Attempt, Webhook } from './webhook-types.ts'
 type ActionsProps = { readonly webhook: Webhook; readonly onChange: () => void }
 type Open = 'test' | 'change' | 'rotate' | 'recover' | 'delete'
 
-/** What can be done with a webhook; each in a dialog of its own, but pausing. */
+/** The actions on a webhook; each in a dialog of its own, except pausing. */
 export function WebhookActions({ webhook, onChange }: ActionsProps) {
   const [open, setOpen] = useState<Open>()
   const close = (): void => setOpen(undefined)

@@ -1,4 +1,4 @@
-/** What is asked of `/data/v1/webhooks…`. */
+/** Requests to `/data/v1/webhooks…`. */
 import type { EventKind } from '../../../../core/delivery/delivery.ts'
 import { getJson, sendJson } from '../../data.ts'
 import type {
@@ -19,7 +19,7 @@ const at = (id: string, rest = ''): string => `${root}/${encodeURIComponent(id)}
 const deliveryAt = (id: string, delivery: string, rest = ''): string =>
   at(id, `/deliveries/${encodeURIComponent(delivery)}${rest}`)
 
-/** Oldest first; an account that was premium once still sees its own. */
+/** Oldest first; an account that was premium still sees its own. */
 export const listWebhooks = async (signal: AbortSignal): Promise<readonly Webhook[]> =>
   (await getJson<{ webhooks: readonly Webhook[] }>(root, { signal })).webhooks
 

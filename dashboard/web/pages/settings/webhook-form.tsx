@@ -9,19 +9,19 @@ import { useFirstWrong } from './use-first-wrong.ts'
 import type { Wanted, Webhook } from './webhook-types.ts'
 import { wrongFieldsOf } from './wrong-fields.ts'
 
-// Object.keys is typed string[]; the cast only says which strings
+// Object.keys is typed string[]; the cast only names the strings
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const eventKinds = Object.keys(eventKindRows) as EventKind[]
 
 type FormProps = {
-  /** What is changed; undefined: a new one. */
+  /** The webhook to change; undefined: a new one. */
   readonly webhook?: Webhook
   readonly label: string
   /** @throws AskError whose details name the fields that are wrong */
   readonly save: (wanted: Wanted) => Promise<void>
 }
 
-/** What a webhook wants. Empty filters of one that is changed are taken away. */
+/** The settings of a webhook. Empty filters of an existing one are removed. */
 export function WebhookForm({ webhook, label, save }: FormProps) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
@@ -41,7 +41,7 @@ export function WebhookForm({ webhook, label, save }: FormProps) {
     const filters = {
       sensor_id: sensor.trim() || null,
       area: area.trim() || null,
-      // what is no number is sent as it is, so that the answer says what would be right
+      // a text that is not a number is sent as it is, so that the answer names the fault
       aqi_threshold: threshold.trim() === '' ? null : asNumber(threshold),
     }
     if (webhook !== undefined) return { url, description: description || null, events, filters }
@@ -145,8 +145,8 @@ const Events = ({ value, onValue, error }: EventsProps) => (
             checked={value.includes(kind)}
             onChange={({ currentTarget }) =>
               onValue(
-                eventKinds.filter((one) =>
-                  one === kind ? currentTarget.checked : value.includes(one),
+                eventKinds.filter((known) =>
+                  known === kind ? currentTarget.checked : value.includes(known),
                 ),
               )
             }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Failed, Loading } from '../../parts/states.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from './badge.tsx'
 import { Choice } from './field.tsx'
@@ -23,7 +23,7 @@ const choices: readonly (readonly [Shown, string])[] = [
 
 type LogProps = {
   readonly webhook: string
-  /** Counts what the reader did: each looks anew. */
+  /** Counts the reader's actions: each loads the log again. */
   readonly changes: number
 }
 
@@ -61,15 +61,15 @@ type TriedProps = {
 }
 
 function TriedTable({ webhook, outcome, look }: TriedProps) {
-  const asked = useAsked(
+  const answer = useAnswer(
     (signal) => listTried(webhook, { outcome, cursor: null }, signal),
     [webhook, outcome, look],
   )
   const [more, setMore] = useState<{ of: unknown; rows: readonly Tried[]; cursor: string | null }>()
   const action = useAction()
-  if (asked.error !== undefined) return <Failed error={asked.error} retry={asked.again} />
-  if (asked.value === undefined) return <Loading />
-  const first = asked.value
+  if (answer.error !== undefined) return <Failed error={answer.error} retry={answer.again} />
+  if (answer.value === undefined) return <Loading />
+  const first = answer.value
   const later = more?.of === first ? more : undefined
   const rows = [...first.deliveries, ...(later?.rows ?? [])]
   const cursor = later === undefined ? first.next_cursor : later.cursor
@@ -142,10 +142,10 @@ type WaitingProps = {
 }
 
 function WaitingTable({ webhook, state, look }: WaitingProps) {
-  const asked = useAsked((signal) => listWaiting(webhook, state, signal), [webhook, state, look])
-  if (asked.error !== undefined) return <Failed error={asked.error} retry={asked.again} />
-  if (asked.value === undefined) return <Loading />
-  const { deliveries, total, is_behind } = asked.value
+  const answer = useAnswer((signal) => listWaiting(webhook, state, signal), [webhook, state, look])
+  if (answer.error !== undefined) return <Failed error={answer.error} retry={answer.again} />
+  if (answer.value === undefined) return <Loading />
+  const { deliveries, total, is_behind } = answer.value
   if (total === 0) return <p class="muted">None.</p>
   return (
     <>

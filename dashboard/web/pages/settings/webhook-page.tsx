@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { PageProps } from '../../page.ts'
 import { Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { Badge } from './badge.tsx'
 import { DeliveryView } from './delivery-view.tsx'
@@ -16,10 +16,10 @@ import { webhookState, whyNotSending } from './webhook-words.ts'
 export function WebhookPage({ params, query }: PageProps) {
   const id = params['id'] ?? ''
   const delivery = query.get('delivery')
-  const asked = useAsked((signal) => showWebhook(id, signal), [id])
+  const answer = useAnswer((signal) => showWebhook(id, signal), [id])
   const [changes, setChanges] = useState(0)
   const onChange = (): void => {
-    asked.again()
+    answer.again()
     setChanges((count) => count + 1)
   }
   return (
@@ -30,17 +30,17 @@ export function WebhookPage({ params, query }: PageProps) {
         </a>
       </p>
       {delivery !== null && <DeliveryView webhook={id} delivery={delivery} />}
-      {delivery === null && asked.error !== undefined && (
+      {delivery === null && answer.error !== undefined && (
         <>
           <h1>Webhook</h1>
-          <Failed error={asked.error} retry={asked.again} />
+          <Failed error={answer.error} retry={answer.again} />
         </>
       )}
-      {delivery === null && asked.value === undefined && asked.error === undefined && <Loading />}
-      {delivery === null && asked.value !== undefined && (
+      {delivery === null && answer.value === undefined && answer.error === undefined && <Loading />}
+      {delivery === null && answer.value !== undefined && (
         <>
-          <About webhook={asked.value} />
-          <WebhookActions webhook={asked.value} onChange={onChange} />
+          <About webhook={answer.value} />
+          <WebhookActions webhook={answer.value} onChange={onChange} />
           <WebhookLog webhook={id} changes={changes} />
         </>
       )}

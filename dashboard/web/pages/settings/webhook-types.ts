@@ -1,4 +1,4 @@
-/** What `/data/v1/webhooks…` answers and takes, as docs/api.md has it. */
+/** What `/data/v1/webhooks…` answers and takes (docs/api.md). */
 import type { EventKind } from '../../../../core/delivery/delivery.ts'
 
 export type Filters = {
@@ -15,14 +15,14 @@ export type Webhook = {
   readonly filters: Filters
   readonly active: boolean
   readonly paused: boolean
-  /** Its account is not premium any more. */
+  /** Its account is no longer premium. */
   readonly suspended?: boolean
   readonly disabled: {
     readonly reason: 'gone' | 'failing' | 'operator'
     readonly at: string
     readonly detail?: string
   } | null
-  /** During a rotation: until when the secret before signs too. */
+  /** During a rotation: until when the former secret signs too. */
   readonly previous_secret_until: string | null
   readonly created_at: string
 }
@@ -49,7 +49,7 @@ export type Tried = {
   readonly duration_ms: number | null
 }
 
-/** A row of what waits, or was given up. */
+/** A row of the waiting deliveries, or of those given up. */
 export type Waiting = {
   readonly id: string | null
   readonly key: string

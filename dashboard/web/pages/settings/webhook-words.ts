@@ -2,7 +2,7 @@ import type { Delivery, Outcome, Webhook } from './webhook-types.ts'
 
 type Words = { readonly label: string; readonly kind: '' | 'ok' | 'warn' | 'error' }
 
-/** What keeps a webhook from sending, the strongest first. */
+/** The reasons why a webhook does not send, the strongest first. */
 export function webhookState(webhook: Webhook): Words {
   if (webhook.disabled !== null || !webhook.active) return { label: 'disabled', kind: 'error' }
   if (webhook.suspended === true) return { label: 'suspended', kind: 'warn' }
@@ -70,7 +70,7 @@ const errors: Readonly<Record<string, string>> = {
 
 export const errorWords = (error: string): string => errors[error] ?? error
 
-/** Endpoints that fail five times in a row are left alone for a while. */
+/** Endpoints that fail five times in a row get a pause. */
 const breakerFailures = 5
 
 /** @param newest outcomes of the newest attempts, the newest first */

@@ -4,7 +4,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { OperatorLink } from '../../parts/operator-link.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
 import { Empty, Failed, Loading } from '../../parts/states.tsx'
-import { useAsked } from '../../parts/use-asked.ts'
+import { useAnswer } from '../../parts/use-answer.ts'
 import { When } from '../../parts/when.tsx'
 import { go } from '../../router.ts'
 import { Badge } from './badge.tsx'
@@ -17,7 +17,7 @@ import type { Made, Webhook } from './webhook-types.ts'
 import { webhookState, whyNotSending } from './webhook-words.ts'
 
 export function WebhooksPage() {
-  const asked = useAsked(listWebhooks, [])
+  const answer = useAnswer(listWebhooks, [])
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<Made>()
   const create = (
@@ -25,7 +25,7 @@ export function WebhooksPage() {
       New webhook
     </button>
   )
-  const webhooks = asked.value ?? []
+  const webhooks = answer.value ?? []
   const isPremium = me.value?.account.tier === 'premium'
   return (
     <div class="stack settings">
@@ -33,9 +33,7 @@ export function WebhooksPage() {
         <h1>Webhooks</h1>
         {isPremium && webhooks.length > 0 && create}
       </div>
-      <p class="muted">
-        A webhook is told what happens, by a signed POST to your address, within seconds.
-      </p>
+      <p class="muted">A webhook sends events to your address by a signed POST, within seconds.</p>
       {made !== undefined && !isMaking && (
         <div class="notice warn row between" role="status">
           <span>
@@ -46,14 +44,12 @@ export function WebhooksPage() {
           </button>
         </div>
       )}
-      {asked.error !== undefined && <Failed error={asked.error} retry={asked.again} />}
-      {asked.value === undefined && asked.error === undefined && <Loading />}
-      {asked.value !== undefined && !isPremium && <PremiumOnly />}
-      {asked.value !== undefined && isPremium && webhooks.length === 0 && (
+      {answer.error !== undefined && <Failed error={answer.error} retry={answer.again} />}
+      {answer.value === undefined && answer.error === undefined && <Loading />}
+      {answer.value !== undefined && !isPremium && <PremiumOnly />}
+      {answer.value !== undefined && isPremium && webhooks.length === 0 && (
         <Empty title="No webhook yet">
-          <p>
-            Name an address of yours, and it hears when the air gets bad or a sensor falls silent.
-          </p>
+          <p>Name your address to receive a POST when the air gets bad or a sensor falls silent.</p>
           <div class="actions">{create}</div>
         </Empty>
       )}
@@ -74,7 +70,7 @@ export function WebhooksPage() {
             label="Create"
             save={async (wanted) => {
               setMade(await createWebhook(wanted))
-              asked.again()
+              answer.again()
             }}
           />
         ) : (
@@ -99,8 +95,8 @@ const Created = ({ made, done }: CreatedProps) => (
     <Secret text={made.secret} what="secret" />
     {!made.armed_now && (
       <p class="notice">
-        The index of some sensor is above your threshold already: you are told of it after it has
-        fallen and risen again.
+        The index of some sensor is above your threshold already: it is sent after it has fallen and
+        risen again.
       </p>
     )}
     <VerifyHelp />

@@ -1,7 +1,7 @@
 import { AskError } from '../../data.ts'
 
 /**
- * What is wrong with each field of a form, as the server tells it.
+ * The faults of a form's fields, as the server reports them.
  * @returns by the field's name; empty where the error is of another kind
  */
 export function wrongFieldsOf(error: unknown): ReadonlyMap<string, string> {

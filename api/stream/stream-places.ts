@@ -1,7 +1,7 @@
 import type { Asker } from '../http/answer.ts'
 import { ApiError, unavailable } from '../http/api-error.ts'
 
-/** In all, and for each account, or each visitor's site or address. */
+/** In total, and for each account, or each visitor's site or address. */
 type Bound = { readonly most: number; readonly each: number }
 
 export type StreamBounds = { readonly accounts: Bound; readonly visitors: Bound }
@@ -12,16 +12,16 @@ const usualBounds: StreamBounds = {
   visitors: { most: 500, each: 50 },
 }
 
-/** Takes a place. @returns the way to give it back */
+/** Takes a place. @returns a function that frees it */
 type Take = () => () => void
 
 /**
- * Places for streams. Visitors have a number of their own: however many they open, an account
- * finds a place.
+ * Places for streams. Visitors have their own number: however many they open, an account still gets
+ * a place.
  * @param isPage the account's own dashboard, which does not take the places of its programs
- * @returns the way to take the place, when the stream begins @throws ApiError 429, 503
+ * @returns a function that takes the place, when the stream starts @throws ApiError 429, 503
  */
-export function streamRoom(
+export function streamPlaces(
   bounds: StreamBounds = usualBounds,
 ): (asker: Asker, isPage: boolean) => Take {
   const open = { accounts: new Map<string, number>(), visitors: new Map<string, number>() }

@@ -1,7 +1,7 @@
 /**
- * The clock that due times are told by: the wall clock when it was made, then only forward. A wall
- * clock set back an hour must not hold everything for an hour, so it also begins no earlier than
- * what the ledger has seen.
+ * The clock for due times: starts at the wall clock and only moves forward. A wall clock set back
+ * by an hour must not delay everything by an hour, so it also starts no earlier than the ledger's
+ * last message.
  * @param leastMs the broker's time of the ledger's last message
  */
 export function steadyClock(leastMs: number, wallMs: () => number, monotonicMs: () => number) {

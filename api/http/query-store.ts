@@ -1,7 +1,7 @@
 /**
- * Every question of a request to the store goes through here. Accounts and visitors have pools apart,
- * each with lanes into the store of its own, so whatever visitors ask, an account's question waits for
- * accounts alone; and inside a pool turns are fair.
+ * Every query of a request to the store goes through here. Accounts and visitors have separate
+ * pools, each with its own lanes into the store, so an account's query waits only for other
+ * accounts, however many queries visitors send; inside a pool turns are fair.
  */
 import { secondMs } from '../../core/time.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,7 +12,7 @@ import { type FairLineBounds, fairLine } from './fair-line.ts'
  * @param work reads with `store.within(signal)`
  * @throws ApiError 503 when there is no answer in time, 499 when the client has gone
  */
-export type AskStore = <T>(
+export type QueryStore = <T>(
   asker: Asker,
   work: (store: Store, signal: AbortSignal) => Promise<T>,
 ) => Promise<T>
@@ -37,10 +37,10 @@ const visitorBounds: FairLineBounds = {
   ...inTime,
 }
 
-export function openAskStore(stores: {
+export function openQueryStore(stores: {
   readonly accounts: Store
   readonly visitors: Store
-}): AskStore {
+}): QueryStore {
   const accounts = { store: stores.accounts, line: fairLine(accountBounds) }
   const visitors = { store: stores.visitors, line: fairLine(visitorBounds) }
   return ({ isVisitor, share, gone }, work) => {

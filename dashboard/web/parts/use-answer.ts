@@ -1,19 +1,19 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 
-/** What was asked for, as it stands. `again` asks anew and keeps what is there meanwhile. */
-export type Asked<T> = {
+/** The state of a request. `again` repeats it and keeps the former answer meanwhile. */
+export type Answer<T> = {
   readonly value: T | undefined
   readonly error: unknown
   readonly isAsking: boolean
   readonly again: () => void
 }
 
-/** Asks when the component appears, and whenever `deps` change; what is late is thrown away. */
-export function useAsked<T>(
-  question: (signal: AbortSignal) => Promise<T>,
+/** Requests when the component appears and whenever `deps` change; a late answer is dropped. */
+export function useAnswer<T>(
+  request: (signal: AbortSignal) => Promise<T>,
   deps: readonly unknown[],
-): Asked<T> {
-  const [state, setState] = useState<Omit<Asked<T>, 'again'>>({
+): Answer<T> {
+  const [state, setState] = useState<Omit<Answer<T>, 'again'>>({
     value: undefined,
     error: undefined,
     isAsking: true,
@@ -23,7 +23,7 @@ export function useAsked<T>(
   useEffect(() => {
     const abort = new AbortController()
     setState((was) => ({ ...was, isAsking: true }))
-    question(abort.signal).then(
+    request(abort.signal).then(
       (value) => {
         if (!abort.signal.aborted) setState({ value, error: undefined, isAsking: false })
       },

@@ -1,4 +1,4 @@
-/** What stands behind the question mark of an operator's question. */
+/** The query parameters of an operator's request. */
 import { Refusal } from '../refusal.ts'
 
 /** @throws Refusal 400 */
@@ -9,8 +9,8 @@ export function choiceOf<T extends string>(
 ): T | undefined {
   const text = query.get(name) ?? ''
   if (text === '') return undefined
-  const found = choices.find((choice) => choice === text)
-  if (found !== undefined) return found
+  const choice = choices.find((name) => name === text)
+  if (choice !== undefined) return choice
   throw badParameter(name, text, `one of ${choices.join(', ')}`)
 }
 

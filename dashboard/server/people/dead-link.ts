@@ -4,8 +4,8 @@ import { type Html, html } from '../html.ts'
 import type { Session } from '../route.ts'
 import { sendNote } from './form-page.ts'
 
-/** A link that does nothing. @param next what to do instead */
-export function sendGone(
+/** Answers for a link that does nothing. @param next what to do instead */
+export function sendDeadLink(
   ctx: Context,
   session: Session | undefined,
   { token, next }: { readonly token: string; readonly next: Html },

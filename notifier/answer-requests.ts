@@ -1,4 +1,4 @@
-/** Answers what other processes ask the owner of a shard (`schemas/webhooks/webhook-requests.ts`). */
+/** Answers requests to a shard's owner (`schemas/webhooks/webhook-requests.ts`). */
 import { randomUUID } from 'node:crypto'
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import {
@@ -83,7 +83,11 @@ async function respond(options: Options, message: Msg): Promise<void> {
   const reply = await replyTo(options, message).catch((error: unknown): WebhookReply => {
     if (error instanceof Refusal) return { ok: false, code: error.code, message: error.message }
     options.onFailure(error)
-    return { ok: false, code: 'busy', message: 'the owner cannot answer now: ask again' }
+    return {
+      ok: false,
+      code: 'busy',
+      message: 'the owner of the shard cannot answer now: try again',
+    }
   })
   message.respond(JSON.stringify(reply))
 }
@@ -112,10 +116,10 @@ function parse(message: Msg): ShardRequest {
   try {
     value = message.json()
   } catch {
-    throw new Refusal('bad_request', 'the request is no JSON')
+    throw new Refusal('bad_request', 'the request is not JSON')
   }
   if (isShardRequest(value)) return value
-  throw new Refusal('bad_request', 'the request is not of the schema airproof/webhook-request')
+  throw new Refusal('bad_request', 'the request does not match the schema airproof/webhook-request')
 }
 
 const describedAtOnce = 8
@@ -123,23 +127,25 @@ const describedAtOnce = 8
 async function list(options: Options, entry: BookEntry, ask: Ask<'list'>): Promise<WebhookReply> {
   const { ledger, matcher } = options
   const wanted = ask.state === 'dead' ? slotStates.dead : slotStates.pending
-  const found = [...slotsOf(ledger, entry.number)].filter(
+  const matches = [...slotsOf(ledger, entry.number)].filter(
     (slot) => stateOf(ledger, slot) === wanted,
   )
-  const deliveries = found
+  const deliveries = matches
     .map((slot) => deliveryAt(ledger, slot))
     .toSorted((a, b) => a.dueMs - b.dueMs)
     .slice(0, ask.limit)
   const described: WaitingDelivery[] = []
-  // each may have to read a message of 2,000 readings
+  // describing a delivery may mean reading a message of 2,000 readings
   for (let i = 0; i < deliveries.length; i += describedAtOnce) {
     const some = deliveries.slice(i, i + describedAtOnce)
-    described.push(...(await Promise.all(some.map((one) => describe(options, entry, one)))))
+    described.push(
+      ...(await Promise.all(some.map((delivery) => describe(options, entry, delivery)))),
+    )
   }
   return {
     ok: true,
     op: 'list',
-    total: found.length,
+    total: matches.length,
     deliveries: described,
     is_behind: sourceNames.some((source) => matcher.behindOf(entry.number, source) > 0),
   }
@@ -150,10 +156,10 @@ async function describe(
   entry: BookEntry,
   delivery: DeliveryRecord,
 ): Promise<WaitingDelivery> {
-  const happening = await sources[sourceOf(delivery.kind)].happening(delivery)
+  const occurrence = await sources[sourceOf(delivery.kind)].occurrence(delivery)
   const isDead = delivery.type === 'dead'
   return {
-    delivery: happening === undefined ? '' : idFor(happening, delivery.kind, entry.webhook.id),
+    delivery: occurrence === undefined ? '' : idFor(occurrence, delivery.kind, entry.webhook.id),
     key: keyText(delivery),
     event: delivery.kind,
     trigger: delivery.trigger,
@@ -170,20 +176,21 @@ async function replay(
 ): Promise<WebhookReply> {
   const { ledger, wal, matcher, nowMs } = options
   const parsed = parseKeyText(ask.key)
-  if (parsed === undefined) throw new Refusal('unknown_delivery', `${ask.key} is no delivery's key`)
+  if (parsed === undefined)
+    throw new Refusal('unknown_delivery', `${ask.key} is not the key of a delivery`)
   if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
   const key: DeliveryKey = { ...parsed, webhook: entry.number }
-  const happening = await options.sources[sourceOf(key.kind)].happening(key)
-  if (happening === undefined)
-    throw new Refusal('unknown_delivery', 'what it was about is not kept any more')
+  const occurrence = await options.sources[sourceOf(key.kind)].occurrence(key)
+  if (occurrence === undefined)
+    throw new Refusal('unknown_delivery', 'the event of this delivery is not stored any more')
   const slot = findSlot(ledger, key)
   const record = slot === undefined ? matcher.create(key, 'replay') : again(ledger, slot, nowMs())
   if (record !== undefined) wal.add([record])
   await wal.settled()
-  return { ok: true, op: 'replay', delivery: idFor(happening, key.kind, entry.webhook.id) }
+  return { ok: true, op: 'replay', delivery: idFor(occurrence, key.kind, entry.webhook.id) }
 }
 
-/** One that waits comes first; one that is on its way already is. */
+/** A waiting delivery becomes due now; undefined: an attempt of it is already under way. */
 function again(ledger: Ledger, slot: number, nowMs: number): LedgerRecord | undefined {
   if (hasMark(ledger, slot, slotMarks.active)) return undefined
   const delivery = deliveryAt(ledger, slot)
@@ -199,14 +206,14 @@ async function recover(
   const { wal, matcher, catchUp, sources } = options
   const since = parseIso(ask.since)
   if (!('timeMs' in since))
-    throw new Refusal('bad_request', '"since" is no ISO time with an offset')
+    throw new Refusal('bad_request', '"since" must be an ISO time with an offset')
   if (!entry.webhook.active) throw new Refusal('disabled', 'the webhook is disabled')
   const sinceMs = Math.max(since.timeMs, entry.createdMs)
   const records: LedgerRecord[] = []
   for (const source of sourcesOf(entry.webhook)) {
     const from = (await sources[source].cursorSince(sinceMs)) + 1
     const behind = matcher.behindOf(entry.number, source)
-    // what is not matched yet comes anyway
+    // events that are not matched yet will be matched anyway
     if (from > (matcher.cursor(source) ?? 0)) continue
     if (behind > 0 && behind <= from) continue
     records.push(matcher.setBehind(entry.number, source, from))
@@ -221,10 +228,10 @@ async function recover(
 }
 
 async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promise<WebhookReply> {
-  // one that its receiver has ended with 410 may be tried before it is resumed
+  // a webhook that its receiver ended with 410 may be tested before it is resumed
   if (entry.webhook.disabled?.reason === 'operator')
     throw new Refusal('disabled', 'the operator has disabled the webhook')
-  const happening = sampleOf(ask.event, options.wallMs(), `test-${randomUUID()}`)
+  const occurrence = sampleOf(ask.event, options.wallMs(), `test-${randomUUID()}`)
   const { attempt } = await attemptDelivery(
     options,
     {
@@ -236,7 +243,7 @@ async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promi
       attempts: 0,
     },
     entry,
-    happening,
+    occurrence,
     options.stop,
   )
   options.attempts(attempt)

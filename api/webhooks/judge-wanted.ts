@@ -1,4 +1,7 @@
-/** What a body asks of a webhook, judged against the network as it is: its address, sensor, area. */
+/**
+ * The webhook that a body requests, judged against the network as it is: its address, sensor,
+ * area.
+ */
 
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { type EventKind, eventKinds, levelOfKind } from '../../core/delivery/delivery.ts'
@@ -12,7 +15,7 @@ import type { Area, AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { invalidBody } from './webhook-error.ts'
 
-type Asked = {
+type Requested = {
   readonly url?: string
   readonly events?: readonly EventKind[]
   readonly filters?: WebhookFilters
@@ -23,7 +26,7 @@ export type Wanted = { readonly url?: string; readonly filters?: WebhookFilters 
  * @param wrong fields that are wrong already: they are named too
  * @throws ApiError 400 that names every wrong field
  */
-export type JudgeWanted = (asked: Asked, wrong?: readonly WrongField[]) => Promise<Wanted>
+export type JudgeWanted = (requested: Requested, wrong?: readonly WrongField[]) => Promise<Wanted>
 
 type Options = {
   /** What every process of the instance knows. */
@@ -35,7 +38,7 @@ type Options = {
   readonly allowInsecure: boolean
 }
 
-/** A name that does not answer is taken: it is judged again whenever it is dialled. */
+/** A name that does not resolve is accepted: it is judged again whenever it is dialled. */
 const resolveWithinMs = 2 * secondMs
 const mostCandidates = 20
 
@@ -51,7 +54,7 @@ export function createJudgeWanted(options: Options): JudgeWanted {
   }
 }
 
-/** A process of a former version would drop such a webhook, and misread its deliveries. */
+/** A process of an earlier version would drop such a webhook, and misread its deliveries. */
 function judgeEvents(events: readonly EventKind[], { level }: Options, wrong: WrongField[]): void {
   const known = eventKinds.filter((kind) => levelOfKind(kind) <= level.current())
   const unknown = events.filter((kind) => !known.includes(kind))
@@ -100,26 +103,26 @@ async function isNotPublic(hostname: string, resolver: PublicResolver): Promise<
   }
 }
 
-/** Sensor and area as the pipeline calls them; the whole network is no filter. */
+/** Sensor and area under their canonical names; the whole network is not a filter. */
 function judgeFilters(
   { sensor_id, area, aqi_threshold }: WebhookFilters,
   { board, rules, directory }: Options,
   wrong: WrongField[],
 ): WebhookFilters {
   const sensor = sensor_id === undefined ? undefined : canonical(sensor_id, { board, rules }, wrong)
-  const found = area === undefined ? undefined : directory().find(area)
-  if (area !== undefined && found === undefined) {
+  const match = area === undefined ? undefined : directory().find(area)
+  if (area !== undefined && match === undefined) {
     wrong.push(wrongField('filters.area', area, 'the name of an area: /v1/areas lists them'))
   }
-  if (sensor !== undefined) refuseNever({ sensor, area: found }, board, wrong)
+  if (sensor !== undefined) refuseNever({ sensor, area: match }, board, wrong)
   return {
     ...(sensor === undefined ? {} : { sensor_id: sensor }),
-    ...(found === undefined || found.isNetwork ? {} : { area: found.name }),
+    ...(match === undefined || match.isNetwork ? {} : { area: match.name }),
     ...(aqi_threshold === undefined ? {} : { aqi_threshold }),
   }
 }
 
-/** What is asked for is said back: a filter that nothing can ever pass is a slip. */
+/** A filter that can never match is refused as a mistake. */
 function refuseNever(
   { sensor, area }: { readonly sensor: SensorId; readonly area: Area | undefined },
   board: Options['board'],
@@ -135,18 +138,18 @@ function refuseNever(
   }
   if (area === undefined || area.isNetwork) return
   const isThere = registered.sites.some(
-    (one) => one.fromMs >= site.fromMs && one.area === area.name,
+    ({ fromMs, area: name }) => fromMs >= site.fromMs && name === area.name,
   )
   if (isThere) return
   const expected = `${site.area}, the area of ${sensor}, or left out: both filters must fit`
   wrong.push(wrongField('filters.area', area.name, expected))
 }
 
-/** What of a body may be judged although other fields of it are wrong. */
-export function wellFormed(sent: unknown, wrong: readonly WrongField[]): Asked {
+/** The fields of a body that may be judged although other fields are wrong. */
+export function wellFormed(sent: unknown, wrong: readonly WrongField[]): Requested {
   const fine = (object: unknown, name: string, field: string): object => {
     const value: unknown = Object(object)[name]
-    const isWrong = wrong.some((one) => one.field === field)
+    const isWrong = wrong.some((fault) => fault.field === field)
     return typeof value === 'string' && !isWrong ? { [name]: value } : {}
   }
   const filters: unknown = Object(sent)['filters']
@@ -159,7 +162,9 @@ export function wellFormed(sent: unknown, wrong: readonly WrongField[]): Asked {
   }
 }
 
-/** A sensor may come later, so a whole id need not be known; a short one must name exactly one. */
+/**
+ * A sensor may be added later, so a full id need not be known; a short one must match exactly one.
+ */
 function canonical(
   text: string,
   { board, rules }: Pick<Options, 'board' | 'rules'>,
@@ -173,7 +178,7 @@ function canonical(
   const expected =
     candidates.length === 0
       ? `the id of a sensor: ${rules.format}`
-      : `the id of one sensor, and may be ${candidates.slice(0, mostCandidates).join(', ')}`
+      : `the id of one sensor, for example ${candidates.slice(0, mostCandidates).join(', ')}`
   wrong.push(wrongField('filters.sensor_id', text, expected))
   return undefined
 }

@@ -1,0 +1,88 @@
+import {
+  answer,
+  arrayOf,
+  hash,
+  integer,
+  json,
+  nullable,
+  object,
+  openFailures,
+  ref,
+  text,
+  textOrNull,
+  yes,
+} from './parts.ts'
+
+const operation = (operationId: string, description: string) => ({
+  get: {
+    operationId,
+    tags: ['proofs'],
+    summary: 'Who this network is: its chain, its contracts, its versions',
+    description,
+    security: [],
+    responses: {
+      '200': answer('the network', json(ref('Network')), { more: ['ETag'], isOpen: true }),
+      '304': { description: 'as If-None-Match has it' },
+      ...openFailures(429),
+    },
+  },
+})
+
+export const networkPaths = {
+  '/v1/network': operation(
+    'network',
+    'Kept as a file, it is what verifiers and the audit take with --network.',
+  ),
+  '/.well-known/airproof.json': operation('wellKnownNetwork', 'The same as /v1/network.'),
+} as const
+
+const anyText = arrayOf(text)
+
+export const networkSchemas = {
+  Network: object({
+    format: { type: 'string', const: 'airproof.network.v1' },
+    name: text,
+    api: { ...text, description: 'the address that all paths of this document are below' },
+    chain: {
+      ...nullable(
+        object({
+          id: { ...integer, description: 'as in EIP-155' },
+          name: text,
+          demonstration: {
+            ...yes,
+            description: 'the operator runs this chain, so it proves nothing about time',
+          },
+        }),
+      ),
+      description: 'null: nothing is anchored yet',
+    },
+    contracts: {
+      ...arrayOf(
+        object({
+          address: { ...text, pattern: '^0x[0-9a-f]{40}$' },
+          version: integer,
+          block: { ...integer, description: 'where it was deployed, or before' },
+          code_hash: {
+            ...hash,
+            description: 'keccak256 of its code with zeros in place of the owner',
+          },
+          owner_at: {
+            ...arrayOf(integer),
+            description: 'where the code holds the owner: 32 bytes from each of these on',
+          },
+        }),
+      ),
+      description: 'every contract that batches were anchored in, oldest first',
+    },
+    versions: object({
+      api: anyText,
+      leaf: arrayOf(integer),
+      header: arrayOf(integer),
+      bundle: anyText,
+      format_level: { ...integer, description: 'in which formats its processes write' },
+    }),
+    licence: { ...textOrNull, description: 'of the data; null: the operator names none' },
+    attribution: { ...text, description: 'whom those who use the data should name' },
+    archive: { ...textOrNull, description: 'where the data can be downloaded; null: nowhere' },
+  }),
+} as const

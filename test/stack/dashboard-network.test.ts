@@ -1,0 +1,79 @@
+/** What the dashboard says of the network to anyone: its own file, its chain, and a sensor's code. */
+import { Kvm } from '@nats-io/kv'
+import qrcode from 'qrcode-generator'
+import { expect, test } from 'vitest'
+import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { testApi } from '../support/api.ts'
+import { testDashboard } from '../support/dashboard.ts'
+import { eventually } from '../support/eventually.ts'
+
+const wellKnown = '/.well-known/airproof.json'
+const deployment = (chainId: number) =>
+  JSON.stringify({
+    chainId,
+    genesisHash: `0x${'1'.repeat(64)}`,
+    contract: `0x${'2'.repeat(40)}`,
+    block: 5,
+  })
+
+test('the network is what the API says it is, asked once for many visitors, and never made up', async () => {
+  await using api = await testApi({ env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: '10' } })
+  await using dashboard = await testDashboard({
+    nats: api.nats,
+    env: { AIRPROOF_API_URL: api.url },
+  })
+  const { get } = dashboard.browser()
+  // more than the API gives to one address
+  const answers = await Promise.all(Array.from({ length: 30 }, () => get(wellKnown)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  const [first] = answers
+  expect(JSON.parse(first?.text ?? '')).toMatchObject({
+    format: 'airproof.network.v1',
+    name: 'Lagos',
+    api: api.url,
+    chain: null,
+  })
+  const etag = first?.headers.get('etag') ?? ''
+  const again = await get(wellKnown, { headers: { 'if-none-match': etag } })
+  expect([again.status, again.text]).toEqual([304, ''])
+  await api.stopApi()
+  await dashboard.stop()
+  await dashboard.start()
+  expect((await get(wellKnown)).status).toBe(503)
+})
+
+test('pages learn that the chain is a demonstration chain, and that it is not', async () => {
+  await using dashboard = await testDashboard()
+  const { get } = dashboard.browser()
+  const said = async (): Promise<boolean> =>
+    (JSON.parse((await get('/config.json')).text) as { demonstration: boolean }).demonstration
+  expect(await said()).toBe(false)
+  const kv = await new Kvm(dashboard.nc).open(buckets.anchoring)
+  await kv.put(deploymentKey, deployment(31_337))
+  await eventually('it is a demonstration chain', said)
+  await kv.put(deploymentKey, deployment(10))
+  await eventually('it is a public chain', async () => !(await said()))
+})
+
+test('a sensor has a QR code of its page, within a limit for each network', async () => {
+  await using dashboard = await testDashboard({
+    env: { AIRPROOF_DASHBOARD_URL: 'https://city.example' },
+  })
+  const { get } = dashboard.browser()
+  const code = qrcode(0, 'Q')
+  code.addData('https://city.example/sensors/NGR-LOS-IKJ-001')
+  code.make()
+  const { text, headers } = await get('/sensors/NGR-LOS-IKJ-001/qr.svg')
+  expect(text).toBe(code.createSvgTag({ scalable: true }))
+  expect(headers.get('content-type')).toMatch(/^image\/svg\+xml/)
+  // whatever an id is made of, it is only ever drawn
+  const odd = await get(`/sensors/${encodeURIComponent('<script>"&')}/qr.svg`)
+  expect([odd.status, odd.text.includes('script')]).toEqual([200, false])
+  expect((await get(`/sensors/${'x'.repeat(65)}/qr.svg`)).status).toBe(404)
+  expect((await get(`/sensors/${encodeURIComponent('界'.repeat(64))}/qr.svg`)).status).toBe(200)
+  const many = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => get(`/sensors/NGR-LOS-IKJ-${n}/qr.svg`)),
+  )
+  expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200, 429]))
+})

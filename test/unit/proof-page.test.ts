@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
+import { readingOf } from '../support/readings.ts'
+
+const link = 'https://air.example/proof/x'
+const chain = { id: 31_337, name: 'chain 31337, a demonstration chain', demonstration: true }
+type Shown = Parameters<typeof proofPageAnswer>[0]
+const page = (more: Partial<Shown> = {}): string =>
+  String(
+    proofPageAnswer({
+      reading: readingOf({}),
+      verdict: { status: 'pending', hash: '0x0' },
+      link,
+      network: { name: 'Lagos', chain, contracts: [] },
+      ...more,
+    }).body,
+  )
+
+test('a link is there to hand on, unless the reading is not what was anchored', () => {
+  expect(page()).toContain(`>${link}</a>`)
+  const verdict = { status: 'mismatch', hash: '0x0', why: 'no_batch', index: undefined } as const
+  expect(page({ verdict })).not.toContain(link)
+})
+
+test('a demonstration chain is called that, and a public chain or none is not', () => {
+  expect(page()).toContain('anchors on a demonstration chain (31337)')
+  const open = { id: 10, name: 'chain 10', demonstration: false }
+  for (const other of [open, null])
+    expect(page({ network: { name: 'Lagos', chain: other, contracts: [] } })).not.toContain(
+      'demonstration',
+    )
+})
+
+test('what the operator calls the network is text on the page', () => {
+  const name = '<script>"&'
+  expect(page({ network: { name, chain, contracts: [] } })).toContain(
+    '<td>&lt;script>&quot;&amp;</td>',
+  )
+})
