@@ -1,11 +1,11 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
 import { concatMap, from, type Observable } from 'rxjs'
 import { inParallel } from '../runtime/in-parallel.ts'
-import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
+import { decodeRaw, isFault, type RawFault } from '../schemas/log/decode-raw.ts'
 import { numberTexts } from '../schemas/log/number-texts.ts'
 import type { CheckSignature, SignatureVerdict } from './decide/check-signatures.ts'
 import type { JudgedMessage } from './decide/decide.ts'
-import { type JudgeOptions, judge } from './decide/judge.ts'
+import { type Believed, type JudgeOptions, judge } from './decide/judge.ts'
 import type { RawBatch } from './intake/held-raws.ts'
 import { type RawMessage, type RawsAtHand, rawsAtHand } from './intake/raw-message.ts'
 import type { RawSource } from './intake/raw-source.ts'
@@ -57,20 +57,40 @@ type Options = JudgeOptions & {
   readonly checkSignature: CheckSignature
 }
 
-/** Decodes and judges; before a sensor is called unknown, the registry must have caught up. */
+/**
+ * Decodes and judges; before a sensor is called unknown, or its signature bad, the registry must have
+ * caught up.
+ */
 export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>) =>
   batches.pipe(
     concatMap(async (batch): Promise<JudgedBatch> => {
       const hasStranger = batch.some(({ sensor }) => options.sensorOf(sensor) === undefined)
       if (hasStranger) await options.registryBarrier()
-      const signatures =
-        options.level.current() < signedFromLevel ? undefined : await verdictsOn(batch, options)
       return {
-        messages: batch.map((raw) => decodeMessage(raw, options, signatures)),
+        messages: await judgedMessages(batch, options),
         raws: rawsAtHand(batch),
       }
     }),
   )
+
+async function judgedMessages(
+  batch: RawBatch,
+  options: Options,
+): Promise<readonly JudgedMessage[]> {
+  if (options.level.current() < signedFromLevel)
+    return batch.map((raw) => decodeMessage(raw, options))
+  const signatures = await verdictsOn(batch, options)
+  const messages = batch.map((raw) => decodeMessage(raw, options, signatures))
+  const bad = batch.filter((_, i) => messages[i]!.items.some(isBadSignature))
+  if (bad.length === 0) return messages
+  await options.registryBarrier()
+  const again = await verdictsOn(bad, options)
+  const places = new Map(bad.map((raw) => [raw.seq, decodeMessage(raw, options, again)]))
+  return messages.map((message) => places.get(message.seq) ?? message)
+}
+
+const isBadSignature = (item: Believed | RawFault): boolean =>
+  'reason' in item && item.reason === 'bad_signature'
 
 /** Below it `sig` is ignored, as any other field that is not known. */
 const signedFromLevel = 3

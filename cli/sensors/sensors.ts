@@ -73,8 +73,9 @@ that had none to a file that only you can read, and prints its name.
                       which reading on it signs with the key
 A device may sign its readings (docs/sensors.md). It makes a pair of keys: the private one never
 leaves it, and \`set --public-key\` gives the public one to the registry. This is not the credential,
-with which it signs in. The time of a reading decides which key it must have: a new key is valid from
---from on, and the one before it for --overlap longer, so give the new one before the device uses it.
+with which it signs in. The time of a reading decides which key it must have: a new key is valid
+from --from on, and the one before it for --overlap longer. So register the new one before the
+device uses it.
   openssl genpkey -algorithm ed25519 -out sensor-017.key        stays on the device
   openssl pkey -in sensor-017.key -pubout -out sensor-017.pem   is for the registry
 

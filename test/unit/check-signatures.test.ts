@@ -56,14 +56,16 @@ type Setting = {
   readonly signature?: 'required' | 'optional'
   readonly level?: FormatLevel
   readonly arrivedMs?: number
+  /** What the registry holds once it has caught up. */
+  readonly caughtUp?: Partial<SensorEntry>
 }
 
 /** What the pipeline makes of the items of raw messages. */
 async function verdictsOn(
   bodies: readonly string[],
-  { level = 3, arrivedMs = timeMs, ...of }: Setting,
+  { level = 3, arrivedMs = timeMs, caughtUp, ...of }: Setting,
 ): Promise<readonly (Believed | RawFault)[]> {
-  const registered = parseSensor(entry(of), rules)
+  let registered = parseSensor(entry(of), rules)
   const batch = bodies.map((body, seq) => ({
     seq: seq + 1,
     sensor,
@@ -77,7 +79,9 @@ async function verdictsOn(
     earliestMs: 0,
     mayBeLate: () => true,
     level: { current: () => level },
-    registryBarrier: async () => undefined,
+    registryBarrier: async () => {
+      registered = parseSensor(entry(caughtUp ?? of), rules)
+    },
     checkSignature,
   }
   const { messages } = await lastValueFrom(from([batch]).pipe(judgeBatches(options)))
@@ -248,4 +252,21 @@ test('an entry refuses keys that are none, and a signature that nothing could ch
   expect(fault({ keys: [{ ...key, from: '2026-01-01' }] })).toMatch(/"from" is not an ISO time/)
   expect(fault({ keys: [{ ...key, until: '2025-01-01T00:00:00Z' }] })).toMatch(/before it begins$/)
   expect(fault({ keys: Array.from({ length: 9 }, () => key) })).toMatch(/keys/)
+})
+
+test('before a signature is called bad the registry must have caught up, with a first key or with another', async () => {
+  const keys = [keyOf(ed25519)]
+  const bodies = [
+    signedBody(ed25519, { sensor, timeMs, values }),
+    '{"timestamp":"2026-01-15T10:30:01Z","pm25":1}',
+    signedBody(createSigner('p256'), { sensor, timeMs: timeMs + 2_000, values }),
+  ]
+  for (const before of [{}, { keys: [keyOf(p256)] }]) {
+    const verdicts = await verdictsOn(bodies, { ...before, caughtUp: { keys } })
+    expect(verdicts.map((verdict) => ('reason' in verdict ? verdict.reason : 'believed'))).toEqual([
+      'believed',
+      'believed',
+      'bad_signature',
+    ])
+  }
 })
