@@ -1,6 +1,6 @@
 /** What the sensors of an area report now, from memory. */
 import type { AirIndex, HourMeans, Pollutant } from '../../core/air/index/air-index.ts'
-import { dailyHours, dailyMean, nowcastHours } from '../../core/air/nowcast.ts'
+import { dailyHours, dailyMean } from '../../core/air/nowcast.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { hourMeans } from '../../core/state/hour-sums.ts'
 import { hourMs } from '../../core/time.ts'
@@ -59,7 +59,7 @@ const sensorHours = (
 
 /** The index of what a sensor measures now, null if too few hours are known. */
 export const indexNow = (entry: Entry, index: AirIndex, nowMs: number): number | null =>
-  index.worstOf((pollutant) => index.nowOf(sensorHours(entry, pollutant, nowMs, nowcastHours)))
+  index.worstOf((pollutant) => index.nowOf(sensorHours(entry, pollutant, nowMs, dailyHours)))
     ?.value ?? null
 
 /** The index of a sensor's 24-hour means, null if they are not valid. */
@@ -77,8 +77,8 @@ export function areaIndexNow(
   nowMs: number,
 ): number | null {
   const means = (pollutant: Pollutant): HourMeans => {
-    const all = entries.map((entry) => sensorHours(entry, pollutant, nowMs, nowcastHours))
-    return Array.from({ length: nowcastHours }, (_, age) => {
+    const all = entries.map((entry) => sensorHours(entry, pollutant, nowMs, dailyHours))
+    return Array.from({ length: dailyHours }, (_, age) => {
       const present = all.map((hours) => hours[age] ?? null).filter((mean) => mean !== null)
       if (present.length === 0) return null
       return present.reduce((sum, mean) => sum + mean, 0) / present.length

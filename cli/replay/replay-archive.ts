@@ -115,7 +115,8 @@ async function needRegistered(
   )
   if (missing.length === 0) return
   const some = missing.slice(0, 3).join(', ') + (missing.length > 3 ? ', …' : '')
-  const isEach = holdsMessages(format)
+  // an import needs places, and messages never have them
+  const isEach = missing.some((id) => survey.sensors.get(id)?.stays.length === 0)
   const how = isEach
     ? `sensors add --id ${missing[0]} --area AREA --lat LAT --lon LON --address TEXT`
     : `sensors import ${paths.join(' ')} --format ${format} --code ${code} --area "${area}"`

@@ -80,7 +80,8 @@ device uses it.
   openssl pkey -in sensor-017.key -pubout -out sensor-017.pem   is for the registry
 
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
-                      ${placedFormatNames.join(', ')}; then folders and .gz are fine too
+                      ${placedFormatNames.join(', ')};
+                      then folders and .gz are fine too
   --code ARC          archives: the AREA part of the ids made, NGR-LOS-ARC-4851 for sensor 4851
   --area AREA         the area's name; archives: default Archive
   --device KIND:SERIAL  firmware with topics or bodies of its own (docs/sensors.md), as its

@@ -1,6 +1,6 @@
 /**
  * Writes the schemas of the wire as JSON files, for those who speak it in another language:
- * `node docs/schemas/write.ts && npx biome check --write docs/schemas`.
+ * `npx node docs/schemas/write.ts && npx biome check --write docs/schemas`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -23,6 +23,12 @@ import { type AirEvent, parseEvent } from '../../schemas/log/event.ts'
 import { eventsStream, presenceSubject, riseSubject } from '../../schemas/subjects.ts'
 import type { Log } from '../log/commit.ts'
 
+const subjectOf: Readonly<Record<AirEvent['kind'], (sensor: string) => string>> = {
+  rise: riseSubject,
+  online: presenceSubject,
+  offline: presenceSubject,
+}
+
 export type EventContext = {
   readonly keccak: Keccak
   readonly sensorOf: (id: string) => RegisteredSensor | undefined
@@ -154,8 +160,7 @@ export function eventCopier(log: Log, context: EventContext): EventCopier {
     const bySubject = new Map<string, AirEvent[]>()
     message.events.forEach((event, place) => {
       const described = describeEvent(event, message, { seq, place }, context)
-      const name = described.kind === 'rise' ? riseSubject : presenceSubject
-      const subject = name(described.sensor_id)
+      const subject = subjectOf[described.kind](described.sensor_id)
       bySubject.set(subject, [...(bySubject.get(subject) ?? []), described])
     })
     await Promise.all(

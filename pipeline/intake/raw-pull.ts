@@ -50,7 +50,7 @@ export class RawPull implements AsyncDisposable {
   readonly #watchdog: NodeJS.Timeout
   /** undefined: there is none, or another one is being made. */
   #consumer: Consumer | undefined
-  #isRestarting = false
+  #isOpening = false
   #isClosed = false
   #isOlder = false
   #nextSeq: number
@@ -97,6 +97,8 @@ export class RawPull implements AsyncDisposable {
   /** Makes a consumer from the next sequence on. */
   async open(): Promise<void> {
     const { manager, stream, nowMs, wake } = this.#options
+    // a slow start must not be taken for a lost consumer by the watchdog
+    this.#isOpening = true
     try {
       this.#isOlder ||= await this.#hasComeBackOlder()
       if (this.#isOlder) return wake()
@@ -116,7 +118,7 @@ export class RawPull implements AsyncDisposable {
       // the server is away or still starting: the watchdog tries again
       this.#consumer = undefined
     } finally {
-      this.#isRestarting = false
+      this.#isOpening = false
     }
   }
 
@@ -202,8 +204,7 @@ export class RawPull implements AsyncDisposable {
   }
 
   #restart(why: string): void {
-    if (this.#isRestarting || this.#isClosed || this.#isOlder) return
-    this.#isRestarting = true
+    if (this.#isOpening || this.#isClosed || this.#isOlder) return
     this.#consumer = undefined
     this.#options.onRestart(why)
     void this.open()
@@ -214,8 +215,9 @@ export class RawPull implements AsyncDisposable {
     const { nc, manager, stream } = this.#options
     const { state } = await manager.streams.info(stream)
     if (state.last_seq < this.#nextSeq - 1) return true
-    const stored = this.#lastPulled && (await messageAt(nc, stream, this.#lastPulled.seq))
-    return stored !== undefined && stored.timeMs !== this.#lastPulled?.arrivedMs
+    const last = this.#lastPulled
+    const stored = last && (await messageAt(nc, stream, last.seq))
+    return stored !== undefined && stored.timeMs !== last?.arrivedMs
   }
 
   #forget({ name }: Consumer): Promise<boolean> {

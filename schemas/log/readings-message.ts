@@ -37,50 +37,44 @@ const rawPlace = [
   { ...integer, description: 'item' },
 ] as const
 
+/** By kind: one without a schema would be written, and could not be read again. */
+const events = {
+  rise: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['kind', 'place', 'from', 'to', 'previousAqi'],
+    properties: {
+      kind: { const: 'rise' },
+      place: { ...integer, description: 'index in readings' },
+      from: integer,
+      to: integer,
+      previousAqi: integerOrNull,
+    },
+  },
+  online: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['kind', 'place', 'offlineSinceMs'],
+    properties: { kind: { const: 'online' }, place: integer, offlineSinceMs: integerOrNull },
+  },
+  offline: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['kind', 'sensor', 'lastReadingMs', 'offlineSinceMs', 'silenceMs'],
+    properties: {
+      kind: { const: 'offline' },
+      sensor: text,
+      lastReadingMs: integer,
+      offlineSinceMs: integer,
+      silenceMs: integer,
+    },
+  },
+} as const satisfies Readonly<Record<LogEvent['kind'], object>>
+
 /** Everything in a message but its readings, which is the same in every version. */
 const rest = {
   listened: { ...integer, description: "ms of the partition's listening clock" },
-  events: {
-    type: 'array',
-    items: {
-      oneOf: [
-        {
-          type: 'object',
-          additionalProperties: false,
-          required: ['kind', 'place', 'from', 'to', 'previousAqi'],
-          properties: {
-            kind: { const: 'rise' },
-            place: { ...integer, description: 'index in readings' },
-            from: integer,
-            to: integer,
-            previousAqi: integerOrNull,
-          },
-        },
-        {
-          type: 'object',
-          additionalProperties: false,
-          required: ['kind', 'place', 'offlineSinceMs'],
-          properties: {
-            kind: { const: 'online' },
-            place: integer,
-            offlineSinceMs: integerOrNull,
-          },
-        },
-        {
-          type: 'object',
-          additionalProperties: false,
-          required: ['kind', 'sensor', 'lastReadingMs', 'offlineSinceMs', 'silenceMs'],
-          properties: {
-            kind: { const: 'offline' },
-            sensor: text,
-            lastReadingMs: integer,
-            offlineSinceMs: integer,
-            silenceMs: integer,
-          },
-        },
-      ],
-    },
-  },
+  events: { type: 'array', items: { oneOf: Object.values(events) } },
   held: { type: 'array', items: text },
   refused: {
     type: 'array',

@@ -43,6 +43,38 @@ const indexed = (pm25: number | null, pm10: number | null = null) => ({
   aqi: usAqiOf(pm25, pm10),
 })
 
+/** Of each index, from its source: µg/m³ of PM2.5, and the index. */
+const published: Readonly<Record<string, readonly (readonly [ugM3: number, value: number])[]>> = {
+  // EPA, 2024: the ends of the bands
+  us: [
+    [0, 0],
+    [9, 50],
+    [9.1, 51],
+    [35.4, 100],
+    [35.5, 101],
+    [55.4, 150],
+    [55.5, 151],
+    [125.4, 200],
+    [125.5, 201],
+    [225.4, 300],
+    [225.5, 301],
+    [325.4, 500],
+  ],
+  // EEA, hourly: six levels
+  eu: [
+    [5, 1],
+    [6, 2],
+    [15, 2],
+    [16, 3],
+    [50, 3],
+    [51, 4],
+    [90, 4],
+    [91, 5],
+    [140, 5],
+    [141, 6],
+  ],
+}
+
 describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name', ({ index }) => {
   test('has bands that follow one another from 0, without a gap', () => {
     index.bands.forEach((band, at) => {
@@ -52,7 +84,18 @@ describe.each(airIndices.map((index) => ({ name: index.name, index })))('$name',
       expect(band.aqi.low).toBe(before === undefined ? band.aqi.low : before.aqi.high + 1)
       expect(band.aqi.high).toBeGreaterThanOrEqual(band.aqi.low)
     })
-    expect(new Set(index.bands.map(({ category }) => category)).size).toBe(index.bands.length)
+    // the levels of one category are neighbours
+    const categories = index.bands.map(({ category }) => category)
+    const begun = categories.filter((category, at) => category !== categories[at - 1])
+    expect(new Set(begun).size).toBe(begun.length)
+  })
+
+  test('has the values that its source gives, and one for now from a whole day', () => {
+    const values = published[index.name] ?? []
+    expect(values.length).toBeGreaterThanOrEqual(index.bands.length)
+    for (const [ugM3, value] of values)
+      expect([ugM3, index.ofConcentration('pm25', ugM3)]).toEqual([ugM3, value])
+    expect(index.nowOf(Array.from({ length: 24 }, () => 10))).toBe(10)
   })
 
   test('is that of the worse pollutant, never lower for more dust, null without any', () => {
@@ -328,7 +371,9 @@ describe('a made-up index is used everywhere', async () => {
       await expect(ask(route, 'index=uk', names)).rejects.toMatchObject({
         status: 400,
         code: 'bad_parameter',
-        message: expect.stringContaining('us, eu, made-up'),
+        message: expect.stringContaining(
+          [...airIndices.map(({ name }) => name), 'made-up'].join(', '),
+        ),
       })
     }
   })

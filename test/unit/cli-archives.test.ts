@@ -9,6 +9,7 @@ import {
   type ArchiveFormatName,
   archiveFormatNames,
   archiveFormats,
+  holdsMessages,
 } from '../../cli/replay/archive-formats.ts'
 import { archiveIds } from '../../cli/replay/archive-id.ts'
 import { findFiles } from '../../cli/replay/find-files.ts'
@@ -308,7 +309,8 @@ describe('a survey', () => {
     expect(found.files).toHaveLength(3)
     const stays = found.sensors.get('NGR-LOS-ARC-6201' as SensorId)?.stays
     expect(stays?.map(({ place }) => place.location)).toEqual(['9101', '9102'])
-    await expect(findFiles([fixtures])).resolves.toHaveLength(7)
+    const files = globSync(join(fixtures, '**/*.{csv,ndjson}'))
+    await expect(findFiles([fixtures])).resolves.toHaveLength(files.length)
     await expect(findFiles([join(fixtures, 'none')])).rejects.toThrow(/there is no/)
   })
 })
@@ -396,6 +398,23 @@ describe('a raw message of an archive', () => {
   })
 })
 
+const samples: Readonly<Record<ArchiveFormatName, string>> = {
+  'sensors-africa': 'sensors-africa.csv',
+  'sensor-community': 'sensor-community',
+  ndjson: 'readings.ndjson',
+}
+
+it.each(archiveFormatNames)('%s has a file of its own that is read', async (name) => {
+  const names = await findFiles([join(fixtures, samples[name])])
+  const idOf = archiveIds({ idPrefix: 'NGR-LOS', code: 'ARC' })
+  const found = await surveyArchive<string>(names, {
+    format: archiveFormats[name],
+    idOf: holdsMessages(name) ? (sensor) => sensor : idOf,
+  })
+  expect(found.readings).toBeGreaterThan(0)
+  expect(found.firstMs).toBeGreaterThan(0)
+})
+
 it('is in the list if a file of replay makes it, and on the page of the command line', async () => {
   const found: unknown[] = []
   for (const name of globSync('cli/replay/*.ts')) {
@@ -406,5 +425,8 @@ it('is in the list if a file of replay makes it, and on the page of the command 
   expect(found.length).toBeGreaterThan(2)
   expect(new Set(Object.values(archiveFormats))).toEqual(new Set(found))
   const page = readFileSync('docs/cli.md', 'utf8')
-  for (const name of archiveFormatNames) expect(page).toContain(name)
+  for (const name of archiveFormatNames)
+    expect(page).toMatch(new RegExp(`(--format |\`)${name}\\b`))
+  expect(archiveFormatNames).not.toContain('csv')
+  expect(archiveFormatNames).not.toContain('geojson')
 })
