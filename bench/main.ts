@@ -19,6 +19,8 @@ const benches: Readonly<Record<string, string>> = {
   stream: '200 listeners of 100 readings a second: CPU, delay',
   archives: 'a whole archive replayed, every row compared: needs --format, --store and FILES',
   seal: 'readings to a root, beside viem and merkletreejs as they come',
+  signatures:
+    'signatures of devices: verifications a second a core, and a reading with and without',
   values: 'the values of a reading as a list by id, beside an object with a key each',
   audit: 'a network of a million rows, half of each version: every row, leaf and anchor',
   verify: 'size of a bundle and time of its verification',

@@ -1,5 +1,6 @@
 /** What an operator may change of a registered sensor without changing its sites or its secret. */
 import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
+import { type NewKey, withNewKey } from './sensor-keys.ts'
 
 /** Absent: it stays as it is. */
 export type SensorSettings = {
@@ -7,19 +8,25 @@ export type SensorSettings = {
   /** null: it has none any more. Without options, those of the same device stay. */
   readonly device?: Device | null | undefined
   readonly receipts?: boolean | undefined
+  readonly newKey?: NewKey | undefined
+  readonly signature?: SensorEntry['signature']
 }
 
-export const settingNames = ['cadence', 'device', 'receipts'] as const
+export const settingNames = ['cadence', 'device', 'receipts', 'public key', 'signature'] as const
 export type SettingName = (typeof settingNames)[number]
 
 export function withSettings(entry: SensorEntry, settings: SensorSettings): SensorEntry {
-  const { device: _, receipts: __, ...bare } = entry
+  const { device: _, receipts: __, keys: known = [], signature: before, ...bare } = entry
   const device = settings.device === null ? undefined : deviceAfter(entry.device, settings.device)
   const receipts = settings.receipts ?? entry.receipts
+  const keys = settings.newKey === undefined ? known : withNewKey(known, settings.newKey)
+  const signature = settings.signature ?? before
   return {
     ...bare,
     cadence_seconds: settings.cadenceSeconds ?? entry.cadence_seconds,
     ...(device && { device }),
+    ...(keys.length === 0 ? {} : { keys: [...keys] }),
+    ...(signature === undefined ? {} : { signature }),
     ...(receipts === true ? { receipts } : {}),
   }
 }
@@ -42,6 +49,10 @@ function textOf(entry: SensorEntry, name: SettingName): string {
       return deviceText(entry.device)
     case 'receipts':
       return String(entry.receipts ?? false)
+    case 'public key':
+      return JSON.stringify(entry.keys ?? [])
+    case 'signature':
+      return entry.signature ?? 'optional'
   }
 }
 

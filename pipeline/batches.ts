@@ -1,8 +1,11 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
-import { concatMap, from, map, type Observable } from 'rxjs'
-import { decodeRaw, isFault } from '../schemas/log/decode-raw.ts'
+import { concatMap, from, type Observable } from 'rxjs'
+import { inParallel } from '../runtime/in-parallel.ts'
+import { decodeRaw, isFault, type RawFault } from '../schemas/log/decode-raw.ts'
+import { numberTexts } from '../schemas/log/number-texts.ts'
+import type { CheckSignature, SignatureVerdict } from './decide/check-signatures.ts'
 import type { JudgedMessage } from './decide/decide.ts'
-import { type JudgeOptions, judge } from './decide/judge.ts'
+import { type Believed, type JudgeOptions, judge } from './decide/judge.ts'
 import type { RawBatch } from './intake/held-raws.ts'
 import { type RawMessage, type RawsAtHand, rawsAtHand } from './intake/raw-message.ts'
 import type { RawSource } from './intake/raw-source.ts'
@@ -51,36 +54,104 @@ export const pulledBatches = (source: RawSource, credits: Credits): Observable<R
 type Options = JudgeOptions & {
   /** Resolves when the registry in memory holds everything written before the call. */
   readonly registryBarrier: () => Promise<void>
+  readonly checkSignature: CheckSignature
 }
 
-/** Decodes and judges; before a sensor is called unknown, the registry must have caught up. */
+/**
+ * Decodes and judges; before a sensor is called unknown, or its signature bad, the registry must have
+ * caught up.
+ */
 export const judgeBatches = (options: Options) => (batches: Observable<RawBatch>) =>
   batches.pipe(
-    concatMap(async (batch) => {
+    concatMap(async (batch): Promise<JudgedBatch> => {
       const hasStranger = batch.some(({ sensor }) => options.sensorOf(sensor) === undefined)
       if (hasStranger) await options.registryBarrier()
-      return batch
-    }),
-    map(
-      (batch): JudgedBatch => ({
-        messages: batch.map((raw) => decodeMessage(raw, options)),
+      return {
+        messages: await judgedMessages(batch, options),
         raws: rawsAtHand(batch),
-      }),
-    ),
+      }
+    }),
   )
 
-/** One raw message, decoded and judged item by item. */
-export function decodeMessage(raw: RawMessage, options: JudgeOptions): JudgedMessage {
+async function judgedMessages(
+  batch: RawBatch,
+  options: Options,
+): Promise<readonly JudgedMessage[]> {
+  if (options.level.current() < signedFromLevel)
+    return batch.map((raw) => decodeMessage(raw, options))
+  const signatures = await verdictsOn(batch, options)
+  const messages = batch.map((raw) => decodeMessage(raw, options, signatures))
+  const bad = batch.filter((_, i) => messages[i]!.items.some(isBadSignature))
+  if (bad.length === 0) return messages
+  await options.registryBarrier()
+  const again = await verdictsOn(bad, options)
+  const places = new Map(bad.map((raw) => [raw.seq, decodeMessage(raw, options, again)]))
+  return messages.map((message) => places.get(message.seq) ?? message)
+}
+
+const isBadSignature = (item: Believed | RawFault): boolean =>
+  'reason' in item && item.reason === 'bad_signature'
+
+/** Below it `sig` is ignored, as any other field that is not known. */
+const signedFromLevel = 3
+/** Enough for the threads of libuv's pool; more would wait there in front of what else needs it. */
+const mostUnderWay = 32
+
+/** By the message's sequence in RAW and the place of the item. */
+type Signatures = ReadonlyMap<number, ReadonlyMap<number, SignatureVerdict>>
+
+/** Asks only of sensors that have keys: of the others there is nothing to check with. */
+async function verdictsOn(batch: RawBatch, options: Options): Promise<Signatures> {
+  const { sensorOf, checkSignature } = options
+  const verdicts = new Map<number, Map<number, SignatureVerdict>>()
+  const questions: (() => Promise<void>)[] = []
+  for (const { seq, sensor: id, data } of batch) {
+    const sensor = sensorOf(id)
+    if (sensor?.keys === undefined) continue
+    const items = decodeRaw(data)
+    if (isFault(items) || !items.some(isSigned)) continue
+    const texts = [numberTexts(new TextDecoder().decode(data))].flat()
+    const ofMessage = new Map<number, SignatureVerdict>()
+    verdicts.set(seq, ofMessage)
+    for (const [place, item] of items.entries())
+      if (isSigned(item))
+        questions.push(async () => {
+          ofMessage.set(place, await checkSignature(item, texts[place], sensor))
+        })
+  }
+  await inParallel(questions, mostUnderWay, (ask) => ask())
+  return verdicts
+}
+
+const isSigned = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'sig' in item
+
+/**
+ * One raw message, decoded and judged item by item.
+ * @param signatures what is known of them; absent: `sig` is ignored
+ */
+export function decodeMessage(
+  raw: RawMessage,
+  options: JudgeOptions,
+  signatures?: Signatures,
+): JudgedMessage {
   const { seq, arrivedMs, sensor, isAgain } = raw
   const items = decodeRaw(raw.data)
   if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
+  const ofMessage = signatures?.get(seq)
+  const isAsked = signatures !== undefined
   return {
     seq,
     arrivedMs,
     sensor,
     isAgain,
     items: items.map((item, i) =>
-      judge(item, { rawSeq: seq, item: i, sensor, arrivedMs, isAgain }, options),
+      judge(
+        item,
+        { rawSeq: seq, item: i, sensor, arrivedMs, isAgain },
+        options,
+        isAsked ? { verdict: ofMessage?.get(i) } : undefined,
+      ),
     ),
   }
 }

@@ -9,6 +9,7 @@ import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import { partitionLease } from '../schemas/system-keys.ts'
 import type { Store } from '../store/store.ts'
 import { watchReceipts } from './copies/receipts.ts'
+import { createCheckSignature } from './decide/check-signatures.ts'
 import { createClockWatch } from './decide/clock-watch.ts'
 import { createStormWatch } from './decide/storm-watch.ts'
 import { thresholdsOf } from './decide/thresholds.ts'
@@ -36,6 +37,7 @@ type Opened = {
 export async function openContext(opened: Opened): Promise<PartitionContext> {
   const { log, logger, worker, sensors, store, writer, metrics, earliestMs, life } = opened
   const clock = watchClock(opened)
+  const keccak = await createKeccak()
   const isTaken = heldByAnother(opened.leaseKeys, opened.holder)
   return {
     isTaken: (partition) => isTaken(partitionLease(partition)),
@@ -46,7 +48,8 @@ export async function openContext(opened: Opened): Promise<PartitionContext> {
     sensorOf: sensors.get,
     registryBarrier: () => untilCaughtUp(sensors, life),
     thresholds: thresholdsOf(opened.webhooks),
-    keccak: await createKeccak(),
+    keccak,
+    checkSignature: createCheckSignature(keccak),
     store,
     writer,
     storm: createStormWatch((silent) => {

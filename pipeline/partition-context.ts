@@ -2,6 +2,7 @@ import type { Keccak } from '../core/proof/leaf.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
 import type { Store } from '../store/store.ts'
+import type { CheckSignature } from './decide/check-signatures.ts'
 import type { StormWatch } from './decide/storm-watch.ts'
 import type { Marks } from './log/border.ts'
 import type { Log } from './log/commit.ts'
@@ -18,6 +19,7 @@ export type PartitionContext = {
   readonly registryBarrier: () => Promise<void>
   readonly thresholds: () => readonly number[]
   readonly keccak: Keccak
+  readonly checkSignature: CheckSignature
   readonly store: Pick<Store, 'existing'>
   readonly writer: StoreWriter
   readonly storm: StormWatch

@@ -90,7 +90,13 @@ async function bundleOf(
     throw new ApiError(409, 'mismatch', 'this reading is not what was anchored', {
       details: { reason: verdict.why, reading_hash: verdict.hash },
     })
-  const text = await orUnavailable(options.makeBundle(reading, verdict))
+  const text = await orUnavailable(
+    options.makeBundle(reading, verdict, ({ sensor, timeMs }) =>
+      options.queryStore(wanted.asker, (store, signal) =>
+        store.within(signal).signature(sensor, timeMs),
+      ),
+    ),
+  )
   if (text === undefined) throw notYet(verdict, options.expectedBy)
   return { reading, text }
 }

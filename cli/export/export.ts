@@ -4,7 +4,7 @@ import type { Reading } from '../../core/air/reading.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { chainInWords } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { createMakeBundle } from '../../operate/proofs/make-bundle.ts'
+import { createMakeBundle, type SignatureOf } from '../../operate/proofs/make-bundle.ts'
 import { createProveReading } from '../../operate/proofs/prove-reading.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -90,7 +90,9 @@ async function exportRows(
   await using _ = store
   note(`reading ${place}`)
   const pages = rowsInOrder(store, fromMs, toMs)
-  if (format === 'bundles') return await exportBundles(nc, { pages, out, batches, keccak, note })
+  const signatureOf: SignatureOf = ({ sensor, timeMs }) => store.signature(sensor, timeMs)
+  if (format === 'bundles')
+    return await exportBundles(nc, { pages, signatureOf, out, batches, keccak, note })
   await using manifestFile = await openNew(`${out}.manifest.json`)
   const { holding } = batches
   const written = await writeRows({
@@ -130,6 +132,7 @@ function noteChain({ index }: ExportBatches, note: (line: string) => void): void
 
 type BundleOptions = {
   readonly pages: AsyncIterable<readonly Reading[]>
+  readonly signatureOf: SignatureOf
   readonly out: string
   readonly batches: ExportBatches
   readonly keccak: Keccak
@@ -138,7 +141,7 @@ type BundleOptions = {
 
 async function exportBundles(
   nc: NatsConnection,
-  { pages, out, batches, keccak, note }: BundleOptions,
+  { pages, signatureOf, out, batches, keccak, note }: BundleOptions,
 ): Promise<number> {
   const { index, chainProofOf } = batches
   const nowMs = Date.now
@@ -149,7 +152,7 @@ async function exportBundles(
   for await (const page of pages) {
     for (const reading of page) {
       const verdict = await prove(reading)
-      const text = await makeBundle(reading, verdict)
+      const text = await makeBundle(reading, verdict, signatureOf)
       if (text !== undefined) await file.appendFile(text)
       if (text !== undefined) count++
       else if (verdict.status === 'mismatch') altered++

@@ -15,6 +15,7 @@ import {
 import { parseCsvLines } from '../shell/csv.ts'
 import { nearest } from '../shell/nearest.ts'
 import { deviceOf } from './device.ts'
+import { defaultOverlapMs, deviceKeyOf, signatureOf } from './signing.ts'
 
 export type ListOptions = {
   /** For sensors whose row names none. */
@@ -39,7 +40,7 @@ export const entryFields = [
   'device',
 ] as const
 
-const columns = [...entryFields, 'device_options', 'receipts'] as const
+const columns = [...entryFields, 'device_options', 'receipts', 'public_key', 'signature'] as const
 
 type Column = (typeof columns)[number]
 
@@ -151,14 +152,38 @@ function settingsOf(row: ListedRow, where: string, options: ListOptions): Sensor
   const receipts = row.receipts === '' ? undefined : parseYes(row.receipts)
   if (row.receipts !== '' && receipts === undefined)
     throw new MustAct(`${where}: receipts must be yes or no, and is "${row.receipts}"`)
-  return { cadenceSeconds, device, receipts }
+  const signing = within(where, () => signingOf(row, options))
+  return { cadenceSeconds, device, receipts, ...signing }
+}
+
+/** From now on: a list says what a sensor has, not since when. */
+function signingOf(
+  { public_key: key, signature }: ListedRow,
+  { nowMs }: ListOptions,
+): Pick<SensorSettings, 'newKey' | 'signature'> {
+  return {
+    newKey:
+      key === ''
+        ? undefined
+        : { key: deviceKeyOf(key), fromMs: nowMs, overlapMs: defaultOverlapMs },
+    signature: signatureOf(signature === '' ? undefined : signature),
+  }
+}
+
+/** @throws MustAct that begins with `where` */
+function within<T>(where: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new MustAct(`${where}: ${inWords(cause)}`, { cause })
+  }
 }
 
 function deviceIn(
   { device, device_options: options }: ListedRow,
   where: string,
 ): Device | null | undefined {
-  try {
+  return within(where, () => {
     if (device === 'none') return null
     // NAME=VALUE; NAME=VALUE
     const parts = options.split(';').map((part) => part.trim())
@@ -166,9 +191,7 @@ function deviceIn(
       device === '' ? undefined : device,
       parts.filter((part) => part !== ''),
     )
-  } catch (cause) {
-    throw new MustAct(`${where}: ${inWords(cause)}`, { cause })
-  }
+  })
 }
 
 function cadenceOf(

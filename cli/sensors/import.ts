@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   type Imported,
   importSensors,
@@ -50,6 +51,7 @@ export async function importInto(
   const listed = onePerSensor(await listedIn(options))
   const entries = listed.map(({ entry }) => entry)
   const settings = new Map(listed.map((sensor) => [sensor.entry.id, sensor.settings]))
+  if (listed.some(({ entry: { keys, signature } }) => keys ?? signature)) await assertMaySign(nc)
   await refuseTakenDevices(nc, registry, settings)
   using progress = openProgress({
     label: 'sensors',
@@ -85,15 +87,18 @@ function onePerSensor(listed: readonly ListedSensor[]): readonly ListedSensor[] 
     .flat()
 }
 
+const namesOf: Readonly<Record<string, string>> = {
+  cadenceSeconds: 'cadence',
+  newKey: 'public key',
+}
+
 function joined(id: string, known: SensorSettings, next: SensorSettings): SensorSettings {
   const named = Object.entries(next).filter(([, value]) => value !== undefined)
   const before = new Map<string, unknown>(Object.entries(known))
   for (const [name, value] of named) {
     const other = before.get(name)
     if (other !== undefined && JSON.stringify(other) !== JSON.stringify(value))
-      throw new MustAct(
-        `${id} is named twice with another ${name === 'cadenceSeconds' ? 'cadence' : name}: give it once`,
-      )
+      throw new MustAct(`${id} is named twice with another ${namesOf[name] ?? name}: give it once`)
   }
   return { ...known, ...Object.fromEntries(named) }
 }

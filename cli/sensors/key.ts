@@ -3,7 +3,6 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { dayMs } from '../../core/time.ts'
 import { issueCredential, revokeCredential } from '../../operate/sensor-credentials.ts'
 import { needSensor } from '../../operate/sensor-registry.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
@@ -17,10 +16,8 @@ import { buckets } from '../../schemas/subjects.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag } from '../shell/words.ts'
 import { openForOne } from './one-sensor.ts'
+import { defaultOverlapMs, longestOverlapMs } from './signing.ts'
 
-/** Time to visit a device that is far away. */
-const defaultOverlapMs = dayMs
-const longestOverlapMs = 90 * dayMs
 /** Writes under way at once. */
 const window = 200
 

@@ -41,6 +41,7 @@ import { importInto, isArchive } from './import.ts'
 import { giveKeys, keyLines, keyOf, keysFileIn } from './key.ts'
 import { openForOne, registryOf } from './one-sensor.ts'
 import { setOf } from './set.ts'
+import { keyLine } from './signing.ts'
 import { readSensorState, stateLines } from './state.ts'
 
 export const command: Command = {
@@ -54,6 +55,8 @@ usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TE
        airproof sensors move ID --lat LAT --lon LON [--area AREA] [--address TEXT] [--from TIME]
        airproof sensors set ID [--cadence 5m] [--device KIND:SERIAL | --device none]
                                [--device-option NAME=VALUE…] [--receipts | --no-receipts]
+                               [--public-key FILE | --public-key none] [--from TIME]
+                               [--overlap 24h] [--signature required | optional]
        airproof sensors key ID [--overlap 24h | --revoke]
        airproof sensors remove ID
 
@@ -66,7 +69,16 @@ has none, and open connections end within a second. An import writes the credent
 that had none to a file that only you can read, and prints its name.
 
   --cadence 5m        how often it measures; silent for three times as long, it is offline
-  --from TIME         since when it is there, such as 2026-01-31T00:00:00Z (default: now)
+  --from TIME         since when it is there, such as 2026-01-31T00:00:00Z (default: now); set: of
+                      which reading on it signs with the key
+A device may sign its readings (docs/sensors.md). It makes a pair of keys: the private one never
+leaves it, and \`set --public-key\` gives the public one to the registry. This is not the credential,
+with which it signs in. The time of a reading decides which key it must have: a new key is valid
+from --from on, and the one before it for --overlap longer. So register the new one before the
+device uses it.
+  openssl genpkey -algorithm ed25519 -out sensor-017.key        stays on the device
+  openssl pkey -in sensor-017.key -pubout -out sensor-017.pem   is for the registry
+
   --format FORMAT     of the files to import: csv, geojson (by their ending), or an archive's:
                       ${placedFormatNames.join(', ')};
                       then folders and .gz are fine too
@@ -78,14 +90,19 @@ that had none to a file that only you can read, and prints its name.
   --device-option N=V what that kind of device leaves to its owner; may be given several times
   --receipts          after each commit air.ack.ID carries the newest committed timestamp
   --no-receipts       stops receipts
-  --overlap 24h       how long the old credential stays valid; 0s: not at all; up to 90d
+  --public-key FILE   with which its signatures are checked: PEM, or base64, also in place of the
+                      file; none: its keys end now
+  --algorithm NAME    ed25519 or p256, if you want to be sure; the key says it itself
+  --signature required  refuses what is not signed; optional, the default, accepts it
+  --overlap 24h       how long the old credential or key stays valid; 0s: not at all; up to 90d
   --revoke            revokes the credential; the sensor then has none
   --keys FILE         where an import writes credentials (default: a new file in the data folder)
   --json              print data as JSON
 
 A CSV to import names its columns in the first line: id,area,lat,lon, and if you want them
-address,cadence,from,device,device_options,receipts; another column is refused. device is
-KIND:SERIAL or none, device_options NAME=VALUE;NAME=VALUE, receipts yes or no. GeoJSON: a
+address,cadence,from,device,device_options,receipts,public_key,signature; another column is
+refused. device is KIND:SERIAL or none, device_options NAME=VALUE;NAME=VALUE, receipts yes or no,
+public_key base64 or none, signature required or optional. GeoJSON: a
 FeatureCollection of Points with the same properties. A second import adds the sites that are new
 and changes what is different in the list; an empty cell changes nothing. Sensors of an archive
 get no credentials, unless --keys names a file for them.
@@ -98,6 +115,7 @@ examples:
   npx airproof sensors move NGR-LOS-IKJ-017 --lat 6.4281 --lon 3.4219 --area "Victoria Island"
   npx airproof sensors set NGR-LOS-IKJ-017 --cadence 1m --device airgradient:aabbccddeeff
   npx airproof sensors key NGR-LOS-IKJ-017 --overlap 24h
+  npx airproof sensors set NGR-LOS-IKJ-017 --public-key sensor-017.pem --signature required
   npx airproof sensors list --json`,
   options: {
     id: { type: 'string' },
@@ -113,6 +131,9 @@ examples:
     'device-option': { type: 'string', multiple: true },
     receipts: { type: 'boolean' },
     'no-receipts': { type: 'boolean' },
+    'public-key': { type: 'string' },
+    algorithm: { type: 'string' },
+    signature: { type: 'string' },
     overlap: { type: 'string' },
     revoke: { type: 'boolean' },
     keys: { type: 'string' },
@@ -124,7 +145,19 @@ examples:
     list: ['area', 'json'],
     show: ['json'],
     move: ['lat', 'lon', 'area', 'address', 'from', 'json'],
-    set: ['cadence', 'device', 'device-option', 'receipts', 'no-receipts', 'json'],
+    set: [
+      'cadence',
+      'device',
+      'device-option',
+      'receipts',
+      'no-receipts',
+      'public-key',
+      'algorithm',
+      'from',
+      'overlap',
+      'signature',
+      'json',
+    ],
     key: ['overlap', 'revoke', 'json'],
     remove: ['json'],
   },
@@ -257,6 +290,8 @@ const showLines = (entry: SensorEntry): readonly string[] => [
   `${entry.id}  every ${entry.cadence_seconds} s, registered ${entry.created_at}`,
   ...(entry.device ? [deviceLine(entry.device)] : []),
   ...(entry.receipts === true ? ['receipts: air.ack carries its newest committed timestamp'] : []),
+  ...(entry.keys ?? []).map(keyLine),
+  ...(entry.signature === undefined ? [] : [`its signature is ${entry.signature}`]),
   ...tableLines(
     ['FROM', 'AREA', 'LAT', 'LON', 'ADDRESS'],
     entry.sites.map(({ from, area, lat, lon, address }) => [

@@ -1,4 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
+import { assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -17,6 +18,7 @@ import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, textFlag, textsFlag } from '../shell/words.ts'
 import { deviceOf, refuseTaken } from './device.ts'
 import { openForOne } from './one-sensor.ts'
+import { signingIn } from './signing.ts'
 
 type Flags = CommandContext['flags']
 
@@ -30,6 +32,7 @@ export async function setOf(
   const before = await needSensor(registry, id)
   const settings = settingsIn(flags, before)
   const { device } = settings
+  if (settings.newKey !== undefined || settings.signature !== undefined) await assertMaySign(nc)
   if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
   const changed = await changeSensor(registry, id, (entry) => {
     const next = withSettings(entry, settings)
@@ -49,10 +52,11 @@ function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
     cadenceSeconds: cadenceMs === undefined ? undefined : cadenceSecondsOf(cadenceMs),
     device: deviceIn(flags, device),
     receipts: on ? true : off ? false : undefined,
+    ...signingIn(flags, Date.now()),
   }
   if (Object.values(settings).every((value) => value === undefined))
     throw new WrongUsage(
-      'nothing to set: give --cadence, --device, --device-option, --receipts or --no-receipts (a new place is `sensors move`)',
+      'nothing to set: give --cadence, --device, --device-option, --receipts, --no-receipts, --public-key or --signature (a new place is `sensors move`)',
     )
   return settings
 }

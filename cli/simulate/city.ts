@@ -1,5 +1,6 @@
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { bell, chanceOf } from './chance.ts'
+import type { DeviceSigner } from './device-keys.ts'
 import { type LagosArea, lagosAreas } from './lagos.ts'
 
 /** A simulated sensor: its place, and its own biases. */
@@ -17,6 +18,8 @@ export type CitySensor = {
   readonly humidityOffset: number
   /** Indoor-like sites hold more CO2, in ppm. */
   readonly co2Offset: number
+  /** It signs its readings; absent: it does not. */
+  readonly signer?: DeviceSigner
 }
 
 export type CityPlan = {

@@ -2,10 +2,20 @@
  * The events of the demonstration, so that each alert is seen within minutes: one sensor falls
  * silent for a minute every five, another one rises above 300 every ten. All else is calm.
  */
+import type { SignatureAlgorithm } from '../../core/air/device-signature.ts'
 import { minuteMs } from '../../core/time.ts'
 import { roundTo } from './city.ts'
 import type { Condition } from './condition.ts'
 import type { Measured } from './measure.ts'
+
+/** Of the demonstration's sensors, those that sign, by their index. */
+export const signingSensors: ReadonlyMap<number, SignatureAlgorithm> = new Map([
+  [2, 'ed25519'],
+  [3, 'p256'],
+  [4, 'ed25519'],
+  [5, 'p256'],
+  [6, 'ed25519'],
+])
 
 export const silentSensor = 0
 export const risingSensor = 1

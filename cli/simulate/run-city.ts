@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { type SensorIdRules, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
+import { maySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   importSensors,
@@ -12,6 +13,7 @@ import {
   openRegistry,
   type Registry,
 } from '../../operate/sensor-registry.ts'
+import { type SensorSettings, withSettings } from '../../operate/sensor-settings.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import { parseAnySensor, type RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
@@ -20,6 +22,8 @@ import { backFill } from './back-fill.ts'
 import { chanceOf } from './chance.ts'
 import { type CitySensor, planCity } from './city.ts'
 import { openCityLife } from './city-life.ts'
+import { signingSensors } from './demonstration.ts'
+import { type DeviceSigner, deviceSigner } from './device-keys.ts'
 import { type Fleet, openFleet } from './fleet.ts'
 
 export type CityOptions = {
@@ -30,6 +34,8 @@ export type CityOptions = {
   readonly cadenceMs: number
   readonly isDemonstration: boolean
   readonly hasFaults: boolean
+  /** Where the demonstration's signing sensors keep their keys; absent: none signs. */
+  readonly keysFolder?: string | undefined
   /** How long to publish; undefined: until stopped. */
   readonly forMs?: number | undefined
   /** Gives the sensor a credential and signs in with it; absent: no sign-in. */
@@ -52,7 +58,7 @@ const lookMs = 20
 export async function runCity(nc: NatsConnection, options: CityOptions): Promise<CityReport> {
   const { idPrefix, note, nowMs, stop } = options
   const rules = sensorIdRules(idPrefix)
-  const city = planCity({ ...options, rules })
+  const city = await signing(planCity({ ...options, rules }), nc, options)
   const startMs = nowMs()
   const created = await register(await openRegistry(nc, rules), nc, city, { ...options, startMs })
   await using publisher = await openFleet(nc, {
@@ -72,6 +78,20 @@ export async function runCity(nc: NatsConnection, options: CityOptions): Promise
     if (!stop.aborted) throw error
   }
   return { registered: created.length, messages: publisher.acknowledged() }
+}
+
+/** From format level 3 on, some sensors of the demonstration sign what they measure. */
+async function signing(
+  city: readonly CitySensor[],
+  nc: NatsConnection,
+  { isDemonstration, keysFolder }: CityOptions,
+): Promise<readonly CitySensor[]> {
+  if (!isDemonstration || keysFolder === undefined || !(await maySign(nc))) return city
+  return city.map((sensor) => {
+    const algorithm = signingSensors.get(sensor.index)
+    if (algorithm === undefined) return sensor
+    return { ...sensor, signer: deviceSigner(keysFolder, sensor.id, algorithm) }
+  })
 }
 
 /**
@@ -112,7 +132,10 @@ async function register(
       )
   }
   const created = city.filter(({ id }) => !known.has(id))
-  const entries = created.map(({ id, area, lat, lon, address }) =>
+  // those that have begun to sign get their keys; with the same key nothing changes
+  const changed = city.filter(({ id, signer }) => signer !== undefined && known.has(id))
+  const fromMs = isDemonstration ? startMs - pastMs : startMs
+  const entries = [...created, ...changed].map(({ id, area, lat, lon, address }) =>
     newEntry({
       id,
       area: area.name,
@@ -120,13 +143,25 @@ async function register(
       lon,
       address,
       cadenceSeconds: cadenceSecondsOf(cadenceMs),
-      fromMs: isDemonstration ? startMs - pastMs : startMs,
+      fromMs,
       nowMs: startMs,
     }),
   )
-  await importSensors(registry, entries)
+  const settings = new Map<string, SensorSettings>(
+    city.map(({ id, signer }) => [id, settingsOf(signer, fromMs)]),
+  )
+  await importSensors(
+    registry,
+    entries.map((entry) => withSettings(entry, settings.get(entry.id) ?? {})),
+    { settingsOf: (id) => settings.get(id) ?? {} },
+  )
   return created
 }
+
+const settingsOf = (signer: DeviceSigner | undefined, fromMs: number): SensorSettings =>
+  signer === undefined
+    ? {}
+    : { newKey: { key: signer.key, fromMs, overlapMs: 0 }, signature: 'required' }
 
 async function sendPast(
   sensors: readonly CitySensor[],

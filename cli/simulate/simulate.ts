@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
 import {
   type NatsConnection,
@@ -33,7 +34,8 @@ reading that NATS cannot take is held and sent again. The same seed makes the sa
   --first N    number of the first sensor of each area (default 501: NGR-LOS-IKJ-501)
   --for 10m    stop after that long
   --demo N     the demonstration of \`airproof up --demo N\`: calm sensors NGR-LOS-IKJ-001 and on,
-               one silent for a minute every five, one above 300 every ten minutes
+               one silent for a minute every five, one above 300 every ten minutes, and five
+               that sign their readings, with keys that it keeps in the data folder
   --json       at its end print {"registered", "messages"}
 
 examples:
@@ -57,7 +59,8 @@ examples:
       const { sensors, cadenceMs } = options
       context.note(`${sensors} simulated sensors, each every ${cadenceMs / secondMs} s`)
       const connectAs = await signingIn(nc, config, context.stop)
-      const report = await runCity(nc, { ...options, connectAs })
+      const keysFolder = join(config.dataFolder, 'demonstration-keys')
+      const report = await runCity(nc, { ...options, connectAs, keysFolder })
       if (context.flags['json'] === true) context.print(JSON.stringify(report))
       else context.note(`${report.registered} sensors registered, ${report.messages} messages sent`)
       return exitCodes.done

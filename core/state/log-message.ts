@@ -38,6 +38,7 @@ export const refusalReasons = [
   'too_many_late',
   'too_many_fresh',
   'not_judged',
+  'bad_signature',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 

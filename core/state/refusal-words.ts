@@ -20,6 +20,7 @@ const words = {
   too_many_fresh: 'the sensor sent as many fresh readings on that day as it may, one per second',
   not_judged:
     'judging it failed, which is a fault of airproof: report it, and replay it after an update',
+  bad_signature: 'no key of the sensor made its signature, or it has none and needs one',
   partial: 'accepted without the values outside the range that their quantity can have',
 } as const satisfies Record<Refused['reason'], string>
 

@@ -5,6 +5,8 @@ export type PushRequest = {
   readonly caller: string
   /** The JSON that was sent. */
   readonly body: unknown
+  /** The same, not parsed. */
+  readonly text: string
   /** Undefined where it was not sent. */
   readonly header: (name: string) => string | undefined
   readonly query: (name: string) => string | undefined

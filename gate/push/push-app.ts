@@ -62,12 +62,12 @@ export function createPushApp({
     // before it is counted: waiting does not help a body that is too long
     refuseLong(ctx)
     floods(claim.id, announcedBytes(ctx))
-    const { body, bytes } = await readJson(ctx)
+    const { bytes, ...sent } = await readJson(ctx)
     // its length was not announced
     if (bytes > announcedBytes(ctx)) floods(claim.id, bytes)
     // it may have been revoked while the body trickled in
     admit(endpoint, claim)
-    const { message, answer } = endpoint.prepare(requestOf(ctx, claim, body))
+    const { message, answer } = endpoint.prepare(requestOf(ctx, claim, sent))
     const sensor = message?.sensor ?? (endpoint.caller === 'sensor' ? claim.id : undefined)
     if (sensor !== undefined) seen?.contacted(sensor, contactOf(ctx))
     if (message === undefined) {
@@ -118,11 +118,15 @@ export function createPushApp({
 /** 0 where it is not announced: the body is then counted after it was read. */
 const announcedBytes = ({ req }: Context): number => Number(req.headers['content-length'] ?? 0) || 0
 
-function requestOf(ctx: Context, { id }: Claim, body: unknown): PushRequest {
+function requestOf(
+  ctx: Context,
+  { id }: Claim,
+  sent: Pick<PushRequest, 'body' | 'text'>,
+): PushRequest {
   const query = new URLSearchParams(ctx.querystring)
   return {
     caller: id,
-    body,
+    ...sent,
     header: (name) => ctx.get(name) || undefined,
     query: (name) => query.get(name) ?? undefined,
   }

@@ -16,18 +16,18 @@ export function refuseLong({ req }: Context): void {
  */
 export async function readJson(
   ctx: Context,
-): Promise<{ readonly body: unknown; readonly bytes: number }> {
+): Promise<{ readonly body: unknown; readonly text: string; readonly bytes: number }> {
   const { headers } = ctx.req
   if (/^multipart\//i.test(headers['content-type'] ?? ''))
     throw new PushError(415, 'unsupported_media_type', 'send the body as application/json')
   headers['content-type'] = 'text/plain'
-  const body = await readText(ctx).catch((error: unknown) => {
+  const text = await readText(ctx).catch((error: unknown) => {
     throw error instanceof BodyFault ? toPushError(error) : error
   })
-  if (typeof body !== 'string' || body.trim() === '')
+  if (typeof text !== 'string' || text.trim() === '')
     throw new PushError(400, 'not_json', 'the body is empty: send JSON')
   try {
-    return { body: JSON.parse(body), bytes: Buffer.byteLength(body) }
+    return { body: JSON.parse(text), text, bytes: Buffer.byteLength(text) }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.slice(0, 200) : ''
     throw new PushError(400, 'not_json', `the body is not JSON: ${reason}`, { cause })

@@ -4,6 +4,7 @@ import { type QuantityName, quantityNames } from '../../core/air/quantities.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { isRawReading, schemaFault } from '../../schemas/log/decode-raw.ts'
+import { numbersAsSent } from '../../schemas/log/number-texts.ts'
 import { maxRawItems, type RawReading } from '../../schemas/log/raw-reading.ts'
 import { isObject } from '../devices/mapped.ts'
 import { knownSensor } from './device-endpoints.ts'
@@ -27,32 +28,37 @@ export const readingsEndpoint = ({ sensorOf, ...judging }: Options): Endpoint =>
   name: 'readings',
   caller: 'sensor',
   keeps: false,
-  prepare: ({ caller, body }) => {
+  prepare: ({ caller, body, text }) => {
     const sensor = knownSensor(caller, sensorOf)
     const sent = itemsIn(body)
-    const good: RawReading[] = []
+    const exact = sent.some(isSigned) ? [numbersAsSent(text)].flat() : []
+    const good: unknown[] = []
     const faults: Fault[] = []
     const isOne = sent.length === 1
+    let timestamp: string | undefined
     for (const [item, value] of sent.entries()) {
       const judged = judgeItem(value, sensor, { ...judging, mayLackTime: isOne })
-      if ('good' in judged) good.push(judged.good)
-      else faults.push({ item, ...judged })
+      if ('good' in judged) {
+        good.push(isSigned(value) ? exact[item] : judged.good)
+        timestamp = judged.good.timestamp
+      } else faults.push({ item, ...judged })
     }
     if (good.length === 0) throw allWrong(faults)
-    const [first] = good
     return {
       message: {
         sensor: sensor.id,
-        body: JSON.stringify(isOne ? first : good),
+        body: JSON.stringify(isOne ? good[0] : good),
         readings: good.length,
       },
       answer: {
-        ...(isOne && first ? { timestamp: first.timestamp } : {}),
+        ...(isOne && timestamp !== undefined ? { timestamp } : {}),
         ...(faults.length === 0 ? {} : { refused: faults }),
       },
     }
   },
 })
+
+const isSigned = (value: unknown): boolean => isObject(value) && 'sig' in value
 
 /** @throws PushError 400 */
 function itemsIn(body: unknown): readonly unknown[] {
@@ -76,7 +82,9 @@ function judgeItem(
     readonly mayLackTime: boolean
   },
 ): { readonly good: RawReading } | Omit<Fault, 'item'> {
-  const isTimed = !mayLackTime || !isObject(value) || value['timestamp'] !== undefined
+  // what is signed is signed with its time
+  const isTimed =
+    !mayLackTime || !isObject(value) || isSigned(value) || value['timestamp'] !== undefined
   const item = isTimed
     ? value
     : { ...value, timestamp: formatIso(arrival(sensor.id)), time_assigned: true }

@@ -20,6 +20,7 @@ import {
 } from '../../schemas/devices/registered-sensor.ts'
 import { isRawReading, type RawFault, schemaFault } from '../../schemas/log/decode-raw.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
+import { badSignature, type SignatureVerdict } from './check-signatures.ts'
 import type { DayBook } from './day-books.ts'
 
 /** A believable reading: everything but its number. */
@@ -42,19 +43,32 @@ type Place = RawPlace & {
   readonly isAgain: boolean
 }
 
+/** What was found out about an item's signature; absent as a whole: `sig` is ignored. */
+type Signature = { readonly verdict: SignatureVerdict }
+
 /**
  * @returns the reading, or why it is refused; never throws, whatever the item is: what we cannot judge
  * is refused and kept like the rest, and the items after it are judged
  */
-export function judge(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
+export function judge(
+  item: unknown,
+  place: Place,
+  options: JudgeOptions,
+  signature?: Signature,
+): Believed | RawFault {
   try {
-    return judgeItem(item, place, options)
+    return judgeItem(item, place, options, signature)
   } catch (error) {
     return { reason: 'not_judged', why: String(error).slice(0, 200) }
   }
 }
 
-function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed | RawFault {
+function judgeItem(
+  item: unknown,
+  place: Place,
+  options: JudgeOptions,
+  signature: Signature | undefined,
+): Believed | RawFault {
   if (!isRawReading(item)) return schemaFault()
   const sensor = options.sensorOf(place.sensor)
   if (sensor === undefined) return { reason: 'unknown_sensor', why: '' }
@@ -70,6 +84,8 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
     return { reason: 'schema', why: `timestamp is no ISO date-time: ${timestamp.slice(0, 40)}` }
   }
+  const signed = signature && signedOr(signature, item, sensor)
+  if (signed !== undefined && 'reason' in signed) return signed
   const judged = judgeValues(normalise(item, countAtLevel(options.level.current())), {
     timeAssigned: item.time_assigned === true,
   })
@@ -82,7 +98,7 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
   const late = place.isAgain ? undefined : lateFault(sensor, timeMs, place, options)
   if (late !== undefined) return late
   const { values } = judged
-  return {
+  const believed: Believed = {
     rawSeq: place.rawSeq,
     item: place.item,
     sensor: sensor.id,
@@ -93,6 +109,18 @@ function judgeItem(item: unknown, place: Place, options: JudgeOptions): Believed
     aqi: usAqiOf(pm25Of(values), pm10Of(values)),
     flags: judged.flags,
   }
+  return signed === undefined ? believed : { ...believed, ...signed }
+}
+
+function signedOr(
+  { verdict }: Signature,
+  { sig }: RawReading,
+  { keys, mustSign }: RegisteredSensor,
+): SignatureVerdict {
+  if (sig === undefined || sig === null)
+    return mustSign ? badSignature('it has no sig, and the registry requires one') : undefined
+  if (keys === undefined) return badSignature('the registry has no public key of the sensor')
+  return verdict ?? badSignature('its key was registered after it had arrived')
 }
 
 /**

@@ -1,10 +1,12 @@
 import { areaFault } from '../../core/air/area.ts'
+import type { SignatureAlgorithm } from '../../core/air/device-signature.ts'
 import type { SensorId, SensorIdRules } from '../../core/air/sensor-id.ts'
 import { serialFault } from '../../core/device-topics.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { dayMs, secondMs } from '../../core/time.ts'
 import { checkOf } from '../check.ts'
-import { type Device, type SensorEntry, sensorSchema } from './sensor.ts'
+import { type Device, type SensorEntry, type SensorKey, sensorSchema } from './sensor.ts'
+import { keysFault } from './sensor-keys.ts'
 
 export type RegisteredSite = {
   readonly fromMs: number
@@ -12,6 +14,14 @@ export type RegisteredSite = {
   readonly lat: number
   readonly lon: number
   readonly address: string
+}
+
+/** A public key of the device: it signs readings of the times from `fromMs` to before `untilMs`. */
+export type RegisteredKey = {
+  readonly algorithm: SignatureAlgorithm
+  readonly publicKey: string
+  readonly fromMs: number
+  readonly untilMs?: number
 }
 
 /** A registry entry as the rules use it: times in ms, sites oldest first, never empty. */
@@ -22,6 +32,10 @@ export type RegisteredSensor = {
   /** When it was taken out of the network; absent: it is in use. */
   readonly retiredMs?: number
   readonly device?: Device
+  /** Absent: what it sends is never signed. */
+  readonly keys?: readonly RegisteredKey[]
+  /** A reading without a signature is refused; absent: it is not. */
+  readonly mustSign?: true
   /** It receives a receipt after each commit; absent: no. */
   readonly receipts?: boolean
   /** Absent: the default bounds. */
@@ -41,7 +55,10 @@ export function entryFault(value: unknown, rules: SensorIdRules): string | undef
   if (serial !== undefined) return serial
   const bad = value.sites.find(({ from }) => !('timeMs' in parseIso(from)))
   if (bad) return `a site's "from" is not an ISO time with an offset: ${bad.from}`
-  return value.sites.map(({ area }) => areaFault(area)).find((fault) => fault !== undefined)
+  return (
+    value.sites.map(({ area }) => areaFault(area)).find((fault) => fault !== undefined) ??
+    keysFault(value)
+  )
 }
 
 /**
@@ -73,12 +90,16 @@ export function parseAnySensor(
   const [first, ...rest] = sites
   if (id === undefined || first === undefined) return undefined
   if (sites.some(({ fromMs, area }) => Number.isNaN(fromMs) || areaFault(area))) return undefined
+  if (keysFault(value) !== undefined) return undefined
   return {
     id,
     cadenceMs: value.cadence_seconds * secondMs,
     sites: [first, ...rest],
-    ...(value.retired_at === undefined ? {} : { retiredMs: retiredMsOf(value.retired_at) }),
+    // if the time cannot be read, the sensor counts as retired all the same
+    ...(value.retired_at === undefined ? {} : { retiredMs: timeOf(value.retired_at) }),
     ...(value.device && { device: value.device }),
+    ...(value.keys && { keys: value.keys.map(registeredKey) }),
+    ...(value.signature === 'required' ? { mustSign: true } : {}),
     ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
     ...(value.flood && {
       flood: { perSecond: value.flood.per_second, burst: value.flood.burst },
@@ -86,14 +107,20 @@ export function parseAnySensor(
   }
 }
 
+const registeredKey = ({ algorithm, public_key, from, until }: SensorKey): RegisteredKey => ({
+  algorithm,
+  publicKey: public_key,
+  fromMs: timeOf(from),
+  ...(until === undefined ? {} : { untilMs: timeOf(until) }),
+})
+
 /** A device may have measured while it was being set up, before it was registered. */
 const setUpMs = dayMs
 
 /** A sensor's reading from before this is refused unless an operator replays it; ms since the epoch. */
 export const earliestOf = ({ sites: [first] }: RegisteredSensor): number => first.fromMs - setUpMs
 
-/** If the time cannot be read, the sensor counts as retired all the same. */
-function retiredMsOf(text: string): number {
+function timeOf(text: string): number {
   const verdict = parseIso(text)
   return 'timeMs' in verdict ? verdict.timeMs : 0
 }

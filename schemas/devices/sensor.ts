@@ -1,4 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
+import type { SignatureAlgorithm } from '../../core/air/device-signature.ts'
 
 const site = {
   type: 'object',
@@ -49,6 +50,28 @@ const device = {
   },
 } as const
 
+/** Those that it had stay: they say who signed its older readings, which may still arrive. */
+export const mostKeys = 8
+
+const key = {
+  type: 'object',
+  description: 'A public key with which the device signs, for readings of a time.',
+  additionalProperties: false,
+  required: ['algorithm', 'public_key', 'from'],
+  properties: {
+    algorithm: { enum: ['ed25519', 'p256'] satisfies SignatureAlgorithm[] },
+    public_key: {
+      type: 'string',
+      description: 'base64: 32 bytes for ed25519, the 33 of the compressed point for p256',
+    },
+    from: { type: 'string', description: 'ISO 8601 with an offset' },
+    until: {
+      type: 'string',
+      description: 'from this time on it is no longer valid; absent: it is',
+    },
+  },
+} as const
+
 /** A registry entry: bucket `sensors`, key = id. */
 export const sensorSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -78,6 +101,17 @@ export const sensorSchema = {
       description: 'taken out of the network: its readings stay, new ones are refused',
     },
     device,
+    keys: {
+      type: 'array',
+      minItems: 1,
+      maxItems: mostKeys,
+      items: key,
+      description: 'public keys of the device, oldest first; from format level 3',
+    },
+    signature: {
+      enum: ['required', 'optional'],
+      description: 'required: a reading without a signature is refused; absent: optional',
+    },
     receipts: {
       type: 'boolean',
       description: 'after each commit, air.ack.<id> carries the newest committed timestamp',
@@ -97,6 +131,7 @@ export const sensorSchema = {
 
 export type SensorEntry = FromSchema<typeof sensorSchema>
 export type Site = SensorEntry['sites'][number]
+export type SensorKey = NonNullable<SensorEntry['keys']>[number]
 export type Device = NonNullable<SensorEntry['device']>
 
 export const defaultCadenceSeconds = 300

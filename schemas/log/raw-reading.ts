@@ -29,6 +29,8 @@ export const rawReadingSchema = {
     sensor_id: { type: 'string', description: 'where given, the sensor of the subject' },
     timestamp: { type: 'string', description: 'ISO 8601 with an offset' },
     time_assigned: { type: 'boolean', description: 'true: a gateway stamped the arrival' },
+    // of any type: below format level 3 it is ignored, whatever it is
+    sig: { description: 'base64: the signature of its device (docs/sensors.md)' },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the map above makes them
     ...(values as unknown as Values),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -1,17 +1,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { command as sensors } from '../../cli/sensors/sensors.ts'
+import { setOf } from '../../cli/sensors/set.ts'
 import type { Command } from '../../cli/shell/command.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { importSensors, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { readSharedConfig } from '../../runtime/process/config.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
+import { buckets } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
+import { createSigner } from '../support/device-signer.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
 
 let nats: TestNats
@@ -30,17 +36,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const contextOf = (flags: Flags) => ({
+  env: { AIRPROOF_DATA: folder, NATS_URL: nats.url },
+  flags,
+  note: () => undefined,
+  isTerminal: false,
+  stop: new AbortController().signal,
+})
+
 /** Runs a command as the command line does, and returns its output. */
 async function run(command: Command, line: string, flags: Flags = {}): Promise<string> {
   const printed: string[] = []
   const code = await command.run({
-    env: { AIRPROOF_DATA: folder, NATS_URL: nats.url },
-    flags,
+    ...contextOf(flags),
     words: line.split(' '),
     print: (text) => printed.push(text),
-    note: () => undefined,
-    isTerminal: false,
-    stop: new AbortController().signal,
   })
   expect(code).toBe(0)
   return printed.join('\n')
@@ -90,6 +100,61 @@ describe('sensors add, show, move, remove', () => {
     await expect(run(sensors, 'show NGR-LOS-IKJ-042')).rejects.toThrow(/no sensor/)
     await run(sensors, 'add', { id: 'NGR-LOS-IKJ-042', ...place, device: 'tasmota:Roof_1' })
     await run(sensors, 'add', { id: 'NGR-LOS-IKJ-043', ...place, device: 'tasmota:ROOF_1' })
+  })
+
+  it('gives a sensor the public key of its device, and another one later, from format level 3 on', async () => {
+    const id = 'NGR-LOS-IKJ-051'
+    await run(sensors, 'add', { id, ...place, from: '2026-01-01T00:00:00Z' })
+    const [first, second] = [createSigner('ed25519'), createSigner('p256')]
+    const [key, next] = [file('first.b64', `${first.publicKey}\n`), second.publicKey]
+    const command = `set ${id}`
+    await expect(run(sensors, command, { 'public-key': key })).rejects.toThrow(
+      /checked from format level 3 on, and this instance writes formats of level \d.*airproof upgrade/,
+    )
+    const system = await new Kvm(nc).open(buckets.system)
+    const before = (await system.get(systemKeys.format))?.string() ?? ''
+    await system.put(systemKeys.format, '{"level":3}')
+    try {
+      // the verb itself: a command of this version may not know level 3 yet
+      const set = (flags: Flags) =>
+        setOf(nc, readSharedConfig({ env: {}, flags: {} }), {
+          ...contextOf(flags),
+          words: [id],
+          print: () => undefined,
+        })
+      await expect(set({ signature: 'required' })).rejects.toThrow(/no public key to check it with/)
+      await expect(set({ 'public-key': key, algorithm: 'p256' })).rejects.toThrow(
+        /key is of ed25519/,
+      )
+      await expect(set({ 'public-key': 'nonsense!' })).rejects.toThrow(
+        /a public key is PEM, or base64/,
+      )
+      await expect(set({ overlap: '1h' })).rejects.toThrow(/none is given/)
+      const from = '2026-01-02T00:00:00Z'
+      await set({ 'public-key': key, from, signature: 'required' })
+      await set({ 'public-key': next, from: '2026-02-01T00:00:00Z', overlap: '2h' })
+    } finally {
+      await system.put(systemKeys.format, before)
+    }
+    const entry = (await runJson(`show ${id}`)) as SensorEntry
+    expect(entry).toMatchObject({
+      signature: 'required',
+      keys: [
+        {
+          algorithm: 'ed25519',
+          public_key: first.publicKey,
+          from: '2026-01-02T00:00:00Z',
+          until: '2026-02-01T02:00:00Z',
+        },
+        { algorithm: 'p256', public_key: next, from: '2026-02-01T00:00:00Z' },
+      ],
+    })
+    // other changes leave the keys as they are
+    await run(sensors, command, { cadence: '1m' })
+    expect(await runJson(`show ${id}`)).toMatchObject({ keys: entry.keys, signature: 'required' })
+    expect(await run(sensors, `show ${id}`)).toContain(
+      `public key ${next} (p256), for readings from 2026-02-01T00:00:00Z`,
+    )
   })
 
   it('refuses an invalid place, and names what is missing', async () => {

@@ -152,7 +152,7 @@ test('the page for vendors links each example, and states which are run here', (
       .map(String)
   expect(linked(true).toSorted()).toEqual(names.toSorted())
   for (const path of linked(false)) expect(text(`examples/sensors/${path}`)).not.toBe('')
-  expect(linked(false)).toHaveLength(2)
+  expect(linked(false)).toHaveLength(3)
 })
 
 describe('the examples that cannot be run here', () => {

@@ -11,7 +11,6 @@ import { openPush, type Push, type PushOptions } from '../../gate/push/open-push
 import { createApplication } from '../../operate/applications.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
 import { openLog } from '../../runtime/log.ts'
-import type { StreamOptions } from '../../runtime/nats/stream-table.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { Application } from '../../schemas/devices/application.ts'
@@ -66,7 +65,7 @@ export type TestPush = AsyncDisposable & {
 }
 
 type Options = Partial<Pick<PushOptions, 'spoolMaxBytes' | 'limits' | 'seen' | 'clockMs'>> & {
-  readonly streams?: StreamOptions
+  readonly streams?: Parameters<typeof ensureStreams>[1]
   readonly nats?: TestNats
   /** Another than its own. */
   readonly dataFolder?: string

@@ -38,12 +38,25 @@ async function paho(): Promise<Availability> {
   }
 }
 
+async function signed(): Promise<Availability> {
+  const available = await pythonPackage(
+    { name: 'cryptography', version: '46.0.3', withNeeded: true },
+    env,
+  )
+  if ('missing' in available) return available
+  return {
+    command: [onPath('python3', env) ?? 'python', `${folder}python/signed.py`],
+    env: { PYTHONPATH: available.folder, PYTHONDONTWRITEBYTECODE: '1' },
+  }
+}
+
 const node = (file: string): Ready => ({ command: [process.execPath, `${folder}node/${file}`] })
 
 export const examples = {
   'mosquitto/publish.sh': mosquitto('publish.sh'),
   'mosquitto/receipt.sh': mosquitto('receipt.sh'),
   'python/sensor.py': await paho(),
+  'python/signed.py': await signed(),
   'node/sensor-mqtt.mjs': node('sensor-mqtt.mjs'),
   'node/sensor-nats.mjs': node('sensor-nats.mjs'),
 } as const satisfies Readonly<Record<string, Availability>>
@@ -58,6 +71,7 @@ export const missing = (example: Example): string | undefined => {
 export async function startExample(
   example: Example,
   settings: Readonly<Record<string, string>>,
+  words: readonly string[] = [],
 ): Promise<ExampleSensor> {
   const available: Availability = examples[example]
   if ('missing' in available) throw new Error(available.missing)
@@ -65,7 +79,7 @@ export async function startExample(
   const said: string[] = []
   const child = await startChild({
     command,
-    args,
+    args: [...args, ...words],
     cwd: folder,
     env: { ...env, ...available.env, ...settings },
     onLine: (line) => void said.push(line),

@@ -46,6 +46,7 @@ const options = {
   earliestMs: 0,
   mayBeLate: () => true,
   level,
+  checkSignature: async () => undefined,
 }
 
 test('no more batches are pulled than there are credits, however slow the rest is', async () => {

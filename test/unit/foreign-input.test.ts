@@ -264,6 +264,7 @@ describe('a push', () => {
         const request = {
           caller: endpoint.caller === 'application' ? endpoint.name : id,
           body: parsed,
+          text,
           header: () => said ?? undefined,
           query: () => said ?? undefined,
         }

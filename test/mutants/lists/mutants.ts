@@ -5,6 +5,7 @@ import { formatMutants } from './formats.ts'
 import { indexMutants } from './indices.ts'
 import { proofVersionMutants } from './proof-versions.ts'
 import { quantityMutants } from './quantities.ts'
+import { signatureMutants } from './signatures.ts'
 
 export const mutants: readonly (Mutant | RowMutants)[] = [
   ...indexMutants,
@@ -12,4 +13,5 @@ export const mutants: readonly (Mutant | RowMutants)[] = [
   ...formatMutants,
   ...eventKindMutants,
   ...quantityMutants,
+  ...signatureMutants,
 ]

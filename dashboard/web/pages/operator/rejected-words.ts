@@ -19,6 +19,7 @@ const words: Readonly<Record<string, string>> = {
   too_many_fresh: 'The sensor sent as many fresh readings that day as it may: one per second.',
   not_judged:
     'Judging it failed: a fault of airproof. Report it; send these again after an update.',
+  bad_signature: 'It is not signed with a key that the sensor had at its time.',
   partial: 'Accepted, but a value out of range was dropped; the original is kept.',
 }
 

@@ -1,0 +1,91 @@
+/**
+ * Whether the device of a sensor signed what arrived as its reading: asked before the reading is judged,
+ * and computed in libuv's pool, so that the main loop goes on.
+ */
+import type { KeyObject } from 'node:crypto'
+import {
+  bytesOfBase64,
+  type DeviceSignature,
+  hasLowS,
+  signatureBytes,
+} from '../../core/air/device-signature.ts'
+import { deviceText, signedValues } from '../../core/air/device-text.ts'
+import type { Hex } from '../../core/hex.ts'
+import { formatIso, parseIso } from '../../core/iso-time.ts'
+import { deviceHash } from '../../core/proof/device-hash.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { isSignedBy, openKey } from '../../runtime/device-key.ts'
+import type { RegisteredKey, RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import { isRawReading, type RawFault } from '../../schemas/log/decode-raw.ts'
+
+export type Signed = { readonly device: Hex; readonly signed: DeviceSignature }
+/** undefined: it will be refused for something else in any case. */
+export type SignatureVerdict = Signed | RawFault | undefined
+
+/** @param texts the same as `item`, with each number as its text */
+export type CheckSignature = (
+  item: unknown,
+  texts: unknown,
+  sensor: RegisteredSensor,
+) => Promise<SignatureVerdict>
+
+export function createCheckSignature(keccak: Keccak): CheckSignature {
+  // as long as the registry holds the entry
+  const opened = new WeakMap<RegisteredKey, KeyObject | 'unusable'>()
+  const keyObject = (key: RegisteredKey): KeyObject | 'unusable' => {
+    const known = opened.get(key) ?? openKey(key) ?? 'unusable'
+    opened.set(key, known)
+    return known
+  }
+  const isBy = (key: RegisteredKey, text: string, signature: Uint8Array): Promise<boolean> => {
+    const object = keyObject(key)
+    if (object === 'unusable') return Promise.resolve(false)
+    return isSignedBy(key, object, text, signature)
+  }
+
+  return async (item, texts, sensor) => {
+    if (!isRawReading(item) || !isObject(texts)) return undefined
+    const time = parseIso(item.timestamp)
+    if (!('timeMs' in time)) return undefined
+    const { timeMs } = time
+    const { keys = [] } = sensor
+    const signature = bytesOfBase64(item.sig, signatureBytes)
+    if (signature === undefined)
+      return badSignature(`sig must be ${signatureBytes} bytes in base64 with its padding`)
+    const values = signedValues(item, texts)
+    if (typeof values === 'string') return badSignature(`it cannot be signed: ${values}`)
+    const text = deviceText(sensor.id, timeMs, values)
+    const isValid = (key: RegisteredKey): boolean => whyNotAt(key, timeMs) === undefined
+    // the newest first: during a rotation most devices have it
+    const byUse = keys.toReversed().toSorted((a, b) => Number(isValid(b)) - Number(isValid(a)))
+    let signer: RegisteredKey | undefined
+    for (const key of byUse) {
+      if (!(await isBy(key, text, signature))) continue
+      signer = key
+      break
+    }
+    if (signer === undefined)
+      return badSignature(`no key of the sensor signed the text ${JSON.stringify(text)}`)
+    const why = whyNotAt(signer, timeMs)
+    if (why !== undefined) return badSignature(why)
+    const { algorithm, publicKey } = signer
+    if (!hasLowS(algorithm, signature))
+      return badSignature('its s is above half of the order: send n − s in place of s')
+    const signed = { algorithm, publicKey, signature: String(item.sig), text }
+    return { signed, device: deviceHash(signed, keccak) }
+  }
+}
+
+function whyNotAt({ fromMs, untilMs }: RegisteredKey, timeMs: number): string | undefined {
+  if (timeMs < fromMs) return `the key that signed it is valid from ${formatIso(fromMs)}`
+  if (untilMs !== undefined && timeMs >= untilMs)
+    return `the key that signed it was valid until ${formatIso(untilMs)}`
+  return undefined
+}
+
+export const badSignature = (why: string): RawFault => ({
+  reason: 'bad_signature',
+  why: why.slice(0, 200),
+})
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { sensorsFromCsv } from '../../cli/sensors/from-list.ts'
+import { dayMs, hourMs } from '../../core/time.ts'
+import { withNewKey } from '../../operate/sensor-keys.ts'
+import type { SensorKey } from '../../schemas/devices/sensor.ts'
+import { createSigner } from '../support/device-signer.ts'
+
+const startMs = Date.UTC(2026, 0, 1)
+const keys = Array.from({ length: 10 }, (_, i) => {
+  const { algorithm, publicKey } = createSigner('ed25519', `key ${i}`)
+  return { algorithm, publicKey }
+})
+const at = (day: number, overlapMs = hourMs) => ({ fromMs: startMs + day * dayMs, overlapMs })
+const periods = (list: readonly SensorKey[]) =>
+  list.map(({ public_key, from, until }) => [
+    keys.findIndex(({ publicKey }) => publicKey === public_key),
+    from.slice(0, 16),
+    until?.slice(0, 16),
+  ])
+
+test('a new key ends the one before it after the overlap; the same again changes nothing', () => {
+  const first = withNewKey([], { key: keys[0]!, ...at(0) })
+  const second = withNewKey(first, { key: keys[1]!, ...at(9) })
+  expect(periods(second)).toEqual([
+    [0, '2026-01-01T00:00', '2026-01-10T01:00'],
+    [1, '2026-01-10T00:00', undefined],
+  ])
+  expect(withNewKey(second, { key: keys[1]!, ...at(20) })).toBe(second)
+  // an end that was said before is not put off
+  expect(periods(withNewKey(second, { key: keys[2]!, ...at(9, 0) }))[0]?.[2]).toBe(
+    '2026-01-10T00:00',
+  )
+})
+
+test('without a key all end at once, and keep their times; the former key may come back', () => {
+  const first = withNewKey([], { key: keys[0]!, ...at(0) })
+  const none = withNewKey(first, { key: null, ...at(5) })
+  expect(periods(none)).toEqual([[0, '2026-01-01T00:00', '2026-01-06T00:00']])
+  expect(withNewKey(none, { key: null, ...at(6) })).toBe(none)
+  expect(periods(withNewKey(none, { key: keys[0]!, ...at(7) }))).toEqual([
+    [0, '2026-01-01T00:00', '2026-01-06T00:00'],
+    [0, '2026-01-08T00:00', undefined],
+  ])
+})
+
+test('the ninth key takes the place of the one that ended first, unless all are valid', () => {
+  const rotated = keys
+    .slice(0, 9)
+    .reduce<readonly SensorKey[]>((list, key, i) => withNewKey(list, { key, ...at(i) }), [])
+  expect(periods(rotated).map(([key]) => key)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  const long = keys
+    .slice(0, 8)
+    .reduce<readonly SensorKey[]>(
+      (list, key, i) => withNewKey(list, { key, ...at(i, 90 * dayMs) }),
+      [],
+    )
+  expect(() => withNewKey(long, { key: keys[8]!, ...at(8) })).toThrow(
+    /has 8 keys and all are valid/,
+  )
+})
+
+test('a list names the key and whether it must sign; what is neither is refused with its line', () => {
+  const options = { area: 'Ikeja', cadenceSeconds: undefined, nowMs: startMs, idPrefix: 'NGR-LOS' }
+  const read = (key: string, signature: string) =>
+    sensorsFromCsv(
+      `id,lat,lon,public_key,signature\nNGR-LOS-IKJ-001,6.6,3.3,${key},${signature}\n`,
+      options,
+    )[0]?.entry
+  const { publicKey } = keys[0]!
+  expect(read(publicKey, 'required')).toMatchObject({
+    keys: [{ algorithm: 'ed25519', public_key: publicKey, from: '2026-01-01T00:00:00Z' }],
+    signature: 'required',
+  })
+  expect(read('', '')).not.toHaveProperty('keys')
+  expect(() => read('', 'yes')).toThrow(
+    /line 2: a signature is required or optional, and not "yes"/,
+  )
+  expect(() => read('AAAA', '')).toThrow(/line 2: the public key "AAAA": a public key is PEM/)
+  expect(() => read('', 'required')).toThrow(/line 2: .*no public key to check it with/)
+})
