@@ -7,11 +7,12 @@ import type { Hex } from '../core/hex.ts'
 import type { BatchEnd } from '../core/proof/batch.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
 import { minuteMs, secondMs } from '../core/time.ts'
-import { MustAct, TryAgain } from '../runtime/exit.ts'
+import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
 import type { AnchorConfig } from './config.ts'
+import { ContractChanged } from './contract-changed.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import type { SealedBatches } from './sealed-batches.ts'
@@ -31,7 +32,7 @@ export type AnchoringOptions = {
   readonly until: number
   /**
    * All that contract 1 may hold is final, batch `index` the last of it.
-   * @returns what a person must do @throws TryAgain contract 2 is there
+   * @returns what a person must do @throws ContractChanged contract 2 is there
    */
   readonly nextContract: (index: number) => Promise<Alarm>
   readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
@@ -90,7 +91,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
   const tickOf = async (): Promise<TickReport> => {
     const report = await tick()
     if (report.final >= until)
-      throw new TryAgain(
+      throw new ContractChanged(
         `all ${until} batches of the former contract are on the chain again: the next contract follows`,
       )
     if (border === undefined || report.final < border) return report

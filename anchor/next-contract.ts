@@ -2,8 +2,8 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import type { PrivateKeyAccount } from 'viem'
 import { recordOf } from '../core/proof/header.ts'
 import type { Keccak } from '../core/proof/leaf.ts'
-import { TryAgain } from '../runtime/exit.ts'
 import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
+import { ContractChanged } from './contract-changed.ts'
 import { ensureContract } from './deploy/ensure-contract.ts'
 import type { SealedBatches } from './sealed-batches.ts'
 import type { Alarm } from './send/alarm.ts'
@@ -24,7 +24,7 @@ const words =
 
 /**
  * @returns what follows the last batch of contract 1: on a demonstration chain contract 2 is made, on
- * any other an operator deploys it. @throws TryAgain contract 2 is there: begin again with it
+ * any other an operator deploys it. @throws ContractChanged contract 2 is there: begin again with it
  */
 export const openNextContract =
   (
@@ -40,5 +40,7 @@ export const openNextContract =
     const contract = ensureContract({ url, account, stop, second: { k: 2, beginning } })
     await contract.ensure()
     const address = await contract.remember(nats)
-    throw new TryAgain(`contract 2 is at ${address}: batch ${index + 1} is the first one in it`)
+    throw new ContractChanged(
+      `contract 2 is at ${address}: batch ${index + 1} is the first one in it`,
+    )
   }

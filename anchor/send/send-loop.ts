@@ -1,7 +1,7 @@
-import { TryAgain } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
 import { isServerAway } from '../../runtime/server-away.ts'
 import { ChainAway, RpcRefusal, WrongChain } from '../chain/rpc.ts'
+import { ContractChanged } from '../contract-changed.ts'
 import type { Alarm } from './alarm.ts'
 import { Overtaken } from './journal.ts'
 import type { TickReport } from './sender.ts'
@@ -18,7 +18,7 @@ type LoopOptions = {
 
 /**
  * Ticks until `stop`. The chain may be away for any time: nothing else waits for it.
- * @throws TryAgain another contract is to be worked on
+ * @throws ContractChanged another contract is to be worked on
  */
 export async function runSender(options: LoopOptions): Promise<void> {
   const { tick, pollMs, pause, stop, log, onReport, onAlarms } = options
@@ -43,7 +43,7 @@ export async function runSender(options: LoopOptions): Promise<void> {
       await pause(isMoving ? Math.min(pollMs, 100) : pollMs)
     } catch (error) {
       if (stop.aborted) return
-      if (error instanceof TryAgain) throw error
+      if (error instanceof ContractChanged) throw error
       if (!(error instanceof Overtaken)) reportAlarms(alarmsOf(error, log))
       await pause(pollMs)
     }

@@ -18,10 +18,10 @@
  * it was made for, and a nonce belongs to one batch.
  */
 import type { Hex } from '../../core/hex.ts'
-import { TryAgain } from '../../runtime/exit.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
 import type { Chain, Look } from '../chain/chain.ts'
 import type { Anchored } from '../contract/registry.ts'
+import { ContractChanged } from '../contract-changed.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 import type { Alarm } from './alarm.ts'
 import type { Journal } from './journal.ts'
@@ -196,7 +196,7 @@ export class Sender {
     this.#checked = { index, hash: finalized.hash, atMs: nowMs() }
   }
 
-  /** @throws ChainAway, WrongChain, Overtaken, TryAgain */
+  /** @throws ChainAway, WrongChain, Overtaken, ContractChanged */
   readonly tick = async (): Promise<TickReport> => {
     const { batches, chain, deployment, submit } = this.#options
     const look = await chain.look()
@@ -215,7 +215,7 @@ export class Sender {
       await this.#entries.putFinal(onChain)
       final = onChain
       if ('from' in deployment && deployment.from.index > 0)
-        throw new TryAgain('the chain lost anchors: those of the former contract come first')
+        throw new ContractChanged('the chain lost anchors: those of the former contract come first')
     } else if (this.#checked.hash !== look.finalized.hash) {
       const holds = await this.#audit(final)
       if (holds < final) await this.#entries.putFinal(holds)

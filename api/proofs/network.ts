@@ -7,6 +7,7 @@ import { bundleVersions } from '../../core/proof/bundle.ts'
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { type ContractVersion, contractCodes } from '../../schemas/anchoring/contract-code.ts'
+import { contractVersionAt } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
 import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 
@@ -32,6 +33,8 @@ export type NetworkDocument = ReturnType<typeof networkDocument>
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
 export function networkDocument({ settings, publicUrl, contracts, formatLevel }: Options) {
   const chainId = contracts.at(-1)?.chainId
+  // those that are handed out at this level
+  const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
     name: settings.name,
@@ -43,10 +46,9 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     }),
     versions: {
       api: ['v1'],
-      // those of the bundles that are handed out
-      leaf: [...new Set(bundleVersions.map(({ leaf }) => leaf))],
-      header: [...new Set(bundleVersions.map(({ header }) => header))],
-      bundle: bundleVersions.map(({ format }) => format),
+      leaf: [...new Set(bundles.map(({ leaf }) => leaf))],
+      header: [...new Set(bundles.map(({ header }) => header))],
+      bundle: bundles.map(({ format }) => format),
       format_level: formatLevel,
     },
     licence: settings.licence ?? null,

@@ -96,10 +96,15 @@ const marksIn = (logged: readonly Logged[]): readonly Logged[] =>
 const instanceOf = ({ message }: Logged): string => message.worker.replace(/-\d+$/, '')
 
 const untilMarks = (nc: NatsConnection, count: number): Promise<readonly Logged[]> =>
-  eventually(`the log has ${count} marks`, async () => {
-    const marks = marksIn(await readLog(nc))
-    return marks.length >= count && marks
-  })
+  eventually(
+    `the log has ${count} marks`,
+    async () => {
+      const marks = marksIn(await readLog(nc))
+      return marks.length >= count && marks
+    },
+    // leases of two dead processes end, and another one starts, on a busy machine; each look reads the log
+    { withinMs: 90_000, everyMs: 100 },
+  )
 
 /** Resolves when readings with leaf 2 are in the log of every partition that has sensors. */
 const untilAbove = (nc: NatsConnection, partitions: number): Promise<unknown> =>
