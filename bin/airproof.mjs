@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -45,7 +45,8 @@ function keepCompiled() {
   // oxlint-disable-next-line node/no-process-env -- where Node's threads look for it
   const { env } = process
   env.NODE_COMPILE_CACHE ??= fileURLToPath(folder)
-  enableCompileCache(env.NODE_COMPILE_CACHE)
+  // not by name: an older Node must get as far as to hand over
+  nodeModule.enableCompileCache(env.NODE_COMPILE_CACHE)
 }
 
 function handOver(node) {
