@@ -7,6 +7,9 @@ export const zeroHash: Hex = `0x${'0'.repeat(64)}`
 export const toHex = (bytes: Uint8Array): Hex =>
   `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`
 
+/** Of hex that a node or viem spells in either case: chains compare bytes, we compare text. */
+export const lowerHex = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`
+
 const hash = /^0x[0-9a-f]{64}$/
 
 /** Upper case is refused: a hash has one spelling, so that `===` compares hashes. */

@@ -4,6 +4,7 @@
  * so that it has the hash that the block names, is left out, never guessed.
  */
 import { fromRlp, type Hex, isHash, isHex, keccak256, toRlp } from 'viem'
+import { lowerHex } from '../../core/hex.ts'
 import type { ChainProof, TrieProofs } from '../../core/proof/bundle.ts'
 import {
   encodeBlockHeader,
@@ -40,10 +41,10 @@ export async function buildChainProof(options: ChainProofOptions): Promise<Chain
   const tries = await buildTries(ask, { block, blockHash, txHash, txIndex })
   return {
     chainId,
-    contract: lowerCase(contract),
-    txHash: lowerCase(txHash),
+    contract: lowerHex(contract),
+    txHash: lowerHex(txHash),
     txIndex,
-    blockHash: lowerCase(blockHash),
+    blockHash: lowerHex(blockHash),
     blockNumber: Number(block['number']),
     blockTimeS: Number(block['timestamp']),
     ...(tries === undefined ? {} : { tries }),
@@ -159,5 +160,3 @@ async function askForEach(ask: Ask, method: string, block: RpcObject): Promise<u
   }
   return answers
 }
-
-const lowerCase = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`

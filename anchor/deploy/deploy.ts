@@ -1,6 +1,6 @@
 /** Deploys the registry: once in the life of a network, and once more for each that goes on from it. */
 import { getContractAddress } from 'viem'
-import type { Hex } from '../../core/hex.ts'
+import { type Hex, lowerHex } from '../../core/hex.ts'
 import { demonstrationChainId } from '../../core/proof/demonstration-chain.ts'
 import { TryAgain, WrongUsage } from '../../runtime/exit.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
@@ -34,10 +34,10 @@ export async function deployRegistry({
   const block = Number(await ask('eth_blockNumber'))
   const data = encodeDeployment(owner, account.address, beginning)
   const nonce = await sendAndWait(options, { what: 'the contract', data, gas })
-  const contract = lower(getContractAddress({ from: account.address, nonce: BigInt(nonce) }))
+  const contract = lowerHex(getContractAddress({ from: account.address, nonce: BigInt(nonce) }))
   const code = await ask('eth_getCode', [contract, 'latest'])
   const version = beginning === undefined ? 1 : 2
-  if (typeof code !== 'string' || !isRegistryCode(lower(code), version))
+  if (typeof code !== 'string' || !isRegistryCode(lowerHex(code), version))
     throw new TryAgain(`the chain no longer has the contract ${contract}: deploy it again`)
   return describeContract(ask, { contract, version, block })
 }
@@ -49,5 +49,3 @@ function assertOwner(owner: Hex, writer: Hex, chainId: number): void {
     `--owner must name an account other than the writer ${writer}: the writer's key is on a server, and a thief could never be shut out of a contract that it owns`,
   )
 }
-
-const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

@@ -1,7 +1,7 @@
 /** Which contracts all of this is about: bucket `anchoring`, each entry written once. */
 
 import type { KV } from '@nats-io/kv'
-import { type Hex, isHash } from '../../core/hex.ts'
+import { type Hex, isHash, lowerHex } from '../../core/hex.ts'
 import { noContract } from '../../core/proof/chain-record.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { Logger } from '../../runtime/log.ts'
@@ -166,7 +166,5 @@ export async function describeContract(
     throw new MustAct(
       `the chain does not report how ${contract} began: ANCHOR_CONTRACT_BLOCK must be its block, or one before`,
     )
-  return { version: 2, ...deployment, former: lower(began.former), from: began.from }
+  return { version: 2, ...deployment, former: lowerHex(began.former), from: began.from }
 }
-
-const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`

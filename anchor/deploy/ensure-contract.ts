@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { concat, getContractAddress, keccak256, type PrivateKeyAccount, stringToHex } from 'viem'
-import type { Hex } from '../../core/hex.ts'
+import { type Hex, lowerHex } from '../../core/hex.ts'
 import { secondMs } from '../../core/time.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -45,7 +45,7 @@ export function ensureContract({ url, account, stop, second }: EnsureOptions) {
     expected: { chainId: undefined, genesisHash: undefined },
   })
   const maker = second === undefined ? account.address : makerOf(account.address, second.k)
-  const contract = lower(getContractAddress({ from: maker, nonce: 0n }))
+  const contract = lowerHex(getContractAddress({ from: maker, nonce: 0n }))
   const version = second === undefined ? 1 : 2
   const isThere = async (): Promise<boolean> => {
     const code = await ask('eth_getCode', [contract, 'latest'])
@@ -94,5 +94,3 @@ export function ensureContract({ url, account, stop, second }: EnsureOptions) {
 /** An account for one transaction: the hash of a text, so no key of it is known. */
 const makerOf = (writer: Hex, k: number): Hex =>
   `0x${keccak256(concat([stringToHex(`airproof demonstration contract ${k} of `), writer])).slice(-40)}`
-
-const lower = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`
