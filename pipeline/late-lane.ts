@@ -5,8 +5,9 @@
  * lane never waits for the store.
  *
  * Position: `lateTo` in the header of every message. What was committed and not yet judged is
- * judged again after a crash, with the same outcome: a row stored meanwhile is a duplicate only if
- * its verdict was committed, and then `lateTo` has passed it.
+ * judged after a crash as it would have been before it: nothing is looked up until the store holds
+ * the log as the crash left it. The last verdicts may be in messages after those that are judged
+ * next, and a reading that they accepted may be repeated there.
  */
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Reading, ReadingKey } from '../core/air/reading.ts'
@@ -122,6 +123,7 @@ export function startLateLane(options: LateLaneOptions): LateLane {
   }
 
   void (async () => {
+    await stored(options.lastSeq)
     while (!stop.aborted) {
       if (isCaughtUp()) {
         await new Promise<void>((resolve) => {
