@@ -63,9 +63,15 @@ export async function anchorNetwork(options: Options): Promise<AnchorNetwork> {
 async function emptied(nc: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(nc)
   const ours = [buckets.batches, buckets.anchoring, buckets.proofs].map((name) => `KV_${name}`)
-  for (const name of [...ours, eventsStream, 'BLOBS', 'READINGS'])
-    await manager.streams.delete(name).catch(() => false)
+  const names = [...ours, eventsStream, 'BLOBS', 'READINGS']
+  const known = new Set<string>()
+  for await (const { config } of manager.streams.list()) known.add(config.name)
+  for (const name of names) if (known.has(name)) await manager.streams.delete(name)
   await ensureStreams(nc)
+  for (const name of names) {
+    const { state } = await manager.streams.info(name)
+    if (state.last_seq > 0) throw new Error(`${name} holds messages after it was deleted and made`)
+  }
 }
 
 async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
