@@ -2,6 +2,7 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { formatIso, parseIso } from '../core/iso-time.ts'
+import { leaf2Level } from '../core/state/border.ts'
 import type { DeviceKey } from '../runtime/device-key.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
 import { levelOf } from '../runtime/nats/format-level.ts'
@@ -53,22 +54,19 @@ export function withNewKey(
   return kept.filter((one) => one !== first)
 }
 
-/** Below this format level signatures are not checked. */
-const signedFromLevel = 3
-
 async function writtenLevel(nc: NatsConnection): Promise<number> {
   const system = await new Kvm(nc).open(buckets.system)
   return levelOf(await system.get(systemKeys.format))
 }
 
 export const maySign = async (nc: NatsConnection): Promise<boolean> =>
-  (await writtenLevel(nc)) >= signedFromLevel
+  (await writtenLevel(nc)) >= leaf2Level
 
 /** @throws MustAct processes of an older version would not check signatures */
 export async function assertMaySign(nc: NatsConnection): Promise<void> {
   const level = await writtenLevel(nc)
-  if (level < signedFromLevel)
+  if (level < leaf2Level)
     throw new MustAct(
-      `signatures are checked from format level ${signedFromLevel} on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
+      `signatures are checked from format level ${leaf2Level} on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
     )
 }

@@ -1,5 +1,6 @@
 /** Raw messages → judged batches, as an RxJS stream that holds back. */
 import { concatMap, from, type Observable } from 'rxjs'
+import { leaf2Level } from '../core/state/border.ts'
 import { inParallel } from '../runtime/in-parallel.ts'
 import { decodeRaw, isFault, type RawFault } from '../schemas/log/decode-raw.ts'
 import { numberTexts } from '../schemas/log/number-texts.ts'
@@ -77,7 +78,8 @@ async function judgedMessages(
   batch: RawBatch,
   options: Options,
 ): Promise<readonly JudgedMessage[]> {
-  if (options.level.current() < signedFromLevel)
+  // `sig` is ignored, as any other field that is not known
+  if (options.level.current() < leaf2Level)
     return batch.map((raw) => decodeMessage(raw, options))
   const signatures = await verdictsOn(batch, options)
   const messages = batch.map((raw) => decodeMessage(raw, options, signatures))
@@ -92,8 +94,6 @@ async function judgedMessages(
 const isBadSignature = (item: Believed | RawFault): boolean =>
   'reason' in item && item.reason === 'bad_signature'
 
-/** Below it `sig` is ignored, as any other field that is not known. */
-const signedFromLevel = 3
 /** Enough for the threads of libuv's pool; more would wait there in front of what else needs it. */
 const mostUnderWay = 32
 

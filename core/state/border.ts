@@ -39,8 +39,11 @@ export type LeafVersion = 1 | 2
 
 export const leafVersionOf = ({ leafVersion }: Message): LeafVersion => leafVersion ?? 1
 
-/** The level at which readings get leaf 2. */
-const leaf2Level = 3
+/**
+ * The format level (`schemas/format-level.ts`) from which on readings have leaf 2, batches and
+ * contract are of version 2, and signatures of devices are checked.
+ */
+export const leaf2Level = 3
 
 /** What the worker of a partition does next. It never goes back to an older leaf. */
 export function borderStep({ level, isBornAbove, own, isAllMarked }: AtBorder): BorderStep {

@@ -7,6 +7,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type KV, type KvEntry, Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import { leaf2Level } from '../../core/state/border.ts'
 import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { levelKey, systemKeys } from '../../schemas/system-keys.ts'
@@ -59,7 +60,7 @@ export async function watchFormatLevel(
   let isBornAbove = false
   const take = (entry: KvEntry | null): void => {
     const written = knownLevel(levelOf(entry), newest)
-    isBornAbove = bornAt(entry) >= 3
+    isBornAbove = bornAt(entry) >= leaf2Level
     if (written > level) level = written
   }
   const entries = await system.watch({ key: systemKeys.format })
@@ -161,7 +162,7 @@ const isKnown = (level: number, newest: FormatLevel): level is FormatLevel =>
 
 /** The text of the entry. @param born where the instance was new at level 3 or later */
 export const levelText = (level: FormatLevel, born = 1): string =>
-  JSON.stringify(born < 3 ? { level } : { level, born })
+  JSON.stringify(born < leaf2Level ? { level } : { level, born })
 
 /**
  * Fixes the level that is written: a new instance starts with the newest. An instance of 0.1 has no

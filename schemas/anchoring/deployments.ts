@@ -15,6 +15,7 @@ import type { Hex } from '../../core/hex.ts'
 import { type BatchEnd, beforeFirst, endOfRecord } from '../../core/proof/batch.ts'
 import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { leaf2Level } from '../../core/state/border.ts'
 import { checkOf } from '../check.ts'
 import {
   type Deployment,
@@ -84,7 +85,8 @@ export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
 /** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-export const contractVersionAt = (level: number): ContractVersion => (level >= 3 ? 2 : 1)
+export const contractVersionAt = (level: number): ContractVersion => 
+  level >= leaf2Level ? 2 : 1
 
 export const contractVersionOf = (deployment: AnyDeployment): ContractVersion =>
   'version' in deployment ? deployment.version : 1
