@@ -79,8 +79,7 @@ async function judgedMessages(
   options: Options,
 ): Promise<readonly JudgedMessage[]> {
   // `sig` is ignored, as any other field that is not known
-  if (options.level.current() < leaf2Level)
-    return batch.map((raw) => decodeMessage(raw, options))
+  if (options.level.current() < leaf2Level) return batch.map((raw) => decodeMessage(raw, options))
   const signatures = await verdictsOn(batch, options)
   const messages = batch.map((raw) => decodeMessage(raw, options, signatures))
   const bad = batch.filter((_, i) => messages[i]!.items.some(isBadSignature))

@@ -85,8 +85,7 @@ export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
 /** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-export const contractVersionAt = (level: number): ContractVersion => 
-  level >= leaf2Level ? 2 : 1
+export const contractVersionAt = (level: number): ContractVersion => (level >= leaf2Level ? 2 : 1)
 
 export const contractVersionOf = (deployment: AnyDeployment): ContractVersion =>
   'version' in deployment ? deployment.version : 1
