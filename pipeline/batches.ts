@@ -7,8 +7,12 @@ import { numberTexts } from '../schemas/log/number-texts.ts'
 import type { CheckSignature, SignatureVerdict } from './decide/check-signatures.ts'
 import type { JudgedMessage } from './decide/decide.ts'
 import { type Believed, type JudgeOptions, judge } from './decide/judge.ts'
-import type { RawBatch } from './intake/held-raws.ts'
-import { type RawMessage, type RawsAtHand, rawsAtHand } from './intake/raw-message.ts'
+import {
+  type RawBatch,
+  type RawMessage,
+  type RawsAtHand,
+  rawsAtHand,
+} from './intake/raw-message.ts'
 import type { RawSource } from './intake/raw-source.ts'
 
 export type JudgedBatch = {
@@ -79,8 +83,7 @@ async function judgedMessages(
   options: Options,
 ): Promise<readonly JudgedMessage[]> {
   // `sig` is ignored, as any other field that is not known
-  if (options.level.current() < leaf2Level)
-    return batch.map((raw) => decodeMessage(raw, options))
+  if (options.level.current() < leaf2Level) return batch.map((raw) => decodeMessage(raw, options))
   const signatures = await verdictsOn(batch, options)
   const messages = batch.map((raw) => decodeMessage(raw, options, signatures))
   const bad = batch.filter((_, i) => messages[i]!.items.some(isBadSignature))
