@@ -51,10 +51,9 @@ import {
   decideLate,
   decideMark,
   decideTick,
-  type JudgedMessage,
   type LateVerdict,
 } from './decide/decide.ts'
-import type { Believed } from './decide/judge.ts'
+import type { Believed, JudgedMessage } from './decide/judge.ts'
 import { purgeRaw } from './intake/purge-raw.ts'
 import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'

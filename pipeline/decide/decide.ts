@@ -34,17 +34,7 @@ import {
 import { isFresh } from '../../core/state/presence.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import type { DayBook, FreshBook } from './day-books.ts'
-import type { Believed } from './judge.ts'
-
-/** One raw message, decoded and judged item by item. */
-export type JudgedMessage = {
-  readonly seq: number
-  readonly arrivedMs: number
-  readonly sensor: string
-  /** The operator sent it. */
-  readonly isAgain: boolean
-  readonly items: readonly (Believed | RawFault)[]
-}
+import type { Believed, JudgedMessage } from './judge.ts'
 
 export type Decider = {
   readonly state: PartitionState

@@ -12,13 +12,8 @@ import {
   mostLateADay,
   mostListedADay,
 } from '../../pipeline/decide/day-books.ts'
-import {
-  type Decider,
-  decideBatch,
-  type JudgedMessage,
-  settle,
-} from '../../pipeline/decide/decide.ts'
-import type { Believed } from '../../pipeline/decide/judge.ts'
+import { type Decider, decideBatch, settle } from '../../pipeline/decide/decide.ts'
+import type { Believed, JudgedMessage } from '../../pipeline/decide/judge.ts'
 import { thresholdsInUse } from '../../pipeline/decide/thresholds.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'

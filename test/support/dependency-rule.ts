@@ -111,7 +111,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   },
   pipeline: {
     intake: [],
-    decide: [],
+    decide: ['intake'],
     log: [],
     projections: [],
     copies: ['intake', 'log'],
