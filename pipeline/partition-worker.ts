@@ -26,7 +26,7 @@ import {
   tap,
 } from 'rxjs'
 import type { PartitionState } from '../core/state/partition-state.ts'
-import { warm } from '../core/state/warm.ts'
+import { warmCaches } from '../core/state/warm-caches.ts'
 import { dayMs, hourMs, secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -213,7 +213,7 @@ class WorkingPartition implements PartitionWorker {
     })
     return new CommitLine({
       log,
-      decider: this.#decider,
+      state: this.#state,
       last,
       copyEvents: eventCopier(log, this.#context),
       copyRejected: rejectedCopier(log, bound),
@@ -322,7 +322,7 @@ class WorkingPartition implements PartitionWorker {
   }
 
   async #workBatch({ messages, raws }: JudgedBatch): Promise<void> {
-    warm(this.#state, believedIn(messages))
+    warmCaches(this.#state, believedIn(messages))
     for (let at = 0; at < messages.length; ) {
       const rest = messages.slice(at)
       const { message, covered } = decideBatch(this.#decider, rest, this.#counters())

@@ -17,7 +17,7 @@ import {
 } from '../../core/state/apply-reading.ts'
 import type { LeafVersion } from '../../core/state/border.ts'
 import { someInside } from '../../core/state/crossing.ts'
-import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
+import { listenAt } from '../../core/state/evolve.ts'
 import type {
   ArrivedReading,
   Deferred,
@@ -399,7 +399,3 @@ export const decideMark = (
   leafVersion: 2,
   isMark: true,
 })
-
-/** Closes a committed message in the state. */
-export const settle = (decider: Decider, message: LogMessage, seq: number): void =>
-  commitState(decider.state, message, seq)
