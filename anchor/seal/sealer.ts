@@ -14,7 +14,7 @@
  *
  * Contract 1 gets no leaf of version 2. Its last batch ends at the border of the two
  * (`core/state/border.ts`), and the sealer waits there until the process works with contract 2. Batches
- * that were sealed for a contract that was given up are sealed again before (`seal-again.ts`).
+ * that were sealed for a contract that was given up are sealed again before (`anchor/seal-again.ts`).
  */
 import { once } from 'node:events'
 import type { JetStreamClient } from '@nats-io/jetstream'

@@ -9,7 +9,7 @@
  *
  * The newest is the one that is anchored to. A new contract that begins at batch 7 because batch 8 is
  * not ours anchors batch 8 again: from then on that one counts, and the old one's does not. Batches that
- * were sealed for the old one are sealed again (`anchor/seal/seal-again.ts`).
+ * were sealed for the old one are sealed again (`anchor/seal-again.ts`).
  */
 
 import type { Hex } from '../../core/hex.ts'

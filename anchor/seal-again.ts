@@ -13,12 +13,12 @@
  * later, and nothing of it is lost.
  */
 import type { KV, KvEntry } from '@nats-io/kv'
-import type { Hex } from '../../core/hex.ts'
-import type { BatchEnd } from '../../core/proof/batch.ts'
-import type { Keccak } from '../../core/proof/leaf.ts'
-import { MustAct } from '../../runtime/exit.ts'
-import { unlessOvertaken } from '../../runtime/nats/cas.ts'
-import { jsonOf } from '../../runtime/nats/read-entry.ts'
+import type { Hex } from '../core/hex.ts'
+import type { BatchEnd } from '../core/proof/batch.ts'
+import type { Keccak } from '../core/proof/leaf.ts'
+import { MustAct } from '../runtime/exit.ts'
+import { unlessOvertaken } from '../runtime/nats/cas.ts'
+import { jsonOf } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   checkedKey,
@@ -28,10 +28,10 @@ import {
   type SealedBatch,
   sealedEntry,
   sealedOf,
-} from '../../schemas/anchoring/batch-record.ts'
-import { type AnyDeployment, isForFormer } from '../../schemas/anchoring/deployments.ts'
-import type { SealedBatches } from '../sealed-batches.ts'
-import { entryKey, openJournal } from '../send/journal.ts'
+} from '../schemas/anchoring/batch-record.ts'
+import { type AnyDeployment, isForFormer } from '../schemas/anchoring/deployments.ts'
+import type { SealedBatches } from './sealed-batches.ts'
+import { entryKey, openJournal } from './send/journal.ts'
 
 export type SealAgainOptions = {
   readonly keccak: Keccak
