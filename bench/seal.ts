@@ -19,9 +19,8 @@ import {
   leafVersions,
   presentBits,
 } from '../core/proof/leaf.ts'
-import { sortLeaves } from '../core/proof/merkle.ts'
-import { merkleRoot } from '../core/proof/merkle-root.ts'
-import { nodeHash } from '../core/proof/nodes.ts'
+import { sortLeaves } from '../core/proof/sort-leaves.ts'
+import { merkleRoot, nodeHash } from '../core/proof/tree.ts'
 import type { ArrivedReading, LogMessage } from '../core/state/log-message.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { encodeBlobTop, encodeTile } from '../schemas/anchoring/batch-blob.ts'

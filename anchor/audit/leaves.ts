@@ -3,7 +3,7 @@ import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
-import { tileLeaves } from '../../core/proof/tiles.ts'
+import { tileLeaves } from '../../core/proof/tree.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { type BlobTop, tileOf } from '../../schemas/anchoring/batch-blob.ts'
 

@@ -1,5 +1,5 @@
 import type { JetStreamClient } from '@nats-io/jetstream'
-import { tileLeaves } from '../../core/proof/tiles.ts'
+import { tileLeaves } from '../../core/proof/tree.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
 import { encodeBlobTop, encodeTile, isTopOfSame } from '../../schemas/anchoring/batch-blob.ts'

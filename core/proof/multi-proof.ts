@@ -2,7 +2,7 @@
  * The proof of many leaves of a batch at once: siblings that several paths share, or that are leaves
  * themselves, are there once or not at all. Of a whole batch no sibling is needed.
  */
-import { levelAbove, type NodeHash } from './nodes.ts'
+import { levelAbove, type NodeHash } from './tree.ts'
 
 export type MultiProof = {
   /** The places of the leaves among all of the batch, as ranges [first, last], ascending. */

@@ -5,7 +5,7 @@
  */
 import { nOfSeq, partitionOfSeq } from '../air/reading.ts'
 import type { BatchHeader } from './header.ts'
-import type { NodeHash } from './nodes.ts'
+import type { NodeHash } from './tree.ts'
 
 export type Place = {
   /** Of the leaf, from 0. */

@@ -8,11 +8,15 @@ import type { Reading } from '../../core/air/reading.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
-import { foldPath, type MerkleTree, merkleTree } from '../../core/proof/merkle.ts'
-import { nodeHash } from '../../core/proof/nodes.ts'
-import { pathIn } from '../../core/proof/path-in.ts'
 import { foldPlaced, rankOf } from '../../core/proof/ranked-path.ts'
-import { tileLeaves } from '../../core/proof/tiles.ts'
+import {
+  foldPath,
+  type MerkleTree,
+  merkleTree,
+  nodeHash,
+  tiledPath,
+  tileLeaves,
+} from '../../core/proof/tree.ts'
 import { hourMs } from '../../core/time.ts'
 import { createCache } from '../../runtime/cache.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
@@ -98,13 +102,14 @@ export function createProveReading(options: Options): ProveReading {
     const place = rank === undefined ? tile.findIndex(isLeaf) : rank % tileLeaves
     if (!isLeaf(tile[place])) return 'leaf'
     const hash = hashNodes[batchVersionOf(header)]
-    const path = [...pathIn(tile, place, hash), ...tree.pathOf(number)]
+    const leafIndex = number * tileLeaves + place
+    const path = tiledPath({ tile, top: tree, index: leafIndex }, hash)
     const root =
       rank === undefined
-        ? foldPath(leaf, path, keccak)
+        ? foldPath(leaf, path, hash)
         : foldPlaced(leaf, path, { rank, count }, hash)
     if (typeof root === 'string' || toHex(root) !== header.root) return 'blob'
-    return { header, path, leafIndex: number * tileLeaves + place }
+    return { header, path, leafIndex }
   }
 
   return async (reading) => {

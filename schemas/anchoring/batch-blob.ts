@@ -6,10 +6,10 @@
  *     air.blob.<index>.tile.<t>  up to 256 leaves of 32 bytes, in the order of their hashes
  *
  * Numbers are big-endian. The top says which tile holds a leaf; the tile and the tiles' roots give
- * its path (`core/proof/tiles.ts`). A heartbeat has a top alone. The header is the one that was written
+ * its path (`core/proof/tree.ts`). A heartbeat has a top alone. The header is the one that was written
  * first: sealed again for another contract, the batch has another prevHead, and nothing else changes.
  */
-import { tileLeaves } from '../../core/proof/tiles.ts'
+import { tileLeaves } from '../../core/proof/tree.ts'
 
 export type BlobTop = {
   /** `encodeHeader` of the batch: its keccak is the header's hash. */

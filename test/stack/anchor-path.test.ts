@@ -3,9 +3,7 @@ import { expect, test } from 'vitest'
 import { toHex } from '../../core/hex.ts'
 import { headerHash } from '../../core/proof/header.ts'
 import { leafOf } from '../../core/proof/leaf.ts'
-import { foldPath } from '../../core/proof/merkle.ts'
-import { nodeHash } from '../../core/proof/nodes.ts'
-import { tiledPath } from '../../core/proof/tiles.ts'
+import { foldPath, merkleTree, nodeHash, tiledPath } from '../../core/proof/tree.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { openBatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import { tileOf } from '../../schemas/anchoring/batch-blob.ts'
@@ -54,6 +52,7 @@ test('readings of the log become final anchors, and each is proven from its blob
       txHash: anchor.txHash,
       tries: {},
     })
+    const hash = nodeHash(keccak, 1)
     const { nFirst, nLast } = sealed.header
     const inside = log.written.filter(({ seq }) => {
       const [partition, n] = [Math.floor(seq / 2 ** 40), seq % 2 ** 40]
@@ -65,8 +64,8 @@ test('readings of the log become final anchors, and each is proven from its blob
       const at = tileOf(top, leaf) ?? -1
       const tile = (await blobs.tile(anchor.index, at)) ?? []
       const index = at * 256 + tile.findIndex((one) => Buffer.compare(one, leaf) === 0)
-      const path = tiledPath({ tile, roots: top.roots, index }, nodeHash(keccak, 1))
-      expect(toHex(foldPath(leaf, path, keccak))).toBe(anchor.root)
+      const path = tiledPath({ tile, top: merkleTree(top.roots, hash), index }, hash)
+      expect(toHex(foldPath(leaf, path, hash))).toBe(anchor.root)
     }
   }
 })

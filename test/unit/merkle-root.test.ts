@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { merkleTree } from '../../core/proof/merkle.ts'
-import { merkleRoot } from '../../core/proof/merkle-root.ts'
-import { nodeHash } from '../../core/proof/nodes.ts'
+import { merkleRoot, merkleTree, nodeHash } from '../../core/proof/tree.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()

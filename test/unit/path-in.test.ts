@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { merkleTree } from '../../core/proof/merkle.ts'
-import { nodeHash } from '../../core/proof/nodes.ts'
-import { pathIn } from '../../core/proof/path-in.ts'
+import { merkleTree, nodeHash, pathIn } from '../../core/proof/tree.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 
 const keccak = await createKeccak()

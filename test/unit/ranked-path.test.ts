@@ -4,15 +4,19 @@ import { describe, expect, test } from 'vitest'
 import { seqOf } from '../../core/air/reading.ts'
 import { partitionCount } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
-import { merkleTree } from '../../core/proof/merkle.ts'
-import { merkleRoot } from '../../core/proof/merkle-root.ts'
 import { foldMultiProof, multiProof } from '../../core/proof/multi-proof.ts'
-import { nodeHash } from '../../core/proof/nodes.ts'
-import { pathIn } from '../../core/proof/path-in.ts'
 import { foldPlaced, pathLength, rankOf } from '../../core/proof/ranked-path.ts'
-import { tiledPath, tileLeaves, tileRoots } from '../../core/proof/tiles.ts'
+import {
+  merkleRoot,
+  merkleTree,
+  nodeHash,
+  pathIn,
+  tiledPath,
+  tileLeaves,
+} from '../../core/proof/tree.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/proofs-2/trees.json' with { type: 'json' }
+import { tileRoots } from '../support/tile-roots.ts'
 
 const keccak = await createKeccak()
 const hash = nodeHash(keccak, 2)
@@ -27,7 +31,7 @@ const at = (nodes: readonly Uint8Array[], index: number): Uint8Array => {
 const tiled = (leaves: readonly Uint8Array[], rank: number): Uint8Array[] => {
   const from = rank - (rank % tileLeaves)
   const tile = leaves.slice(from, from + tileLeaves)
-  return tiledPath({ tile, roots: tileRoots(leaves, hash), index: rank }, hash)
+  return tiledPath({ tile, top: merkleTree(tileRoots(leaves, hash), hash), index: rank }, hash)
 }
 
 /** From the root down, by the recursive definition: the larger full tree is on the left. */
@@ -75,12 +79,12 @@ test.each(fixture.large)(
     const roots = tileRoots(leaves, hash)
     expect(toHex(merkleRoot(leaves, hash))).toBe(root)
     expect(toHex(merkleRoot(roots, hash))).toBe(root)
-    const tree = merkleTree(leaves, hash)
+    const [tree, top] = [merkleTree(leaves, hash), merkleTree(roots, hash)]
     const tiles = roots.map((_, tile) => leaves.slice(tile * tileLeaves, (tile + 1) * tileLeaves))
     const bytes = leaves.map((leaf, rank) => {
       const path = tree.pathOf(rank)
       const tile = tiles[Math.floor(rank / tileLeaves)] ?? []
-      expect(tiledPath({ tile, roots, index: rank }, hash).map(toHex)).toEqual(path.map(toHex))
+      expect(tiledPath({ tile, top, index: rank }, hash).map(toHex)).toEqual(path.map(toHex))
       const folded = foldPlaced(leaf, path, { rank, count }, hash)
       expect(typeof folded === 'string' ? folded : toHex(folded)).toBe(root)
       return Buffer.concat([Buffer.of(path.length), ...path])

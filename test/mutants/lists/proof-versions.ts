@@ -84,14 +84,14 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'a node of version 2 begins as a pair of version 1 does',
-    file: 'core/proof/nodes.ts',
+    file: 'core/proof/tree.ts',
     text: '  if (!isSorted) pair[0] = 1\n',
     becomes: '',
     tests: ['ranked-path'],
   },
   {
     name: 'the pairs of version 2 are sorted',
-    file: 'core/proof/nodes.ts',
+    file: 'core/proof/tree.ts',
     text: 'const isSwapped = isSorted &&',
     becomes: 'const isSwapped =',
     tests: ['ranked-path'],

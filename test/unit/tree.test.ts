@@ -5,12 +5,19 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafOf, presentBits } from '../../core/proof/leaf.ts'
-import { foldPath, merkleTree, sortLeaves } from '../../core/proof/merkle.ts'
-import { type NodeHash, nodeHash } from '../../core/proof/nodes.ts'
-import { tiledPath, tileLeaves, tileRoots } from '../../core/proof/tiles.ts'
+import { sortLeaves } from '../../core/proof/sort-leaves.ts'
+import {
+  foldPath,
+  merkleTree,
+  type NodeHash,
+  nodeHash,
+  tiledPath,
+  tileLeaves,
+} from '../../core/proof/tree.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import fixture from '../fixtures/leaf-vectors.json' with { type: 'json' }
 import { valued } from '../support/readings.ts'
+import { tileRoots } from '../support/tile-roots.ts'
 
 let keccak: Keccak
 let hash: NodeHash
@@ -108,9 +115,9 @@ test('every leaf folds over its path to the root, no other node does', () => {
       const tree = merkleTree(nodes, hash)
       const index = pick % count
       const path = tree.pathOf(index)
-      expect(toHex(foldPath(nodeOf(nodes, index), path, keccak))).toBe(toHex(tree.root))
+      expect(toHex(foldPath(nodeOf(nodes, index), path, hash))).toBe(toHex(tree.root))
       const stranger = keccak(nodeOf(nodes, index))
-      expect(toHex(foldPath(stranger, path, keccak))).not.toBe(toHex(tree.root))
+      expect(toHex(foldPath(stranger, path, hash))).not.toBe(toHex(tree.root))
       const accepted = SimpleMerkleTree.verify(
         toHex(tree.root),
         toHex(nodeOf(nodes, index)),
@@ -125,13 +132,13 @@ test('every leaf folds over its path to the root, no other node does', () => {
 test('a path from tiles is the path of the whole tree', () => {
   for (const count of [1, 255, 256, 257, 512, 769, 1_300]) {
     const nodes = leaves(count)
-    const roots = tileRoots(nodes, hash)
+    const top = merkleTree(tileRoots(nodes, hash), hash)
     const tree = merkleTree(nodes, hash)
-    expect(toHex(merkleTree(roots, hash).root)).toBe(toHex(tree.root))
+    expect(toHex(top.root)).toBe(toHex(tree.root))
     for (const index of [0, count >> 1, count - 1]) {
       const from = index - (index % tileLeaves)
       const tile = nodes.slice(from, from + tileLeaves)
-      expect(tiledPath({ tile, roots, index }, hash).map(toHex)).toEqual(
+      expect(tiledPath({ tile, top, index }, hash).map(toHex)).toEqual(
         tree.pathOf(index).map(toHex),
       )
     }
@@ -203,7 +210,7 @@ describe('traps of the library that are closed here', () => {
 
   test('a node is 32 bytes, and text is none', () => {
     expect(() => merkleTree([new Uint8Array(31)], hash)).toThrow(RangeError)
-    expect(() => foldPath(new Uint8Array(32), [new Uint8Array(64)], keccak)).toThrow(RangeError)
+    expect(() => foldPath(new Uint8Array(32), [new Uint8Array(64)], hash)).toThrow(RangeError)
     const text = '11'.repeat(32) as unknown as Uint8Array
     expect(() => merkleTree([text], hash)).toThrow(RangeError)
   })
@@ -234,8 +241,8 @@ describe('traps of the library that are closed here', () => {
   test('an inner node folds like a leaf, which is why a verifier derives the leaf itself', () => {
     const nodes = leaves(4)
     const tree = merkleTree(nodes, hash)
-    const inner = foldPath(nodeOf(nodes, 0), tree.pathOf(0).slice(0, 1), keccak)
-    expect(toHex(foldPath(inner, tree.pathOf(0).slice(1), keccak))).toBe(toHex(tree.root))
-    expect(toHex(foldPath(tree.root, [], keccak))).toBe(toHex(tree.root))
+    const inner = foldPath(nodeOf(nodes, 0), tree.pathOf(0).slice(0, 1), hash)
+    expect(toHex(foldPath(inner, tree.pathOf(0).slice(1), hash))).toBe(toHex(tree.root))
+    expect(toHex(foldPath(tree.root, [], hash))).toBe(toHex(tree.root))
   })
 })
