@@ -12,12 +12,18 @@ import { MustAct } from '../../runtime/exit.ts'
 import { checkOf } from '../../schemas/check.ts'
 
 /**
- * Every version there is, the one that is written first, each with the versions of leaf and header
- * that it holds. Append only; a row never changes.
+ * Every version there is, each with the versions of leaf and header that it holds. The border between
+ * them lies somewhere in a period, so version 2 holds both; what has nothing of version 2 is written as
+ * version 1, which older readers take. Append only; a row never changes.
  */
-export const exportVersions = [{ format: 'airproof.export.v1', leaf: 1, header: 1 }] as const
+export const exportVersions = [
+  { format: 'airproof.export.v1', leaf: [1], header: [1] },
+  { format: 'airproof.export.v2', leaf: [1, 2], header: [1, 2] },
+] as const
 
-const [exportNow] = exportVersions
+const [first, second] = exportVersions
+
+export type ExportVersion = 1 | 2
 
 export type BatchProof = MultiProof & {
   readonly index: number
@@ -25,6 +31,7 @@ export type BatchProof = MultiProof & {
   readonly rows: number
 }
 
+/** Batches of one contract, so all of one version: no head leads from one contract to the next. */
 export type ExportRun = {
   readonly headers: readonly BatchHeader[]
   readonly proofs: readonly BatchProof[]
@@ -36,6 +43,8 @@ export const rowFormats = ['ndjson', 'csv'] as const
 export type RowFormat = (typeof rowFormats)[number]
 
 export type ExportManifest = {
+  /** Absent: 1, in which there is nothing of version 2. */
+  readonly version?: 2
   readonly rows: {
     /** Beside the manifest. */
     readonly file: string
@@ -68,11 +77,10 @@ const object = <const P extends Readonly<Record<string, object>>>(
     properties: { ...properties, ...optional },
   }) as const
 
-export const exportManifestSchema = {
-  $id: 'airproof/export-manifest',
-  title: 'Manifest of an export',
-  ...object({
-    format: { enum: exportVersions.map(({ format }) => format) },
+/** @param ofRun what a run of that version has first */
+const schemaOf = (format: string, ofRun: Readonly<Record<string, object>>) =>
+  object({
+    format: { const: format },
     rows: object({
       file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
       format: { enum: rowFormats },
@@ -85,6 +93,7 @@ export const exportManifestSchema = {
     runs: arrayOf(
       object(
         {
+          ...ofRun,
           headers: arrayOf(
             object({
               index: whole,
@@ -122,8 +131,13 @@ export const exportManifestSchema = {
         { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
       ),
     ),
-  }),
-} as const
+  })
+
+const schemas = [
+  schemaOf(first.format, {}),
+  // of headers and leaves
+  schemaOf(second.format, { version: { enum: second.header } }),
+]
 
 /** As the schema has it; hashes as core has them. */
 type Wire = {
@@ -132,6 +146,8 @@ type Wire = {
   readonly runs: readonly WireRun[]
 }
 type WireRun = {
+  /** Only in version 2. */
+  readonly version?: ExportVersion
   readonly headers: readonly WireHeader[]
   readonly proofs: readonly {
     readonly index: number
@@ -154,7 +170,7 @@ type WireRun = {
 }
 type WireHeader = ReturnType<typeof headerToWire>
 
-const isWire = checkOf<Wire>(exportManifestSchema)
+const checks = schemas.map((schema) => checkOf<Wire>(schema))
 
 /**
  * @returns undefined if the text is not the manifest of an export
@@ -167,14 +183,24 @@ export function parseManifest(json: string): ExportManifest | undefined {
     return undefined
   }
   const { not_anchored: notAnchored, ...rows } = value.rows
-  return { rows: { ...rows, notAnchored }, runs: value.runs.map(runOf) }
+  return {
+    ...(value.format === second.format && { version: 2 }),
+    rows: { ...rows, notAnchored },
+    runs: value.runs.map(runOf),
+  }
 }
 
-export function manifestText({ rows: { notAnchored, ...rows }, runs }: ExportManifest): string {
+const isWire = (value: unknown): value is Wire => checks.some((check) => check(value))
+
+export function manifestText(manifest: ExportManifest): string {
+  const { version = 1, runs } = manifest
+  const { notAnchored, ...rows } = manifest.rows
   const wire: Wire = {
-    format: exportNow.format,
+    format: (version === 2 ? second : first).format,
     rows: { ...rows, not_anchored: notAnchored },
-    runs: runs.map(runToWire),
+    runs: runs.map((run) =>
+      version === 2 ? { version: versionOf(run), ...runToWire(run) } : runToWire(run),
+    ),
   }
   return `${JSON.stringify(wire)}\n`
 }
@@ -197,6 +223,9 @@ function jsonOf(text: string): unknown {
     return undefined
   }
 }
+
+/** What the headers of a run are, and so their leaves. */
+export const versionOf = ({ headers: [header] }: ExportRun): ExportVersion => header?.version ?? 1
 
 const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
   headers: headers.map(headerToWire),
@@ -224,11 +253,11 @@ const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
       }),
 })
 
-function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
+function runOf({ version, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   const { block_header, transaction_proof, receipt_proof } = tries
   const isProof = block_header && transaction_proof && receipt_proof
   return {
-    headers: headers.map(headerOf),
+    headers: headers.map((header) => headerOf(header, version)),
     proofs: proofs.map(({ siblings, ...proof }) => ({
       ...proof,
       siblings: siblings.map(hashBytes),
@@ -254,7 +283,8 @@ function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   }
 }
 
-const headerOf = (wire: WireHeader): BatchHeader => ({
+const headerOf = (wire: WireHeader, version: ExportVersion = 1): BatchHeader => ({
+  ...(version === 2 && { version }),
   index: wire.index,
   prevHead: wire.prev_head,
   root: wire.root,

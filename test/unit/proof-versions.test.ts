@@ -29,10 +29,12 @@ describe('the verifiers and the page know every version of', () => {
   })
 
   test.each(exportVersions)('exports: $format', ({ format, leaf, header }) => {
-    expect(page).toContain(`| \`${format}\` | ${leaf} | ${header} |`)
+    expect(page).toContain(`| \`${format}\` | ${leaf.join(', ')} | ${header.join(', ')} |`)
   })
 
-  const named = [...bundleVersions, ...exportVersions].map(({ header }): number => header)
+  const named = [...bundleVersions, ...exportVersions].flatMap(({ header }): readonly number[] =>
+    typeof header === 'number' ? [header] : header,
+  )
   const namedHeaders = headerVersions.filter(({ version }) => named.includes(version))
 
   test.each(namedHeaders)('headers: $version', (row) => {
@@ -84,7 +86,7 @@ describe('the verifiers and the page know every version of', () => {
       namedHeaders.length,
     ])
     const known = [...bundleVersions, ...exportVersions].map(({ format }) => format)
-    const named = page.match(/^\| `airproof\.\w+\.v\d+` \| \d+ \| \d+ \|/gm) ?? []
+    const named = page.match(/^\| `airproof\.\w+\.v\d+` \| [\d, ]+ \| [\d, ]+ \|/gm) ?? []
     expect(named).toHaveLength(known.length)
   })
 })
@@ -122,13 +124,13 @@ test.each(exports01)('an export of 0.1 is proven for ever: %s', async (name) => 
 test('an export newer than this version is refused by a sentence that names both versions', async () => {
   using folder = temporaryFolder()
   const text = readFileSync(manifestOf('all.ndjson'), 'utf8')
-  const newer = text.replace('airproof.export.v1', 'airproof.export.v2')
+  const newer = text.replace('airproof.export.v1', 'airproof.export.v3')
   const sentence =
-    'the export is of format airproof.export.v2, and this version of airproof reads airproof.export.v1'
+    'the export is of format airproof.export.v3, and this version of airproof reads airproof.export.v1, airproof.export.v2'
   expect(() => parseManifest(newer)).toThrow(sentence)
   const file = join(folder.path, 'new.manifest.json')
   writeFileSync(file, newer)
   const { code, err } = await runCommand(verifyCommand, { words: [file] })
-  const both = 'is of version 2, and this airproof reads it up to version 1'
+  const both = 'is of version 3, and this airproof reads it up to version 2'
   expect([code, err]).toEqual([1, expect.stringContaining(both)])
 })
