@@ -1,35 +1,36 @@
 /**
  * What the chain does not say, held against what it is made from: the areas of rows against the
- * registry, their flags and index against the published rules, the statistics of areas against the
- * rows. Of rows of version 1 that shows whether the store agrees with itself; of version 2 area and
+ * registry, their flags and index against the published rules, what their devices signed against the
+ * leaves, the statistics of areas against the rows. Of rows of version 1 that shows whether the store agrees with itself; of version 2 area and
  * flags are anchored, so what differs is the registry, or the rules were not followed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeepCheck } from '../../anchor/audit/audit.ts'
-import { derivedFlagsWords } from '../../anchor/audit/coverage.ts'
+import { derivedFlagsWords, signaturesWords } from '../../anchor/audit/coverage.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
-import { checkAreas, checkRules } from './row-faults.ts'
+import { checkAreas, checkRules, checkSignatures } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
 export type DeepAudit = DeepCheck & {
   /** Every row once, before `run`. */
-  readonly see: (rows: readonly Reading[]) => void
+  readonly see: (rows: readonly Reading[]) => Promise<void>
 }
 
-type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays'>
+type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays' | 'signature'>
 type Step = { readonly area: string; readonly size: BucketSize; readonly startMs: number }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
@@ -51,15 +52,18 @@ export async function openDeepAudit(
     return registered && siteAt(registered, timeMs).area
   })
   const rules = checkRules()
+  const signatures = checkSignatures(store, await createKeccak())
   return {
-    covers: ['area', derivedFlagsWords, 'statistics of areas'],
-    see: (rows) => {
+    covers: ['area', derivedFlagsWords, signaturesWords, 'statistics of areas'],
+    see: async (rows) => {
       areas.see(rows)
       rules.see(rows)
+      await signatures.see(rows)
     },
     run: async (findings) => {
       areas.tell(findings)
       rules.tell(findings)
+      signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
       const differing: Step[] = []
       for (const area of names)

@@ -8,18 +8,17 @@ import {
   type VerifyOptions,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
-import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { toHex } from '../../core/hex.ts'
 import { endOf } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
-import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { nodeHash } from '../../core/proof/nodes.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
-import { createSignedFault } from '../../runtime/signed-reading.ts'
-import type { BatchProof, ExportManifest, ExportRun, ExportVersion } from './export-manifest.ts'
+import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
+import { type Groups, groupRows, type Leaf, Refusal, refuse } from './group-rows.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
 
@@ -44,11 +43,6 @@ export type ExportCheck =
 
 /** So many of the readings that the batch counts. */
 export type BatchPart = { readonly index: number; readonly rows: number; readonly count: number }
-
-class Refusal extends Error {}
-const refuse = (why: string): never => {
-  throw new Refusal(why)
-}
 
 /** @param rows a sentence: why the line of that number is not a row */
 export async function checkExport(
@@ -95,51 +89,6 @@ export async function checkExport(
       return { ok: false, why: error.message }
     throw error
   }
-}
-
-type Leaf = {
-  readonly hash: Uint8Array
-  readonly reading: LeafFields
-  readonly signature?: DeviceSignature
-}
-type Groups = ReadonlyMap<number, readonly Leaf[]>
-
-async function groupRows(
-  rows: AsyncIterable<ExportedRow | string>,
-  version: ExportVersion,
-  keccak: Keccak,
-) {
-  const leafOf = leafEncoder(keccak)
-  const signedFault = createSignedFault(keccak)
-  const groups = new Map<number, Leaf[]>()
-  const keys = new Set<string>()
-  let [count, notAnchored, ofLeaf2, signed] = [0, 0, 0, 0]
-  for await (const row of rows) {
-    count++
-    if (typeof row === 'string') return refuse(`row ${count} cannot be read: ${row}`)
-    const { reading, hash: said, batch, ...rest } = row
-    const refuseRow = (why: string): never => refuse(`row ${count} (${reading.sensor}) ${why}`)
-    const is2 = reading.leafVersion === 2
-    if (is2 && version === 1)
-      refuseRow('has a leaf of version 2, and an export of version 1 has none')
-    const hash = leafOf(reading)
-    if (toHex(hash) !== said)
-      refuseRow(`was changed: its values${is2 ? ', area and flags' : ''} have another hash`)
-    if (is2) ofLeaf2++
-    if (is2 && reading.device !== undefined) {
-      const fault = await signedFault(reading, rest.signature)
-      if (fault !== undefined) refuseRow(`is not signed as it says: ${fault}`)
-      signed++
-      keys.add(rest.signature?.publicKey ?? '')
-    }
-    if (batch === null) notAnchored++
-    else {
-      const group = groups.get(batch)
-      if (group === undefined) groups.set(batch, [{ hash, reading, ...rest }])
-      else group.push({ hash, reading, ...rest })
-    }
-  }
-  return { groups, keys, notAnchored, count, ofLeaf2, signed }
 }
 
 type RunTools = {

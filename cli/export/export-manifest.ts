@@ -10,20 +10,14 @@ import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { checkOf } from '../../schemas/check.ts'
-
-/**
- * Every version there is, each with the versions of leaf and header that it holds. The border between
- * them lies somewhere in a period, so version 2 holds both; what has nothing of version 2 is written as
- * version 1, which older readers take. Append only; a row never changes.
- */
-export const exportVersions = [
-  { format: 'airproof.export.v1', leaf: [1], header: [1] },
-  { format: 'airproof.export.v2', leaf: [1, 2], header: [1, 2] },
-] as const
-
-const [first, second] = exportVersions
-
-export type ExportVersion = 1 | 2
+import {
+  type ExportVersion,
+  export1,
+  export2,
+  exportVersions,
+  manifestSchemas,
+  type RowFormat,
+} from './manifest-schema.ts'
 
 export type BatchProof = MultiProof & {
   readonly index: number
@@ -38,9 +32,6 @@ export type ExportRun = {
   /** Of the last header. */
   readonly chain: ChainProof
 }
-
-export const rowFormats = ['ndjson', 'csv'] as const
-export type RowFormat = (typeof rowFormats)[number]
 
 export type ExportManifest = {
   /** Absent: 1, in which there is nothing of version 2. */
@@ -59,85 +50,6 @@ export type ExportManifest = {
   }
   readonly runs: readonly ExportRun[]
 }
-
-const whole = { type: 'integer', minimum: 0 } as const
-const text = { type: 'string' } as const
-const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
-const bytes = { type: 'string', pattern: '^0x([0-9a-f]{2})+$' } as const
-const nodes = { type: 'array', items: bytes, minItems: 1, maxItems: 16 } as const
-const arrayOf = (items: object) => ({ type: 'array', items }) as const
-const object = <const P extends Readonly<Record<string, object>>>(
-  properties: P,
-  optional: object = {},
-) =>
-  ({
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(properties),
-    properties: { ...properties, ...optional },
-  }) as const
-
-/** @param ofRun what a run of that version has first */
-const schemaOf = (format: string, ofRun: Readonly<Record<string, object>>) =>
-  object({
-    format: { const: format },
-    rows: object({
-      file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
-      format: { enum: rowFormats },
-      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      count: whole,
-      not_anchored: whole,
-      from: text,
-      to: text,
-    }),
-    runs: arrayOf(
-      object(
-        {
-          ...ofRun,
-          headers: arrayOf(
-            object({
-              index: whole,
-              prev_head: hash,
-              root: hash,
-              first: whole,
-              last: whole,
-              count: whole,
-              time_min_ms: whole,
-              time_max_ms: whole,
-              sealed_ms: whole,
-              beacon: hash,
-              n_first: arrayOf(whole),
-              n_last: arrayOf(whole),
-            }),
-          ),
-          proofs: arrayOf(
-            object({
-              index: whole,
-              rows: whole,
-              places: arrayOf({ type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 }),
-              siblings: arrayOf(hash),
-            }),
-          ),
-          anchor: object({
-            chain_id: whole,
-            contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
-            tx_hash: hash,
-            tx_index: whole,
-            block_hash: hash,
-            block_number: whole,
-            block_time_s: whole,
-          }),
-        },
-        { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
-      ),
-    ),
-  })
-
-const schemas = [
-  schemaOf(first.format, {}),
-  // of headers and leaves
-  schemaOf(second.format, { version: { enum: second.header } }),
-]
 
 /** As the schema has it; hashes as core has them. */
 type Wire = {
@@ -170,7 +82,7 @@ type WireRun = {
 }
 type WireHeader = ReturnType<typeof headerToWire>
 
-const checks = schemas.map((schema) => checkOf<Wire>(schema))
+const checks = manifestSchemas.map((schema) => checkOf<Wire>(schema))
 
 /**
  * @returns undefined if the text is not the manifest of an export
@@ -184,7 +96,7 @@ export function parseManifest(json: string): ExportManifest | undefined {
   }
   const { not_anchored: notAnchored, ...rows } = value.rows
   return {
-    ...(value.format === second.format && { version: 2 }),
+    ...(value.format === export2.format && { version: 2 }),
     rows: { ...rows, notAnchored },
     runs: value.runs.map(runOf),
   }
@@ -196,7 +108,7 @@ export function manifestText(manifest: ExportManifest): string {
   const { version = 1, runs } = manifest
   const { notAnchored, ...rows } = manifest.rows
   const wire: Wire = {
-    format: (version === 2 ? second : first).format,
+    format: (version === 2 ? export2 : export1).format,
     rows: { ...rows, not_anchored: notAnchored },
     runs: runs.map((run) =>
       version === 2 ? { version: versionOf(run), ...runToWire(run) } : runToWire(run),

@@ -7,7 +7,7 @@ import { type Hex, isHash } from '../../core/hex.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
 import { parseCsv } from '../shell/csv.ts'
-import type { RowFormat } from './export-manifest.ts'
+import type { RowFormat } from './manifest-schema.ts'
 import {
   type Cells,
   columns,
@@ -122,7 +122,7 @@ function deviceOf(cells: Cells): {
   if (isEmpty(device)) {
     const stray = ofSignature.find((name) => !isEmpty(cells[name]))
     if (stray === undefined) return {}
-    throw new RowFault(`it has a ${stray}, and no device, whose hash it would have`)
+    throw new RowFault(`its ${stray} is there without its device, which is a hash over it`)
   }
   if (typeof device !== 'string' || !isHash(device)) throw new RowFault('its device is not a hash')
   if (ofSignature.every((name) => isEmpty(cells[name]))) return { device }

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { SignatureOf } from '../../operate/proofs/make-bundle.ts'
+import { eachAtOnce } from '../../runtime/at-once.ts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
-import type { ExportVersion, RowFormat } from './export-manifest.ts'
 import type { RowLeaf } from './leaf-book.ts'
+import type { ExportVersion, RowFormat } from './manifest-schema.ts'
 import { headOf, rowLine } from './row-line.ts'
 
 export type WrittenRows = {
@@ -87,18 +89,15 @@ async function writeAs(
   return { version, count, notAnchored, lostSignatures, sha256: digest.digest('hex'), touched }
 }
 
-/** So many are asked for at once: each is a request of its own to the store. */
+/** Each is a request of its own to the store. */
 const signaturesAtOnce = 16
 
 async function signaturesOf(page: readonly Reading[], signatureOf: SignatureOf) {
+  const signatures = new Map<Reading, DeviceSignature | undefined>()
   const signed = page.filter(({ device }) => device !== undefined)
-  const signatures = new Map<Reading, Awaited<ReturnType<SignatureOf>>>()
-  for (let at = 0; at < signed.length; at += signaturesAtOnce)
-    await Promise.all(
-      signed
-        .slice(at, at + signaturesAtOnce)
-        .map(async (reading) => signatures.set(reading, await signatureOf(reading))),
-    )
+  await eachAtOnce(signed, signaturesAtOnce, async (reading) =>
+    signatures.set(reading, await signatureOf(reading)),
+  )
   return signatures
 }
 

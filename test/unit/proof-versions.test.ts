@@ -8,7 +8,8 @@ import {
   leafVersions as verifierLeaves,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
-import { exportVersions, parseManifest } from '../../cli/export/export-manifest.ts'
+import { parseManifest } from '../../cli/export/export-manifest.ts'
+import { exportVersions } from '../../cli/export/manifest-schema.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
