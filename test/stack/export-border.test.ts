@@ -176,6 +176,24 @@ describe.each(['ndjson', 'csv'])('as %s', (format) => {
   })
 })
 
+test('bundles, one a line, are of both versions, and all are proven', async () => {
+  expect((await exported('all.bundles', 'bundles')).code).toBe(0)
+  const lines = readFileSync(fileOf('all.bundles'), 'utf8').trimEnd().split('\n')
+  const formats = Map.groupBy(lines, (line) => /"format":"([^"]*)"/.exec(line)?.[1])
+  expect([...formats].map(([format, of]) => [format, of.length])).toEqual([
+    ['airproof.proof.v1', 120],
+    ['airproof.proof.v2', 400],
+  ])
+  for (const format of formats.values()) {
+    writeFileSync(fileOf('some.bundles'), `${format.slice(0, 5).join('\n')}\n`)
+    const said = await runCommand(verifyCommand, { words: [fileOf('some.bundles')] })
+    expect([said.code, said.out]).toEqual([0, expect.stringContaining('all 5 readings')])
+  }
+  // a file that begins with one of version 2, as one alone does
+  writeFileSync(fileOf('one.airproof.json'), `${lines.at(-1)}\n`)
+  expect((await runCommand(verifyCommand, { words: [fileOf('one.airproof.json')] })).code).toBe(0)
+})
+
 /** The export as NDJSON with one thing changed, its checksum made again. */
 async function tampered(
   change: (text: string) => string,
