@@ -15,7 +15,7 @@ import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { needDeployments, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
-import { allRows, sampledRows } from '../export/stored-rows.ts'
+import { allRows, latestMs, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { openKeptStore } from '../shell/kept-store.ts'
@@ -219,6 +219,3 @@ async function* readAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
     yield value
   }
 }
-
-/** No reading is younger: both engines refuse it. */
-const latestMs = Date.UTC(2200, 0, 1)

@@ -22,6 +22,7 @@ import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
+import { latestMs } from '../export/stored-rows.ts'
 import { checkAreas, checkRules, checkSignatures } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
@@ -30,7 +31,7 @@ export type DeepAudit = DeepCheck & {
   readonly see: (rows: readonly Reading[]) => Promise<void>
 }
 
-type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays' | 'signature'>
+type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays' | 'signature' | 'keptFromMs'>
 type Step = { readonly area: string; readonly size: BucketSize; readonly startMs: number }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
@@ -39,7 +40,7 @@ const mostSteps = 24 * 31
 
 export async function openDeepAudit(
   nc: NatsConnection,
-  { idPrefix }: SharedConfig,
+  { idPrefix }: Pick<SharedConfig, 'idPrefix'>,
   store: Sources,
 ): Promise<DeepAudit> {
   const ids = sensorIdRules(idPrefix)
@@ -65,10 +66,16 @@ export async function openDeepAudit(
       rules.tell(findings)
       signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
-      const differing: Step[] = []
+      for (const { sites } of known.values()) for (const { area } of sites) names.add(area)
+      const found: Step[] = []
       for (const area of names)
-        for (const size of ['hour', 'day'] as const)
-          differing.push(...(await differences(store, { area, size, fromMs, toMs })))
+        for (const size of ['hour', 'day'] as const) {
+          found.push(...(await differences(store, { area, size, fromMs, toMs })))
+          found.push(...(await withoutRows(store, { area, size, fromMs, toMs })))
+        }
+      // after they were read: of what began before it the store may have dropped rows
+      const keptFromMs = (await store.keptFromMs()) ?? -Infinity
+      const differing = found.filter(({ startMs }) => startMs >= keptFromMs)
       if (differing.length === 0) return
       const unwritten = await unwrittenSteps(nc)
       if (unwritten === undefined) {
@@ -114,6 +121,20 @@ async function differences(store: Sources, { area, size, fromMs, toMs }: Span): 
         found.push({ area, size, startMs })
   }
   return found
+}
+
+/** The steps before and after all rows of which the store holds statistics. @param span of the rows */
+async function withoutRows(store: Sources, { area, size, fromMs, toMs }: Span): Promise<Step[]> {
+  const stepMs = stepMsOf[size]
+  const read = size === 'hour' ? store.areaHours : store.areaDays
+  const isEmpty = fromMs >= toMs
+  const kept = isEmpty
+    ? await read(area, 0, latestMs)
+    : [
+        ...(await read(area, 0, floorTo(fromMs, stepMs))),
+        ...(await read(area, floorTo(toMs - 1, stepMs) + stepMs, latestMs)),
+      ]
+  return kept.map(({ startMs }) => ({ area, size, startMs }))
 }
 
 /** Whether the statistics of a step are still to be written, or written again; undefined: not known. */

@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { collectFindings } from '../../anchor/audit/findings.ts'
+import { openDeepAudit } from '../../cli/audit/deep-audit.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { deviceText } from '../../core/air/device-text.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
@@ -60,7 +62,7 @@ beforeAll(async () => {
       JSON.stringify({
         id,
         cadence_seconds: 1200,
-        sites: [siteOf('Ikeja')],
+        sites: [siteOf('Lekki'), siteOf('Ikeja', 6.6, 3.35, '2021-01-01T00:00:00Z')],
         created_at: '2020-01-01T00:00:00Z',
       }),
     )
@@ -129,6 +131,51 @@ test('statistics that were taken away are found', async () => {
     `statistics: Ikeja, hour of ${formatIso(fromMs)}: they are not those of its rows`,
   )
   expect((await deep()).said).toEqual([])
+})
+
+test('statistics of a time, or of an area, that has no rows are found', async () => {
+  const [hour] = await network.store.areaHours('Ikeja', startMs, startMs + hourMs)
+  const before = { ...hour!, startMs: startMs - 40 * dayMs }
+  const after = { ...hour!, startMs: startMs + 2 * dayMs + 3 * hourMs }
+  // the registry has it, and no row
+  const elsewhere = { ...hour!, area: 'Lekki' }
+  const made = [before, after, elsewhere]
+  await network.store.writeAreaHours(made)
+  const { code, said } = await deep()
+  sql('delete from area_hour where t in (?, ?)', before.startMs, after.startMs)
+  sql(`delete from area_hour where a = (select n from area where name = 'Lekki')`)
+  expect([code, said.toSorted()]).toEqual([
+    1,
+    made
+      .map(
+        (one) =>
+          `statistics: ${one.area}, hour of ${formatIso(one.startMs)}: they are not those of its rows`,
+      )
+      .toSorted(),
+  ])
+  expect((await deep()).said).toEqual([])
+})
+
+test('of a step from which the store may have dropped rows, statistics are not compared', async () => {
+  const { store, nc } = network
+  const differing = async (keptFromMs: number | undefined) => {
+    const findings = collectFindings()
+    // as after retention: of its first hour the store has dropped a row
+    const rest: typeof store = {
+      ...store,
+      keptFromMs: async () => keptFromMs,
+      computeBuckets: async (...asked) =>
+        (await store.computeBuckets(...asked)).map((one) =>
+          one.startMs > startMs ? one : { ...one, readings: one.readings - 1 },
+        ),
+    }
+    const audited = await openDeepAudit(nc, { idPrefix: 'NGR-LOS' }, rest)
+    await audited.see(rows.slice(1))
+    await audited.run(findings)
+    return findings.list().map(({ words }) => words)
+  }
+  expect(await differing(undefined)).toHaveLength(4)
+  expect(await differing(startMs + 60_000)).toEqual([])
 })
 
 const first = rows[0]!

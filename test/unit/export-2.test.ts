@@ -141,6 +141,11 @@ test.each<[string, RegExp, Change]>([
     { run: inProof((places) => [...places, [900, 900]]) },
   ],
   [
+    'no place',
+    /^the places of the rows of batch 3 are not those of their numbers$/,
+    { run: inProof(() => []) },
+  ],
+  [
     'a number that the batch does not have',
     /^batch 3 does not number 5497558139907$/,
     { row: (row) => seal(row, { seq: row.reading.seq + 1_000 }) },
@@ -301,6 +306,12 @@ test.each<[string, RegExp, (row: ExportedRow, signature: DeviceSignature) => Exp
     'values that are not sorted',
     /the values of the text are not sorted by name$/,
     (row, { text }) => signedAs(row, thief.sign(`${text}\naqi=1`)),
+  ],
+  [
+    'a value twice',
+    /the values of the text are not sorted by name$/,
+    (row, { text }) =>
+      signedAs(row, thief.sign(says(text, 'pm10=34.005', 'pm10=34.005\npm10=34.005'))),
   ],
   [
     'a line that is not a value',
