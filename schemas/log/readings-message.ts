@@ -163,10 +163,10 @@ export function encodeReadings(message: LogMessage, level: FormatLevel): Uint8Ar
     JSON.stringify({
       v,
       listened: message.listenedMs,
-      readings: message.readings.map((r) => [nOfSeq(r.seq), ...write(r)]),
+      readings: message.readings.map((r) => write(nOfSeq(r.seq), r)),
       events: message.events,
       held: message.held,
-      deferred: message.deferred.map((r) => [r.rawSeq, r.item, ...write(r)]),
+      deferred: message.deferred.map((r) => [r.rawSeq, ...write(r.item, r)]),
       refused: message.refused.map((r) => [r.rawSeq, r.item, r.reason, r.sensor, r.why]),
       duplicates: message.duplicates,
       ...(v === 3 ? version3Of(message) : {}),
@@ -213,8 +213,11 @@ const rowsOf = <Row extends readonly unknown[]>(
   { read }: Rows<Row>,
   partition: number,
 ): Read => ({
-  readings: readings.map(([n, ...row]) => Object.assign(read(row), { seq: seqOf(partition, n) })),
-  deferred: deferred.map(([rawSeq, item, ...row]): Deferred => ({ rawSeq, item, ...read(row) })),
+  readings: readings.map((row) => read(row, seqOf(partition, row[0]))),
+  deferred: deferred.map(([rawSeq, ...row]): Deferred => {
+    const { seq: item, ...columns } = read(row, row[0])
+    return { rawSeq, item, ...columns }
+  }),
 })
 
 /** @throws SyntaxError a signature is not that of a reading, or a mark holds something */

@@ -18,15 +18,22 @@ const place = [
 const aqi = integerOrNull
 const flags = { ...integer, description: 'flags' } as const
 
-/** A reading without its number; the columns of a row end with these. */
+/** What a row holds after its first cells. */
 export type Columns = Omit<ArrivedReading, 'seq' | 'leafVersion' | 'device' | 'signed'>
+type Numbered = Columns & { readonly seq: number }
 
-export type Rows<Row> = { readonly read: (row: Row) => Columns }
+/** A row is read and written in one step: a list in between would cost a reading 0.1 µs. */
+export type Rows<Row extends readonly unknown[]> = {
+  /** @param first the cell before the columns */
+  readonly write: (first: number, reading: Columns) => readonly unknown[]
+  /** @param row with one cell before the columns  @param seq what that cell says */
+  readonly read: (row: readonly [number, ...Row], seq: number) => Numbered
+}
 
 type Cell = number | null
 type Place = readonly [sensor: string, area: string, timeMs: number, arrivedMs: number]
 export type RowV1 = readonly [...Place, Cell, Cell, Cell, Cell, Cell, aqi: Cell, flags: number]
-export type RowV2 = readonly [...Place, aqi: Cell, flags: number, values: readonly Cell[]]
+export type RowV2 = readonly [...Place, aqi: Cell, flags: number, values: Cell[]]
 
 // only workers write messages of the log, and they write checked ids
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
@@ -35,7 +42,8 @@ export const idOf = (sensor: string): SensorId => sensor as SensorId
 /** The basic five, in its middle: what 0.1 wrote. */
 export const rowsV1 = {
   items: [...place, value, value, value, value, value, aqi, flags],
-  write: (r: Columns) => [
+  write: (first: number, r: Columns) => [
+    first,
     r.sensor,
     r.area,
     r.timeMs,
@@ -44,11 +52,16 @@ export const rowsV1 = {
     r.aqi,
     r.flags,
   ],
-  read: ([sensor, area, timeMs, arrivedMs, ...rest]: RowV1): Columns => {
-    const [pm25, pm10, co2, temperature, humidity, aqi, flags] = rest
-    const values = [pm25, pm10, co2, temperature, humidity]
-    return { sensor: idOf(sensor), area, timeMs, arrivedMs, values, aqi, flags }
-  },
+  read: (row: readonly [number, ...RowV1], seq: number): Numbered => ({
+    sensor: idOf(row[1]),
+    area: row[2],
+    timeMs: row[3],
+    arrivedMs: row[4],
+    values: [row[5], row[6], row[7], row[8], row[9]],
+    aqi: row[10],
+    flags: row[11],
+    seq,
+  }),
 } as const
 
 /** Values as a list by the ids of the table, which may grow without another version. */
@@ -64,17 +77,28 @@ export const rowsV2 = {
       description: 'values by id; what the list ends before was not measured',
     },
   ],
-  write: (r: Columns) => [r.sensor, r.area, r.timeMs, r.arrivedMs, r.aqi, r.flags, r.values],
-  read: ([sensor, area, timeMs, arrivedMs, aqi, flags, values]: RowV2): Columns => {
+  write: (first: number, r: Columns) => [
+    first,
+    r.sensor,
+    r.area,
+    r.timeMs,
+    r.arrivedMs,
+    r.aqi,
+    r.flags,
+    r.values,
+  ],
+  read: (row: readonly [number, ...RowV2], seq: number): Numbered => {
+    const values = row[7]
     assertKnownQuantities('readings', values.length)
     return {
-      sensor: idOf(sensor),
-      area,
-      timeMs,
-      arrivedMs,
-      values: trimmed([...values]),
-      aqi,
-      flags,
+      sensor: idOf(row[1]),
+      area: row[2],
+      timeMs: row[3],
+      arrivedMs: row[4],
+      values: trimmed(values),
+      aqi: row[5],
+      flags: row[6],
+      seq,
     }
   },
 } as const
