@@ -47,7 +47,7 @@ type Asked = {
 
 /** Contract a is of version 1, any other of version 2. */
 async function runsOf({ contracts, touched, leaf = leafOf }: Asked) {
-  const batches = [...contracts].map((letter, at) => batchOf(at + 1, letter === 'a' ? 1 : 2))
+  const batches = contracts.split('').map((letter, at) => batchOf(at + 1, letter === 'a' ? 1 : 2))
   const batch = (index: number) => batches[index - 1]!
   const { runs, strays } = await makeRuns({
     touched: new Map(
