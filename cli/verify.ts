@@ -201,7 +201,7 @@ function exportLines(result: ExportCheck): readonly string[] {
     `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
     ...(ofLeaf2 > 0
       ? [
-          `Of ${ofLeaf2} with leaf 2 so did their areas and flags; those in a batch are in the places of their numbers, which no other readings have.`,
+          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading has one of their numbers.`,
         ]
       : []),
     ...trustLines(trusts),

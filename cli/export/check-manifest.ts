@@ -28,7 +28,7 @@ export type ExportCheck =
       readonly ok: true
       readonly rows: number
       readonly notAnchored: number
-      /** With a leaf of version 2. */
+      /** Anchored, with a leaf of version 2. */
       readonly ofLeaf2: number
       /** Signed by their devices, with so many keys; each signature was checked. */
       readonly signed: number

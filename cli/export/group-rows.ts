@@ -41,7 +41,6 @@ export async function groupRows(
     const hash = leafOf(reading)
     if (toHex(hash) !== said)
       refuseRow(`was changed: its values${is2 ? ', area and flags' : ''} have another hash`)
-    if (is2) ofLeaf2++
     if (is2 && reading.device !== undefined) {
       const fault = await signedFault(reading, rest.signature)
       if (fault !== undefined) refuseRow(`is not signed as it says: ${fault}`)
@@ -50,6 +49,7 @@ export async function groupRows(
     }
     if (batch === null) notAnchored++
     else {
+      if (is2) ofLeaf2++
       const group = groups.get(batch)
       if (group === undefined) groups.set(batch, [{ hash, reading, ...rest }])
       else group.push({ hash, reading, ...rest })

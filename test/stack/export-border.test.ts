@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
+import type { Deployments } from '../../anchor/deploy/deployment.ts'
+import { networkDocument } from '../../api/proofs/network.ts'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as exportCommand } from '../../cli/export/export.ts'
+import { needDeployments } from '../../cli/export/sealed-headers.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { deviceText } from '../../core/air/device-text.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
@@ -29,7 +32,7 @@ const nowMs = Math.floor(Date.now() / 1_000) * 1_000
 const opened = new AsyncDisposableStack()
 const folder = opened.use(temporaryFolder())
 let env: Record<string, string>
-let deployed: readonly string[]
+let deployments: Deployments
 
 const devices = [signingDevice('ed25519'), signingDevice('p256')]
 
@@ -83,6 +86,7 @@ beforeAll(async () => {
   await using store = await openSqliteStore({ file: join(folder.path, 'readings.sqlite') })
   await store.writeBatch(log.written)
   for (let block = 0; block < 4; block++) await mine()
+  deployments = await needDeployments(nc)
   env = { AIRPROOF_DATA: folder.path, NATS_URL: nats.url, CHAIN_RPC_URL: instance.url }
 })
 afterAll(() => opened.disposeAsync())
@@ -128,7 +132,7 @@ describe.each(['ndjson', 'csv'])('as %s', (format) => {
     expect(said.out).toContain(
       `✓ ${signedRows} of the 520 rows are signed by their devices; different keys: 2`,
     )
-    expect(said.out).toContain('Of 400 with leaf 2 so did their areas and flags')
+    expect(said.out).toContain('400 of them have a leaf of version 2: so did their areas and flags')
     expect(said.out).toContain(
       `that the sensors sent the ${520 - signedRows} readings that are not signed`,
     )
@@ -137,10 +141,9 @@ describe.each(['ndjson', 'csv'])('as %s', (format) => {
     expect(said.out).not.toMatch(/that the sensor sent it|key \S+ is that of sensor/)
     const { format: written, runs } = manifestOf(name)
     expect(written).toBe('airproof.export.v2')
-    deployed = [...new Set(runs.map(({ anchor }) => anchor.contract))]
-    expect(deployed).toHaveLength(2)
+    const [first, second] = deployments
     expect(new Set(runs.map(({ version, anchor }) => `${version} ${anchor.contract}`))).toEqual(
-      new Set([`1 ${deployed[0]}`, `2 ${deployed[1]}`]),
+      new Set([`1 ${first.contract}`, `2 ${second?.contract}`]),
     )
     expect(readFileSync(fileOf(name), 'utf8').trimEnd().split('\n')).toHaveLength(
       520 + (format === 'csv' ? 1 : 0),
@@ -174,6 +177,32 @@ describe.each(['ndjson', 'csv'])('as %s', (format) => {
     expect([code, report.findings]).toEqual([0, []])
     expect(report.rows).toMatchObject({ looked_at: 520, fit: 520, all: false })
   })
+})
+
+test('a network file pins both contracts, where --contract refuses the other one', async () => {
+  const manifest = fileOf('all.ndjson.manifest.json')
+  const settings = {
+    name: 'Test',
+    chainName: undefined,
+    licence: undefined,
+    attribution: undefined,
+    archiveUrl: undefined,
+  }
+  const document = networkDocument({
+    settings,
+    publicUrl: 'http://localhost',
+    contracts: deployments,
+    formatLevel: 3,
+  })
+  writeFileSync(fileOf('network.json'), JSON.stringify(document))
+  const verifyWith = (flags: Record<string, string>) =>
+    runCommand(verifyCommand, { words: [manifest], flags })
+  const pinned = await verifyWith({ network: fileOf('network.json') })
+  expect([pinned.code, pinned.out]).toEqual([0, expect.not.stringContaining('pins, not asked')])
+  for (const { contract } of deployments) {
+    const { code, out } = await verifyWith({ contract })
+    expect([code, out]).toEqual([1, expect.stringMatching(/✗ batch \d+: pins: /)])
+  }
 })
 
 test('bundles, one a line, are of both versions, and all are proven', async () => {

@@ -37,6 +37,22 @@ test('rows that 0.1 exported are written again byte for byte', () => {
     expect(rowLine(parse(line) as ExportedRow, 'ndjson', 2)).toBe(`${line}\n`)
 })
 
+test.each([
+  ['ndjson', 'all.ndjson'],
+  ['csv', 'all.csv'],
+  ['csv', 'part.csv'],
+] as const)(
+  'rows that were exported over the border are written again as %s: %s',
+  (format, name) => {
+    const text = readFileSync(`test/fixtures/export-2/${name}`, 'utf8')
+    const [head = '', ...rest] = text.split(/(?<=\n)/)
+    const lines = format === 'csv' ? rest : [head, ...rest]
+    const parse = rowParser(format, head.trimEnd())
+    const made = lines.map((line) => rowLine(parse(line.trimEnd()) as ExportedRow, format, 2))
+    expect(headOf(format, 2) + made.join('')).toBe(text)
+  },
+)
+
 describe.each(rowFormats)('as %s', (format) => {
   test.each(samples)('the row of %s is one line, and comes back', (_, row) => {
     const [head, line] = [headOf(format, 2), rowLine(row, format, 2)]

@@ -114,17 +114,24 @@ test.each(['airproof.proof.v01x', 'toString', '__proto__', 1, null, ['airproof.p
   },
 )
 
-const exports01 = ['all.ndjson', 'part.csv'] as const
-const manifestOf = (name: string) => `test/fixtures/export-0.1/${name}.manifest.json`
+const exported = [
+  'export-0.1/all.ndjson',
+  'export-0.1/part.csv',
+  // over the border, some of it signed
+  'export-2/all.ndjson',
+  'export-2/all.csv',
+  'export-2/part.csv',
+] as const
+const manifestOf = (name: string) => `test/fixtures/${name}.manifest.json`
 
-test.each(exports01)('an export of 0.1 is proven for ever: %s', async (name) => {
+test.each(exported)('what was exported is proven for ever: %s', async (name) => {
   const { code, out } = await runCommand(verifyCommand, { words: [manifestOf(name)] })
   expect([code, out]).toEqual([0, expect.stringContaining('PROVEN')])
 })
 
 test('an export newer than this version is refused by a sentence that names both versions', async () => {
   using folder = temporaryFolder()
-  const text = readFileSync(manifestOf('all.ndjson'), 'utf8')
+  const text = readFileSync(manifestOf('export-0.1/all.ndjson'), 'utf8')
   const newer = text.replace('airproof.export.v1', 'airproof.export.v3')
   const sentence =
     'the export is of format airproof.export.v3, and this version of airproof reads airproof.export.v1, airproof.export.v2'

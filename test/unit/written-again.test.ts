@@ -1,4 +1,4 @@
-/** What 0.1 handed out is written byte for byte the same today. */
+/** What was handed out once is written byte for byte the same today. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { manifestText, parseManifest } from '../../cli/export/export-manifest.ts'
@@ -15,8 +15,14 @@ test.each(samples)('the bundle %s', (name) => {
   expect(bundleText(partsOfBundle(text), keccak)).toBe(text)
 })
 
-test.each(['all.ndjson', 'part.csv'])('the manifest of %s', (name) => {
-  const text = readFileSync(`test/fixtures/export-0.1/${name}.manifest.json`, 'utf8')
+test.each([
+  'export-0.1/all.ndjson',
+  'export-0.1/part.csv',
+  'export-2/all.ndjson',
+  'export-2/all.csv',
+  'export-2/part.csv',
+])('the manifest of %s', (name) => {
+  const text = readFileSync(`test/fixtures/${name}.manifest.json`, 'utf8')
   const manifest = parseManifest(text)
   expect(manifest && manifestText(manifest)).toBe(text)
 })
