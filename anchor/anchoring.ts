@@ -11,10 +11,12 @@ import { MustAct } from '../runtime/exit.ts'
 import type { Logger } from '../runtime/log.ts'
 import { isServerAway } from '../runtime/server-away.ts'
 import type { SealedBatch } from '../schemas/anchoring/batch-record.ts'
+import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
+import { sealAgain } from './seal-again.ts'
 import type { SealedBatches } from './sealed-batches.ts'
 import type { Alarm } from './send/alarm.ts'
 import { runSender } from './send/send-loop.ts'
@@ -26,8 +28,14 @@ export type AnchoringOptions = {
   readonly js: JetStreamClient
   readonly keccak: Keccak
   readonly batches: SealedBatches
-  /** Where the contract in use begins. */
+  /** Every contract, in the order that they were made. */
+  readonly deployments: readonly AnyDeployment[]
+  /** The one in use, and where it begins. */
+  readonly deployment: AnyDeployment
   readonly start: BatchEnd
+  /** Buckets `batches` and `anchoring`. */
+  readonly records: KV
+  readonly journal: KV
   /** The last batch of the contract; Infinity where it is the newest, and only then batches are sealed. */
   readonly until: number
   /**
@@ -54,6 +62,7 @@ const trimEveryMs = minuteMs
 export function startAnchoring(options: AnchoringOptions): Anchoring {
   const { nc, batches, settings, tick, until, nextContract, system, metrics, log, onFatal } =
     options
+  const { deployment } = options
   const stopping = new AbortController()
   const stop = stopping.signal
   const pause = (ms: number): Promise<void> =>
@@ -62,10 +71,25 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
   let final = 0
   let border: number | undefined
 
+  /** What was sealed for a former contract is sealed for this one, before anything is done in it. */
+  const prepared = async (): Promise<void> => {
+    while (!stop.aborted && until === Infinity) {
+      try {
+        const again = await sealAgain(options)
+        if (again > 0) log.warn({ batches: again, contract: deployment.contract }, 'sealed again')
+        return
+      } catch (error) {
+        if (error instanceof MustAct) throw error
+        log.warn({ err: error }, 'sealing again for another contract: trying again')
+        await pause(retryMs)
+      }
+    }
+  }
   const sealing = async (): Promise<void> => {
     const sealer = {
       ...options,
       ...settings,
+      contract: 'from' in deployment ? deployment.contract : undefined,
       stop,
       beacon: () => finalizedHash,
       onSealed: ({ header }: SealedBatch) => {
@@ -97,19 +121,20 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     if (border === undefined || report.final < border) return report
     return { ...report, alarms: [...report.alarms, await nextContract(border)] }
   }
-  const sending = runSender({
-    tick: tickOf,
-    pollMs: settings.pollMs,
-    pause,
-    stop,
-    log,
-    onReport: (report) => {
-      finalizedHash = report.finalized.hash
-      final = report.final
-      metrics.tell(report)
-    },
-    onAlarms: metrics.alarm,
-  })
+  const sending = (): Promise<void> =>
+    runSender({
+      tick: tickOf,
+      pollMs: settings.pollMs,
+      pause,
+      stop,
+      log,
+      onReport: (report) => {
+        finalizedHash = report.finalized.hash
+        final = report.final
+        metrics.tell(report)
+      },
+      onAlarms: metrics.alarm,
+    })
   const trim = createTrimmer({
     nc,
     system,
@@ -128,7 +153,8 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
       }
     }
   }
-  const work = Promise.all([sealing(), sending, trimming()])
+  const anchoring = prepared().then(() => Promise.all([sealing(), sending()]))
+  const work = Promise.all([anchoring, trimming()])
   work.catch(onFatal)
   return {
     stop: async () => {

@@ -54,6 +54,7 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   const js = jetstream(nc)
   const proofs = await kvm.open(buckets.proofs)
   const system = await kvm.open(buckets.system)
+  const records = await kvm.open(buckets.batches)
 
   const work = new AnchoringTask({
     start: () => {
@@ -81,8 +82,12 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         js,
         keccak,
         batches,
+        deployments,
+        deployment,
         start,
         until,
+        records,
+        journal,
         settings,
         system,
         metrics,

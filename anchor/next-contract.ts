@@ -20,7 +20,7 @@ type Options = {
 }
 
 const words =
-  'readings of format level 3 wait for contract 2: stop `airproof anchor`, run `airproof anchor deploy --owner ADDRESS`, start it again (docs/chain-keys.md)'
+  'readings of format level 3 wait for contract 2: stop `airproof anchor`, run `airproof anchor deploy --owner ADDRESS`, start it again (docs/chain.md)'
 
 /**
  * @returns what follows the last batch of contract 1: on a demonstration chain contract 2 is made, on

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'undici'
 import { signatureHeaders } from '../core/delivery/signature.ts'
-import { bodyOf, idFor, occurrenceOfEvent } from '../notifier/sources/payload.ts'
+import { bodyOf, deliveryId, occurrenceOfEvent } from '../notifier/sources/payload.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openPull } from '../runtime/nats/pull.ts'
 import { environment } from '../runtime/process/config.ts'
@@ -52,7 +52,7 @@ for await (const { data } of events) {
   for (const { id, url, secret } of targets[event.sensor_id] ?? targets['*'] ?? []) {
     waiting.push(async () => {
       const signed = {
-        id: idFor(occurrence, 'aqi.high', id),
+        id: deliveryId(occurrence, 'aqi.high', id),
         timestampSeconds: Math.floor(Date.now() / 1_000),
         body,
       }

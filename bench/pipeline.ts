@@ -11,8 +11,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount, sensorIdRules } from '../core/air/sensor-id.ts'
-import { decodeMessage } from '../pipeline/batches.ts'
 import { createDayBook, mostLateADay } from '../pipeline/decide/day-books.ts'
+import { judgeMessage } from '../pipeline/decide/judge.ts'
 import { openRawSource } from '../pipeline/intake/raw-source.ts'
 import { startChild } from '../runtime/machine/child.ts'
 import { watchBucket } from '../runtime/nats/watched-bucket.ts'
@@ -151,7 +151,7 @@ async function ceiling({ nc }: Place): Promise<Cost> {
     const level = { current: () => newestLevel }
     const options = { ...known, mayBeLate: createDayBook(mostLateADay), level }
     for (let batch = await source.next(); batch !== undefined; batch = await source.next()) {
-      judged += batch.map((raw) => decodeMessage(raw, options)).length
+      judged += batch.map((raw) => judgeMessage(raw, options)).length
       if (judged >= readings) done.resolve()
     }
   })

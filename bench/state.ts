@@ -18,7 +18,7 @@ import {
 } from '../core/state/partition-state.ts'
 import { graceMsOf } from '../core/state/presence.ts'
 import { createSilenceWheel, type SilenceWheel } from '../core/state/silence-wheel.ts'
-import { warm } from '../core/state/warm.ts'
+import { warmCaches } from '../core/state/warm-caches.ts'
 import { minuteMs } from '../core/time.ts'
 import { decodeSnapshot, encodeSnapshot } from '../schemas/log/snapshot.ts'
 import { valued } from '../test/support/readings.ts'
@@ -131,7 +131,7 @@ let found = 0
 
 function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Array {
   let { n } = state
-  const slots = warm(state, batch)
+  const slots = warmCaches(state, batch)
   for (let i = 0; i < batch.length; i++) {
     const reading = at(batch, i)
     const known = slots[i] ?? -1

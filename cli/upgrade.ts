@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { leaf2Level } from '../core/state/border.ts'
 import { type LiveProcess, processInWords, raiseFormatLevel } from '../operate/format-upgrade.ts'
 import { exitCodes, MustAct } from '../runtime/exit.ts'
 import { newestLevel } from '../schemas/format-level.ts'
@@ -18,7 +19,7 @@ know the new one; else it names those that do not, and changes nothing. It may r
 time. \`airproof up\` does it by itself.
 
 After the level is raised, an older version does not start on these data any more: going back takes
-a backup from before (docs/upgrading.md).
+a backup from before. From level 3 on batches are anchored in contract 2 (docs/upgrading.md).
 
   --dry-run   show the level and the processes, and change nothing
   --json      the same as one line of JSON
@@ -42,6 +43,7 @@ examples:
     else if (isDryRun) for (const line of shownLines(from, processes)) print(line)
     if (outdated.length > 0 && !isDryRun) throw new MustAct(refusal(from, outdated))
     if (flags['json'] !== true && !isDryRun) print(done(from, to, processes.length))
+    if (from < leaf2Level && to >= leaf2Level) note(nextContract)
     return exitCodes.done
   },
 }
@@ -50,6 +52,10 @@ const done = (from: number, to: number, processes: number): string =>
   from === to
     ? `the format level is ${to} already: nothing to do`
     : `the format level was ${from} and is ${to} now; all ${processes} processes that run know it`
+
+/** Not where `up` has a chain of its own, and there no person runs this command. */
+const nextContract =
+  'batches of the readings from here on need contract 2: when the alarm CONTRACT is on, stop `airproof anchor`, run `airproof anchor deploy --owner ADDRESS`, and start it again (docs/upgrading.md)'
 
 const refusal = (level: number, outdated: readonly LiveProcess[]): string =>
   [

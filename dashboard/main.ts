@@ -12,10 +12,10 @@ import { tryAgainIfAway } from '../runtime/process/process.ts'
 import { stopped } from '../runtime/process/stop-signal.ts'
 import { openSecretBox } from '../runtime/secrets/secret-key.ts'
 import {
-  type Deployment,
-  deploymentKey,
-  parseDeployment,
-} from '../schemas/anchoring/batch-record.ts'
+  type AnyDeployment,
+  parseDeploymentAt,
+  placeOfDeployment,
+} from '../schemas/anchoring/deployments.ts'
 import type { Account, KeyRecord } from '../schemas/people/account.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
@@ -94,8 +94,9 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
         api: settings.publicApiUrl,
         contact: settings.contact,
         isDemonstration: () => {
-          const chainId = deployments.get(deploymentKey)?.chainId
-          return chainId !== undefined && isDemonstrationChain(chainId)
+          // all contracts of an instance are on one chain
+          const [[, deployment] = []] = deployments.entries()
+          return deployment !== undefined && isDemonstrationChain(deployment.chainId)
         },
       }),
       networkRoute({ apiUrl, nowMs }),
@@ -128,8 +129,10 @@ export const run = tryAgainIfAway(async ({ config, env, flags, log, stop }) => {
   await stopped(stop)
 })
 
-const deploymentOf = (value: unknown, key: string): Deployment | undefined =>
-  key === deploymentKey ? parseDeployment(value) : undefined
+function deploymentOf(value: unknown, key: string): AnyDeployment | undefined {
+  const place = placeOfDeployment(key)
+  return place === undefined ? undefined : parseDeploymentAt(place, value)
+}
 
 /** Of a webhook, all that this process keeps in memory. */
 function ownerOf(value: unknown): { readonly account: string } | undefined {

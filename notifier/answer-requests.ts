@@ -37,7 +37,7 @@ import type { Matcher } from './match/matcher.ts'
 import { type AttemptContext, attemptDelivery } from './send/attempt.ts'
 import type { AttemptsLog } from './send/attempts-log.ts'
 import { sampleOf } from './send/sample.ts'
-import { idFor } from './sources/payload.ts'
+import { deliveryId } from './sources/payload.ts'
 import type { Sources } from './sources/source.ts'
 import { type BookEntry, sourcesOf } from './webhook-book.ts'
 
@@ -49,7 +49,7 @@ type Options = AttemptContext & {
   readonly matcher: Matcher
   readonly catchUp: CatchUp
   readonly sources: Sources
-  readonly attempts: AttemptsLog
+  readonly publishAttempt: AttemptsLog
   readonly status: () => ShardStatus
   readonly nowMs: () => number
   readonly isInFlight: (delivery: DeliveryRecord) => boolean
@@ -159,7 +159,8 @@ async function describe(
   const occurrence = await sources[sourceOf(delivery.kind)].occurrence(delivery)
   const isDead = delivery.type === 'dead'
   return {
-    delivery: occurrence === undefined ? '' : idFor(occurrence, delivery.kind, entry.webhook.id),
+    delivery:
+      occurrence === undefined ? '' : deliveryId(occurrence, delivery.kind, entry.webhook.id),
     key: keyText(delivery),
     event: delivery.kind,
     trigger: delivery.trigger,
@@ -187,7 +188,7 @@ async function replay(
   const record = slot === undefined ? matcher.create(key, 'replay') : again(ledger, slot, nowMs())
   if (record !== undefined) wal.add([record])
   await wal.settled()
-  return { ok: true, op: 'replay', delivery: idFor(occurrence, key.kind, entry.webhook.id) }
+  return { ok: true, op: 'replay', delivery: deliveryId(occurrence, key.kind, entry.webhook.id) }
 }
 
 /** A waiting delivery becomes due now; undefined: an attempt of it is already under way. */
@@ -246,6 +247,6 @@ async function test(options: Options, entry: BookEntry, ask: Ask<'test'>): Promi
     occurrence,
     options.stop,
   )
-  options.attempts(attempt)
+  options.publishAttempt(attempt)
   return { ok: true, op: 'test', attempt }
 }

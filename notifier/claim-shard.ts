@@ -18,10 +18,8 @@ export type Claimed = ShardLedger & {
   readonly cursors: Cursors
   /** Everything that is matched was stored before this time; ms of the broker. */
   readonly matchedByMs: number
-  /**
-   * Sets the function that receives records once they are durable, in the order they were added.
-   */
-  readonly foldBy: (fold: (records: readonly LedgerRecord[]) => void) => void
+  /** Sets what receives records once they are durable, in the order they were added. */
+  readonly onDurable: (fold: (records: readonly LedgerRecord[]) => void) => void
 }
 
 /** @throws TryAgain if another process owns the shard, or we were stopped */
@@ -68,7 +66,7 @@ export async function claimShard(
     nowMs,
     cursors,
     matchedByMs: recovered.lastTimeMs || Number.POSITIVE_INFINITY,
-    foldBy: (next) => void (fold = next),
+    onDurable: (next) => void (fold = next),
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Limits } from './limits.ts'
 import type { NotifierMetrics } from './metrics.ts'
+import type { Limits } from './scheduler/limits.ts'
 import type { Shard } from './shard.ts'
 import type { WebhookBook } from './webhook-book.ts'
 

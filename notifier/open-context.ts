@@ -16,10 +16,10 @@ import { buckets } from '../schemas/subjects.ts'
 import { shardLease } from '../schemas/system-keys.ts'
 import { parseWebhook } from '../schemas/webhooks/webhook.ts'
 import type { NotifierConfig } from './config.ts'
-import { createLimits } from './limits.ts'
 import { notifierMetrics } from './metrics.ts'
 import { ownerMails } from './owners/owner-mails.ts'
 import { reportEndpoints } from './owners/report-endpoints.ts'
+import { createLimits } from './scheduler/limits.ts'
 import { attemptsLog } from './send/attempts-log.ts'
 import { openSender } from './send/send.ts'
 import type { ShardContext } from './shard-work.ts'
@@ -83,6 +83,6 @@ export async function openContext(options: Options): Promise<ShardContext> {
       publicUrl,
       stop,
     }),
-    attempts: attemptsLog(nc),
+    publishAttempt: attemptsLog(nc),
   }
 }

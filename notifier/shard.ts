@@ -48,7 +48,7 @@ export async function startShard(context: ShardContext, shard: number): Promise<
   const stop = AbortSignal.any([context.stop, ending.signal])
   const claimed = await claimShard(context, shard, stop)
   const work = setUp(context, shard, claimed, stop)
-  claimed.foldBy((records) => {
+  claimed.onDurable((records) => {
     for (const record of records) foldRecord(work, record)
   })
   takeUp(work)

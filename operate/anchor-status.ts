@@ -8,14 +8,13 @@ import { readEntry } from '../runtime/nats/read-entry.ts'
 import {
   anchoredKey,
   checkedKey,
-  deploymentKey,
   headerKey,
   parseAnchored,
   parseChecked,
-  parseDeployment,
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { readNewestContract } from './newest-contract.ts'
 
 export type AnchorStatus = {
   /** The last batch in a finalized block; null: there is none. */
@@ -35,11 +34,10 @@ export async function readAnchorStatus(
   nc: NatsConnection,
   accepted: number,
 ): Promise<AnchorStatus> {
-  const kvm = new Kvm(nc)
-  const kv = await kvm.open(buckets.batches)
+  const kv = await new Kvm(nc).open(buckets.batches)
   const [checked, deployment] = await Promise.all([
     valueOf(kv, checkedKey, parseChecked),
-    valueOf(await kvm.open(buckets.anchoring), deploymentKey, parseDeployment),
+    readNewestContract(nc),
   ])
   const chain_id = deployment?.chainId ?? null
   const index = checked?.index ?? 0

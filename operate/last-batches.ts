@@ -12,17 +12,16 @@ import {
   batchKey,
   checkedKey,
   type Deployment,
-  deploymentKey,
   headerKey,
   openKey,
   parseAnchored,
   parseBoundary,
   parseChecked,
-  parseDeployment,
   parseOpen,
   parseSealed,
 } from '../schemas/anchoring/batch-record.ts'
 import { buckets } from '../schemas/subjects.ts'
+import { readNewestContract } from './newest-contract.ts'
 
 export type BatchStatus = {
   readonly index: number
@@ -49,14 +48,10 @@ export type LastBatches = {
 
 /** @param limit how many of the newest */
 export async function readLastBatches(nc: NatsConnection, limit: number): Promise<LastBatches> {
-  const kvm = new Kvm(nc)
-  const [batches, anchoring] = await Promise.all([
-    kvm.open(buckets.batches),
-    kvm.open(buckets.anchoring),
-  ])
+  const batches = await new Kvm(nc).open(buckets.batches)
   const [open, deployment, checked] = await Promise.all([
     valueOf(batches, openKey, parseOpen),
-    valueOf(anchoring, deploymentKey, parseDeployment),
+    readNewestContract(nc),
     valueOf(batches, checkedKey, parseChecked),
   ])
   // the open batch may just have been closed, so it is read too

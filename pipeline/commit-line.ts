@@ -2,16 +2,17 @@
  * Commits one decision after another, and makes of each what follows from it: receipts, events, what
  * was refused, rows for the store. A worker has one line, and one decision at a time is in it.
  */
+import { closeMessage } from '../core/state/evolve.ts'
 import type { Deferred, LogMessage } from '../core/state/log-message.ts'
+import type { PartitionState } from '../core/state/partition-state.ts'
 import type { EventCopier } from './copies/copy-events.ts'
 import type { RejectedCopier } from './copies/copy-rejected.ts'
-import { type Decider, settle } from './decide/decide.ts'
 import type { RawsAtHand } from './intake/raw-message.ts'
 import { commit, type Log } from './log/commit.ts'
 
 export type CommitLineParts = {
   readonly log: Log
-  readonly decider: Decider
+  readonly state: PartitionState
   /** The partition's last message in the log; undefined before the first. */
   readonly last: { readonly seq: number; readonly message: LogMessage } | undefined
   readonly copyEvents: EventCopier
@@ -67,13 +68,13 @@ export class CommitLine {
 
   /** @returns the sequence of the message  @throws Fenced */
   async commit(decision: Decision): Promise<number> {
-    const { log, decider, sendReceipts, onCommitted, monotonicMs } = this.#parts
+    const { log, state, sendReceipts, onCommitted, monotonicMs } = this.#parts
     const { message } = decision
     await this.#copying
     const seq = await commit(log, message, this.#lastSeq)
     this.#lastSeq = seq
     this.#committedAtMs = monotonicMs()
-    settle(decider, message, seq)
+    closeMessage(state, message, seq)
     sendReceipts(message)
     this.#copying = this.#copy(decision, seq)
     // awaited before the next commit, and at stop: until then a failure is not handled

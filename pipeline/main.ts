@@ -15,7 +15,6 @@ import {
   tryAgainIfAway,
 } from '../runtime/process/process.ts'
 import { parseSensor } from '../schemas/devices/registered-sensor.ts'
-import { type FormatLevel, newestLevel } from '../schemas/format-level.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { openStore } from '../store/open-store.ts'
 import { sqliteHasRows } from '../store/sqlite/has-rows.ts'
@@ -32,16 +31,9 @@ import { parsePositions } from './projections/stored-positions.ts'
 
 const publishTimeoutMs = 2_000
 
-/** @param newest the newest format level that the process knows */
-export const runAt = (newest: FormatLevel): ProcessMain =>
-  tryAgainIfAway((context) => runPipeline(newest, context))
+export const run: ProcessMain = tryAgainIfAway(runPipeline)
 
-export const run = runAt(newestLevel)
-
-async function runPipeline(
-  newest: FormatLevel,
-  { config, log: logger, stop }: ProcessContext,
-): Promise<void> {
+async function runPipeline({ config, log: logger, stop }: ProcessContext): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const life = new Lifetime(stop)
   const { pause, stopping } = life
@@ -49,7 +41,7 @@ async function runPipeline(
   opened.defer(() => nc.close())
   const instance = openInstance(config.dataFolder, 'pipeline')
   const level = opened.use(
-    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker, newest }),
+    await joinInstance(nc, { ...config, name: 'pipeline', id: instance.worker }),
   )
   const former = await claimStore(nc, { ...config, hasRows: sqliteHasRows })
   if (former !== undefined) logger.warn(`history stays in ${former}`)

@@ -26,7 +26,7 @@ import {
   tap,
 } from 'rxjs'
 import type { PartitionState } from '../core/state/partition-state.ts'
-import { warm } from '../core/state/warm.ts'
+import { warmCaches } from '../core/state/warm-caches.ts'
 import { dayMs, hourMs, secondMs } from '../core/time.ts'
 import { TryAgain } from '../runtime/exit.ts'
 import type { RegisteredSensor } from '../schemas/devices/registered-sensor.ts'
@@ -51,10 +51,9 @@ import {
   decideLate,
   decideMark,
   decideTick,
-  type JudgedMessage,
   type LateVerdict,
 } from './decide/decide.ts'
-import type { Believed } from './decide/judge.ts'
+import type { Believed, JudgedMessage } from './decide/judge.ts'
 import { purgeRaw } from './intake/purge-raw.ts'
 import { openRawSource, type RawSource } from './intake/raw-source.ts'
 import { type LateLane, startLateLane } from './late-lane.ts'
@@ -214,7 +213,7 @@ class WorkingPartition implements PartitionWorker {
     })
     return new CommitLine({
       log,
-      decider: this.#decider,
+      state: this.#state,
       last,
       copyEvents: eventCopier(log, this.#context),
       copyRejected: rejectedCopier(log, bound),
@@ -323,7 +322,7 @@ class WorkingPartition implements PartitionWorker {
   }
 
   async #workBatch({ messages, raws }: JudgedBatch): Promise<void> {
-    warm(this.#state, believedIn(messages))
+    warmCaches(this.#state, believedIn(messages))
     for (let at = 0; at < messages.length; ) {
       const rest = messages.slice(at)
       const { message, covered } = decideBatch(this.#decider, rest, this.#counters())

@@ -13,4 +13,4 @@
 export type FormatLevel = 1 | 2 | 3
 
 /** The highest level that this version knows. */
-export const newestLevel: FormatLevel = 2
+export const newestLevel: FormatLevel = 3

@@ -10,7 +10,7 @@ import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
-import { checkBlob, checkHeader, hashOf } from './batch.ts'
+import { checkBlob, checkHeader, hashOf, isSameContent } from './batch.ts'
 import { checkStory } from './chain.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { collectFindings, type Finding, type Findings } from './findings.ts'
@@ -92,8 +92,11 @@ export type AuditedContract = {
   /** How many of its anchors count, the first one of them of batch `first_batch`. */
   readonly first_batch: number
   readonly anchors: number
-  /** Anchors after the batch from which a later contract goes on, and their readings: they do not count. */
+  /** Anchors after the batch from which a later contract goes on: they do not count. */
   readonly abandoned: number
+  /** How many of these hold the readings of our batch of that index, which is sealed again for a later one. */
+  readonly abandoned_ours: number
+  /** Readings of the others: never ours, or not published. */
   readonly abandoned_readings: number
 }
 
@@ -114,7 +117,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     block: story.finalized.number,
     block_hash: story.finalized.hash,
     anchors: countedOf(parts),
-    contracts: parts.map(contractOf),
+    contracts: parts.map((part) => contractOf(part, headerOf)),
     from_batch: from,
     heartbeats: looked.filter(({ count }) => count === 0).length,
     readings: readingsOf(looked),
@@ -136,14 +139,21 @@ function newestOf(parts: readonly Part[]) {
   return { chain_id: chainId, contract }
 }
 
-const contractOf = ({ told, version, after, counted, abandoned }: Part): AuditedContract => ({
-  contract: told.deployment.contract,
-  version,
-  first_batch: after + 1,
-  anchors: counted.length,
-  abandoned: abandoned.length,
-  abandoned_readings: readingsOf(abandoned),
-})
+function contractOf(
+  { told, version, after, counted, abandoned }: Part,
+  headerOf: AuditOptions['headerOf'],
+): AuditedContract {
+  const foreign = abandoned.filter((anchor) => !isSameContent(headerOf(anchor.index), anchor))
+  return {
+    contract: told.deployment.contract,
+    version,
+    first_batch: after + 1,
+    anchors: counted.length,
+    abandoned: abandoned.length,
+    abandoned_ours: abandoned.length - foreign.length,
+    abandoned_readings: readingsOf(foreign),
+  }
+}
 
 type Checked = { readonly headers: readonly BatchHeader[]; readonly leaves: number }
 
@@ -172,7 +182,8 @@ async function checkBatches(
           header.index,
           `batch ${header.index}: ${header.beacon} is not a block`,
         )
-      leaves += await checkBlob(blobs, { ...anchor, version: part.version }, tools)
+      const counted = { ...anchor, version: part.version }
+      leaves += await checkBlob(blobs, counted, isHeader ? header : undefined, tools)
     }
   }
   return { headers, leaves }

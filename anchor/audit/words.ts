@@ -29,13 +29,25 @@ const contractLines = ({ contracts }: AuditReport): readonly string[] =>
     : contracts.map(({ contract, version, first_batch, anchors, ...rest }) => {
         const last = first_batch + anchors - 1
         const batches = anchors === 0 ? 'no batch counts' : `batches ${first_batch} to ${last}`
-        const { abandoned, abandoned_readings: readings } = rest
-        const others =
-          abandoned === 0
-            ? ''
-            : `; abandoned: ${abandoned} after them, with ${readings} readings, because a later contract goes on from before`
-        return `contract ${contract}, version ${version}: ${batches}${others}`
+        return `contract ${contract}, version ${version}: ${batches}${abandonedWords(rest)}`
       })
+
+type Abandoned = Pick<
+  AuditReport['contracts'][number],
+  'abandoned' | 'abandoned_ours' | 'abandoned_readings'
+>
+
+function abandonedWords({ abandoned, abandoned_ours: ours, ...rest }: Abandoned): string {
+  if (abandoned === 0) return ''
+  const foreign = abandoned - ours
+  const parts = [
+    ...(ours > 0
+      ? [`${ours} hold the readings of our batches, which are sealed again for a later contract`]
+      : []),
+    ...(foreign > 0 ? [`${foreign} are not ours, with ${rest.abandoned_readings} readings`] : []),
+  ]
+  return `; abandoned: ${abandoned} after them, because a later contract goes on from before: ${parts.join('; ')}`
+}
 
 const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => [
   `rows read from ${rows.from}`,
@@ -70,7 +82,7 @@ function verdictLines(report: AuditReport): readonly string[] {
   return [
     verdict,
     ...(abandoned > 0
-      ? [`Not covered: ${abandoned} readings of abandoned batches, which do not count any more.`]
+      ? [`Not covered: ${abandoned} readings of abandoned batches that are not ours.`]
       : []),
     ...coverageLines(covers),
   ]

@@ -13,7 +13,8 @@
  * - sealed, but no beacon noted for the next batch: that one has none.
  *
  * Contract 1 gets no leaf of version 2. Its last batch ends at the border of the two
- * (`core/state/border.ts`), and the sealer waits there until the process works with contract 2.
+ * (`core/state/border.ts`), and the sealer waits there until the process works with contract 2. Batches
+ * that were sealed for a contract that was given up are sealed again before (`anchor/seal-again.ts`).
  */
 import { once } from 'node:events'
 import type { JetStreamClient } from '@nats-io/jetstream'
@@ -21,12 +22,12 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { type Hex, zeroHash } from '../../core/hex.ts'
 import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerFault } from '../../core/proof/batch-faults.ts'
-import { encodeHeader, headerHash, headOf } from '../../core/proof/header.ts'
+import { encodeHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { isAboveBorder } from '../../core/state/border.ts'
 import { hourMs } from '../../core/time.ts'
 import { followLog, type LogEntry } from '../../runtime/nats/follow-log.ts'
-import type { Boundary, SealedBatch } from '../../schemas/anchoring/batch-record.ts'
+import { type Boundary, type SealedBatch, sealedOf } from '../../schemas/anchoring/batch-record.ts'
 import type { SealedBatches } from '../sealed-batches.ts'
 import { type BatchContent, batchContent } from './batch-content.ts'
 import { writeBlob } from './write-blob.ts'
@@ -38,6 +39,8 @@ export type SealerOptions = {
   readonly batches: SealedBatches
   /** The end before the first batch. */
   readonly start: BatchEnd
+  /** That is sealed for, where it is of version 2. */
+  readonly contract?: Hex | undefined
   /** How long after its first reading arrived a batch is sealed. */
   readonly intervalMs: number
   readonly maxReadings: number
@@ -165,7 +168,7 @@ async function decide(
 async function seal(
   { end, content }: OpenBatch,
   { last, sealedMs, beacon }: Boundary,
-  { js, keccak, batches, beacon: seenBlock, onSealed }: SealerOptions,
+  { js, keccak, batches, contract, beacon: seenBlock, onSealed }: SealerOptions,
 ): Promise<void> {
   const built = await content.build()
   const { readings } = built
@@ -173,11 +176,7 @@ async function seal(
   const fault = headerFault(header)
   if (fault !== undefined) throw new RangeError(`batch ${header.index} is at fault: ${fault}`)
   await writeBlob(js, header.index, encodeHeader(header, keccak), built)
-  const sealed: SealedBatch = {
-    header,
-    headerHash: headerHash(header, keccak),
-    head: headOf(header, keccak),
-  }
+  const sealed = sealedOf(header, keccak, contract)
   await batches.putSealed(sealed)
   await batches.putOpen({ index: header.index + 1, beacon: seenBlock() ?? zeroHash })
   onSealed(sealed)

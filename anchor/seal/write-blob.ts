@@ -2,7 +2,7 @@ import type { JetStreamClient } from '@nats-io/jetstream'
 import { tileLeaves } from '../../core/proof/tiles.ts'
 import { reportBroken } from '../../runtime/broken.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
-import { encodeBlobTop, encodeTile } from '../../schemas/anchoring/batch-blob.ts'
+import { encodeBlobTop, encodeTile, isTopOfSame } from '../../schemas/anchoring/batch-blob.ts'
 import { blobsStream, blobTileSubject, blobTopSubject } from '../../schemas/subjects.ts'
 import type { BuiltContent } from './batch-content.ts'
 
@@ -12,7 +12,7 @@ const atOnce = 32
 /**
  * Puts a batch's blob where it stays. Its content follows from the batch's range, so a blob that
  * is there already, whole or in part, is the same one; a foreign one is reported. The top goes last:
- * where it is, all is.
+ * where it is, all is. It keeps the header of the contract that the batch was sealed for first.
  */
 export async function writeBlob(
   js: JetStreamClient,
@@ -30,20 +30,32 @@ export async function writeBlob(
   }
   const firsts = tiles.flatMap(([first]) => (first === undefined ? [] : [first]))
   const top = encodeBlobTop({ header, leaves: leaves.length, roots, firsts })
-  await putOnce(js, blobTopSubject(index), top)
+  await putOnce(js, blobTopSubject(index), top, isTopOfSame)
 }
 
-async function putOnce(js: JetStreamClient, subject: string, bytes: Uint8Array): Promise<void> {
+type IsSame = (one: Uint8Array, other: Uint8Array) => boolean
+const isEqual: IsSame = (one, other) => Buffer.compare(one, other) === 0
+
+async function putOnce(
+  js: JetStreamClient,
+  subject: string,
+  bytes: Uint8Array,
+  isSame = isEqual,
+): Promise<void> {
   const first = { expect: { lastSubjectSequence: 0 }, timeout: 5_000 }
   const ack = await unlessOvertaken(js.publish(subject, bytes, first))
-  if (ack === 'overtaken') await reportOther(js, subject, bytes)
+  if (ack === 'overtaken') await reportOther(js, subject, (found) => isSame(found, bytes))
 }
 
 /** The stream takes nothing back: where something else is, the batch is anchored without proofs. */
-async function reportOther(js: JetStreamClient, subject: string, bytes: Uint8Array): Promise<void> {
+async function reportOther(
+  js: JetStreamClient,
+  subject: string,
+  isOurs: (found: Uint8Array) => boolean,
+): Promise<void> {
   const { direct } = await js.jetstreamManager(false)
   const found = await direct.getMessage(blobsStream, { last_by_subj: subject })
-  if (found === null || Buffer.compare(found.data, bytes) === 0) return
+  if (found === null || isOurs(found.data)) return
   const why = 'it is not what the anchor puts there, so its batch has no proofs'
   reportBroken({ stream: blobsStream, seq: found.seq, subject, why })
 }

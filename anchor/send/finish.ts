@@ -4,9 +4,9 @@ import type { KV } from '@nats-io/kv'
 import { formatIso } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { unlessOvertaken } from '../../runtime/nats/cas.ts'
-import type { AnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import { type AnchoredEvent, parseAnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
 import type { AnyDeployment } from '../../schemas/anchoring/deployments.ts'
-import { anchoredSubject } from '../../schemas/subjects.ts'
+import { anchoredSubject, eventsStream } from '../../schemas/subjects.ts'
 import { buildChainProof } from '../chain/bundle.ts'
 import type { Chain, Look } from '../chain/chain.ts'
 import type { Anchored } from '../contract/registry.ts'
@@ -64,11 +64,18 @@ const eventOf = (anchored: Anchored, deployment: AnyDeployment, timeS: number): 
   timestamp: formatIso(timeS * secondMs),
 })
 
+/**
+ * Once for each contract that the batch was anchored in. The second report takes the place of the first:
+ * it has the same id, so a reader that knows the id ignores it.
+ */
 async function tellOnce(js: JetStreamClient, event: AnchoredEvent): Promise<void> {
-  // overtaken: published already, by us before a crash or a reorganisation
-  await unlessOvertaken(
-    js.publish(anchoredSubject(event.index), JSON.stringify(event), {
-      expect: { lastSubjectSequence: 0 },
-    }),
-  )
+  const subject = anchoredSubject(event.index)
+  const publishAfter = (lastSubjectSequence: number) =>
+    unlessOvertaken(js.publish(subject, JSON.stringify(event), { expect: { lastSubjectSequence } }))
+  if ((await publishAfter(0)) !== 'overtaken') return
+  // published already: by us before a crash or a reorganisation, or of a former contract
+  const { direct } = await js.jetstreamManager(false)
+  const told = await direct.getMessage(eventsStream, { last_by_subj: subject })
+  const former = told === null ? undefined : parseAnchoredEvent(told.data)
+  if (told !== null && former?.contract !== event.contract) await publishAfter(told.seq)
 }

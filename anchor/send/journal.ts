@@ -50,7 +50,7 @@ export type Journal = {
   readonly forgetEntries: (from: number, to: number) => Promise<void>
 }
 
-const entryKey = (index: number): string => `tx.${index}`
+export const entryKey = (index: number): string => `tx.${index}`
 const pairKey = (writer: Hex): string => `pair.${writer.toLowerCase()}`
 const finalKey = 'final'
 const stoppedKey = 'stopped'

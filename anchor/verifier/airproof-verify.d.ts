@@ -14,6 +14,8 @@ export type Network = {
     readonly code_hash: string
     /** Where the code holds the owner: 32 bytes from each of these on. */
     readonly owner_at: readonly number[]
+    /** The last batch that counts in it; null or absent: it is in use. */
+    readonly last_batch?: number | null
   }[]
 }
 

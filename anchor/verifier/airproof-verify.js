@@ -401,6 +401,7 @@ const contractFields = {
   block: isCount,
   code_hash: isHash,
   owner_at: isListOf(isCount, 0, 100),
+  last_batch: (value) => value === undefined || value === null || isCount(value),
 }
 
 /**
@@ -440,7 +441,7 @@ export function readNetwork(text) {
 }
 
 /** The contract of the network that the bundle is of. */
-function contractIn(network, anchor, { header }) {
+function contractIn(network, { anchor, batch }, { header }) {
   const { name, chainId, contracts } = network
   if (anchor.chain_id !== chainId) {
     refuse(`it is on chain ${anchor.chain_id}, and the network ${name} is on chain ${chainId}`)
@@ -456,6 +457,10 @@ function contractIn(network, anchor, { header }) {
     refuse(
       `it is in block ${anchor.block_number}, and its contract began in block ${contract.block}`,
     )
+  }
+  const last = contract.last_batch ?? Infinity
+  if (batch.index > last) {
+    refuse(`it is of batch ${batch.index}, and its contract counts up to batch ${last} only`)
   }
   return contract
 }
@@ -917,7 +922,7 @@ async function verify(given, options, check, result) {
     if (contract !== undefined && contract.toLowerCase() !== anchor.contract) {
       refuse(`it is of contract ${anchor.contract}, not ${contract}`)
     }
-    return network && contractIn(network, anchor, version)
+    return network && contractIn(network, bundle, version)
   }
   const pinned =
     named.given === ''

@@ -3,6 +3,7 @@ import { type Flag, namesOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { type Measurements, measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { Shape, View } from './view.ts'
 
 /** A reading as /v1 prints it; a value that was not measured is null, never 0. */
@@ -30,13 +31,13 @@ export type OnChain = {
 export type OnChainOf = (reading: Reading) => OnChain
 
 /** The leaf of a reading as `0x` and 64 hex digits. */
-export type HashOf = (reading: Reading) => string
+type HashOf = (reading: Reading) => string
 
 /** What the chain holds about a reading. */
 export type Proofs = { readonly hashOf: HashOf; readonly onChainOf: OnChainOf }
 
 /** The fields that never change; `hash` is part of `blockchain`, which does. */
-export type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
+type FixedJson = Omit<ReadingJson, 'blockchain' | 'blockchain_tx'>
 
 /** All fields, or only those of the view's shape (and the sensor's id). */
 export const readingJson = (
@@ -45,6 +46,7 @@ export const readingJson = (
   proofs: Proofs,
 ): Partial<ReadingJson> => shaped(fullJson(reading, index, proofs), shape)
 
+/** `textOf` below writes the same. */
 export function fullJson(
   reading: Reading,
   index: AirIndex,
@@ -58,7 +60,7 @@ export function fullJson(
   }
 }
 
-export function fixedJson(reading: Reading, index: AirIndex): FixedJson {
+function fixedJson(reading: Reading, index: AirIndex): FixedJson {
   const measurements = measurementsOf(reading.values)
   const aqi = index.ofReading(reading)
   return {
@@ -83,5 +85,50 @@ function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {
       return { sensor_id, timestamp, ...measurements, aqi, blockchain_tx }
     case 'nested':
       return { sensor_id, timestamp, measurements, aqi, aqi_category, blockchain }
+  }
+}
+
+export type ReadingTexts = Proofs & {
+  /**
+   * The JSON of a reading; the part that never changes is made once and cached with the reading.
+   */
+  readonly textOf: (reading: Reading, view: View) => string
+}
+
+/** A hash is seven rounds of keccak, so the hashes of cached readings are cached with them. */
+export function createReadingTexts(keccak: Keccak, onChainOf: OnChainOf): ReadingTexts {
+  const encode = leafEncoder(keccak)
+  const hashes = new WeakMap<Reading, string>()
+  const hashOf: HashOf = (reading) => {
+    let hash = hashes.get(reading)
+    if (hash === undefined) {
+      hash = `0x${Buffer.from(encode(reading)).toString('hex')}`
+      hashes.set(reading, hash)
+    }
+    return hash
+  }
+  /** By both arguments: each index gives the same reading other values. */
+  const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
+  /** Up to the chain's part, which may differ at the next request. */
+  const beginningOf = (reading: Reading, index: AirIndex): string => {
+    let ofIndex = beginnings.get(index)
+    if (ofIndex === undefined) beginnings.set(index, (ofIndex = new WeakMap()))
+    let text = ofIndex.get(reading)
+    if (text === undefined) {
+      text = `${JSON.stringify(fixedJson(reading, index)).slice(0, -1)},"blockchain":{"hash":"${hashOf(reading)}",`
+      ofIndex.set(reading, text)
+    }
+    return text
+  }
+  const proofs = { hashOf, onChainOf }
+  return {
+    ...proofs,
+    textOf: (reading, view) => {
+      if (view.shape !== 'full') return JSON.stringify(readingJson(reading, view, proofs))
+      const { verified, tx_hash, status } = onChainOf(reading)
+      const tx = tx_hash === null ? 'null' : `"${tx_hash}"`
+      // the rest of `fullJson` by hand: JSON.stringify of it takes twice as long
+      return `${beginningOf(reading, view.index)}"verified":${verified},"tx_hash":${tx},"status":"${status}"},"blockchain_tx":${tx}}`
+    },
   }
 }

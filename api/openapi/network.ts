@@ -70,6 +70,10 @@ export const networkSchemas = {
             ...arrayOf(integer),
             description: 'where the code holds the owner: 32 bytes from each of these on',
           },
+          last_batch: {
+            ...nullable(integer),
+            description: 'the last batch that counts in it; null: it is in use',
+          },
         }),
       ),
       description: 'every contract that batches were anchored in, oldest first',

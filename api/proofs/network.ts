@@ -14,6 +14,8 @@ import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 /** A contract that batches were anchored in, as bucket `anchoring` has it. Without a version: 1. */
 export type UsedContract = Pick<Deployment, 'chainId' | 'contract' | 'block'> & {
   readonly version?: ContractVersion
+  /** The batch that it goes on from. */
+  readonly from?: { readonly index: number }
 }
 
 type Options = {
@@ -40,9 +42,10 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     name: settings.name,
     api: publicUrl.replace(/\/+$/, ''),
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
-    contracts: contracts.map(({ contract: address, version = 1, block }) => {
+    contracts: contracts.map(({ contract: address, version = 1, block }, k) => {
       const { hash, ownerAt } = contractCodes[version]
-      return { address, version, block, code_hash: hash, owner_at: ownerAt }
+      const last_batch = lastBatch(contracts.slice(k + 1))
+      return { address, version, block, code_hash: hash, owner_at: ownerAt, last_batch }
     }),
     versions: {
       api: ['v1'],
@@ -56,6 +59,10 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     archive: settings.archiveUrl ?? null,
   }
 }
+
+/** What a thief anchors in a contract after it was given up is no batch of the network. null: it is in use. */
+const lastBatch = (later: readonly UsedContract[]): number | null =>
+  later.length === 0 ? null : Math.min(...later.map(({ from }) => from?.index ?? 0))
 
 const chainOf = (id: number, name: string | undefined) => ({
   id,

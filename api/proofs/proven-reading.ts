@@ -1,9 +1,22 @@
 import type { Reading } from '../../core/air/reading.ts'
+import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import { formatIsoMs } from '../../core/iso-time.ts'
 import type { ProveReading, Verdict } from '../../operate/proofs/prove-reading.ts'
 import type { Asker } from '../http/answer.ts'
-import { ApiError, unavailable } from '../http/api-error.ts'
-import { findReading, type ReadingSources } from '../readings/stored-reading.ts'
+import { ApiError, badParameter, unavailable } from '../http/api-error.ts'
+import { latestMs, type Params, readTime } from '../http/params.ts'
+import type { QueryStore } from '../http/query-store.ts'
+import { findSensorId } from '../live/find-sensor.ts'
+import type { NewestReadings } from '../live/newest-readings.ts'
+import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Mismatches } from './mismatches.ts'
+
+export type ReadingSources = {
+  readonly board: SensorBoard
+  readonly rules: SensorIdRules
+  readonly newest: NewestReadings
+  readonly queryStore: QueryStore
+}
 
 export type ProofSources = ReadingSources & {
   readonly prove: ProveReading
@@ -26,12 +39,41 @@ export type ProvenReading = { readonly reading: Reading; readonly verdict: Verdi
  */
 export async function provenReading(
   sources: ProofSources,
-  { asker, name, timeMs }: WantedReading,
+  wanted: WantedReading,
 ): Promise<ProvenReading> {
-  const { reading, isStored } = await findReading(sources, asker, name, timeMs)
+  const { reading, isStored } = await findReading(sources, wanted)
   const verdict = await orUnavailable(sources.prove(reading))
   if (verdict.status === 'mismatch') sources.mismatches.report(reading, verdict)
   return { reading, verdict: isStored ? verdict : { status: 'pending', hash: verdict.hash } }
+}
+
+/** `timestamp`, which these routes require. @throws ApiError 400 */
+export function needTime(params: Params): number {
+  const timeMs = readTime(params, 'timestamp')
+  if (timeMs !== undefined) return timeMs
+  throw badParameter('timestamp', undefined, 'the ISO 8601 time of the reading')
+}
+
+type FoundReading = {
+  readonly reading: Reading
+  /** False: accepted, but its row is not in the database (yet). */
+  readonly isStored: boolean
+}
+
+/** The one reading of a sensor at a time, from the store. @throws ApiError 404 */
+async function findReading(
+  { board, rules, newest, queryStore }: ReadingSources,
+  { asker, name, timeMs }: WantedReading,
+): Promise<FoundReading> {
+  const sensor = findSensorId(board, rules, name)
+  const stored = await queryStore(asker, (store, signal) => store.within(signal).at(sensor, timeMs))
+  if (stored !== undefined) return { reading: stored, isStored: true }
+  const [accepted] =
+    newest.page({ sensor, fromMs: timeMs, toMs: Math.min(timeMs + 1, latestMs), limit: 1 }) ?? []
+  if (accepted !== undefined) return { reading: accepted, isStored: false }
+  throw new ApiError(404, 'reading_not_found', 'this sensor has no reading at that time', {
+    details: { sensor_id: sensor, timestamp: formatIsoMs(timeMs) },
+  })
 }
 
 /** Waits for records of batches. @throws ApiError 503 where they cannot be read now */

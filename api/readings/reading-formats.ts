@@ -4,8 +4,8 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
+import type { ReadingTexts } from '../live/reading-json.ts'
 import { fullJson, type ReadingJson } from '../live/reading-json.ts'
-import type { ReadingTexts } from '../live/reading-texts.ts'
 import type { View } from '../live/view.ts'
 
 /** `format=` → media type, the usual first. */

@@ -11,6 +11,7 @@ import { readKeyFile } from '../../anchor/deploy/key-file.ts'
 import { goOnAfter } from '../../anchor/send/resync.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { chainInWords } from '../../core/proof/demonstration-chain.ts'
+import { batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { exitCodes, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
@@ -18,7 +19,7 @@ import { levelOf } from '../../runtime/nats/format-level.ts'
 import { lastValues } from '../../runtime/nats/last-values.ts'
 import { readEntry } from '../../runtime/nats/read-entry.ts'
 import { needStreams } from '../../runtime/nats/streams.ts'
-import { borderKey, parseBorder } from '../../schemas/anchoring/batch-record.ts'
+import { borderKey, parseBorder, type SealedBatch } from '../../schemas/anchoring/batch-record.ts'
 import type { ContractVersion } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
@@ -114,10 +115,23 @@ async function beginningOf(nc: NatsConnection, place: Place): Promise<Found> {
   const { sealed } = await readSealed(nc)
   const choice = fromBatch === undefined ? {} : { fromBatch }
   const beginning = await findBeginning({ ask, keccak, deployments: known, sealed, ...choice })
+  assertVersion2(beginning.from.index, sealed)
   const newest = known.at(-1)
-  if (fromBatch === undefined && newest !== undefined && contractVersionOf(newest) === 1)
-    await assertAtBorder(nc, sealed.size)
+  if (newest !== undefined && contractVersionOf(newest) === 1)
+    await assertAtBorder(nc, beginning.from.index)
   return { beginning, last: sealed.size }
+}
+
+/** @throws MustAct batches after it hold leaves of version 1, which contract 2 does not */
+function assertVersion2(index: number, sealed: ReadonlyMap<number, SealedBatch>): void {
+  const of1 = [...sealed.values()]
+    .map(({ header }) => header)
+    .filter((header) => header.index > index && batchVersionOf(header) === 1)
+  const last = of1.reduce((most, header) => Math.max(most, header.index), 0)
+  if (last === 0) return
+  throw new MustAct(
+    `batches ${index + 1} to ${last} hold readings of before format level 3, and no contract of version 2 can hold these: name a batch from ${last} on if it is good, or read "Batches of version 1" in docs/chain.md`,
+  )
 }
 
 /** @throws MustAct contract 1 must still get readings of before format level 3 */

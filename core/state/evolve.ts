@@ -1,15 +1,16 @@
 /**
  * The fold over READINGS. A worker reaches the same state without reading its own message back:
- * `listenAt`, then `applyNewer` or `applyLate` for each reading as it is decided, then `commit`.
+ * `listenAt`, then `applyNewer` or `applyLate` for each reading as it is decided, then
+ * `closeMessage`.
  */
 import { applyLate, applyNewer, createOutcome } from './apply-reading.ts'
 import type { LogMessage } from './log-message.ts'
 import { findSlot, type PartitionState, slotOf } from './partition-state.ts'
 import { held, offline } from './presence.ts'
 import { newestMsOf, setTime, timeAt } from './state-columns.ts'
-import { warm } from './warm.ts'
+import { warmCaches } from './warm-caches.ts'
 
-/** Everything in a message except its readings: what `commit` needs. */
+/** Everything in a message except its readings: what `closeMessage` needs. */
 export type MessageHeader = Pick<
   LogMessage,
   'rawLast' | 'rawLastTimeMs' | 'nLast' | 'lateTo' | 'listenedMs' | 'events' | 'held'
@@ -24,7 +25,7 @@ const ignored = createOutcome()
 export function evolve(state: PartitionState, message: LogMessage, seq: number): void {
   if (seq <= state.readingsSeq) return
   listenAt(state, message.listenedMs)
-  const slots = warm(state, message.readings)
+  const slots = warmCaches(state, message.readings)
   for (const [i, reading] of message.readings.entries()) {
     const known = slots[i] ?? -1
     const slot = known === -1 ? slotOf(state, reading.sensor) : known
@@ -32,7 +33,7 @@ export function evolve(state: PartitionState, message: LogMessage, seq: number):
       applyNewer(state, slot, reading, reading.seq, ignored)
     } else applyLate(state, slot, reading)
   }
-  commit(state, message, seq)
+  closeMessage(state, message, seq)
 }
 
 /** Sets the listening clock of the message about to be decided, before its readings are applied. */
@@ -44,7 +45,7 @@ export function listenAt(state: PartitionState, listenedMs: number): void {
  * Closes a message whose readings have been applied: its silences and its counters. The state is
  * then that of READINGS at `seq`, and only then may a snapshot of it be taken.
  */
-export function commit(state: PartitionState, message: MessageHeader, seq: number): void {
+export function closeMessage(state: PartitionState, message: MessageHeader, seq: number): void {
   for (const event of message.events) {
     if (event.kind !== 'offline') continue
     const slot = findSlot(state, event.sensor)

@@ -449,6 +449,7 @@ NETWORK = {'name': is_line, 'chain': is_object,
 CHAIN = {'id': is_count, 'demonstration': lambda v: isinstance(v, bool)}
 CONTRACT = {'address': is_hex(40), 'version': is_count, 'block': is_count, 'code_hash': is_hex(64),
             'owner_at': is_list_of(is_count, 0, 100)}
+LAST_BATCH = 'last_batch'  # may be null, or not be there: the contract is in use
 
 
 def read_network(data):
@@ -475,10 +476,13 @@ def read_network(data):
     need('chain.', network['chain'], CHAIN)
     for contract in network['contracts']:
         need('contracts.', contract, CONTRACT)
+        if contract.get(LAST_BATCH) is not None:
+            need('contracts.', contract, {LAST_BATCH: is_count})
     return network
 
 
-def check_network(network, anchor, header_version):
+def check_network(network, bundle, header_version):
+    anchor, index = bundle['anchor'], bundle['batch']['index']
     name, chain_id = network['name'], network['chain']['id']
     if anchor['chain_id'] != chain_id:
         raise Refused('pins', f'it is on chain {anchor["chain_id"]}, and the network {name} is on chain {chain_id}')
@@ -490,6 +494,9 @@ def check_network(network, anchor, header_version):
         raise Refused('pins', f'its contract is of version {version}, and its batch of version {header_version}')
     if anchor['block_number'] < block:
         raise Refused('pins', f'it is in block {anchor["block_number"]}, and its contract began in block {block}')
+    last = found[0].get(LAST_BATCH)
+    if last is not None and index > last:
+        raise Refused('pins', f'it is of batch {index}, and its contract counts up to batch {last} only')
 
 
 # --- what a sensor signed --------------------------------------------------------------------
@@ -816,7 +823,7 @@ def verify(data, chain_id=None, contract=None, block_hash=None, passed=lambda ch
     leaf_version, header_version = BUNDLE_VERSIONS[bundle['format']]
     named = [name for name, pin in (('chain', chain_id), ('contract', contract)) if pin is not None]
     if network is not None:
-        check_network(network, anchor, header_version)
+        check_network(network, bundle, header_version)
         named = [f'network {network["name"]}']
     if named:
         passed('pins', f'it is of the {" and ".join(named)} you named')

@@ -4,7 +4,7 @@ import type { Endpoint } from './endpoint.ts'
 
 export type Rounds = {
   /** To the end of its round. @returns whether anything is due for it */
-  readonly enter: (endpoint: Endpoint) => boolean
+  readonly enterIfDue: (endpoint: Endpoint) => boolean
   readonly leave: (endpoint: Endpoint) => void
   /** Removes and returns the endpoint whose turn it is. */
   readonly next: () => Endpoint | undefined
@@ -22,7 +22,7 @@ export function createRounds(): Rounds {
   }
 
   return {
-    enter: (endpoint) => {
+    enterIfDue: (endpoint) => {
       if (!isEmpty(endpoint.urgent)) urgent.add(endpoint)
       else if (!isEmpty(endpoint.ordinary)) ordinary.add(endpoint)
       else return false

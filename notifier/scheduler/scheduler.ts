@@ -27,8 +27,8 @@ import {
 } from '../../core/delivery/ledger.ts'
 import { dequeue, enqueue } from '../../core/delivery/slot-queue.ts'
 import type { WebhookNumber } from '../../core/delivery/webhook-id.ts'
-import type { Limits } from '../limits.ts'
 import { createEndpoint, type Endpoint } from './endpoint.ts'
+import type { Limits } from './limits.ts'
 import { createPlaceQueue, type PlaceQueue } from './place-queue.ts'
 import { createRounds, type Rounds } from './rounds.ts'
 import { createWakes, type Wakes } from './wakes.ts'
@@ -100,7 +100,7 @@ export function createScheduler(options: Options): Scheduler {
   }
   const { endpoints, rounds, places } = state
   const stopListening = options.limits.onFree((account) => {
-    for (const endpoint of places.take(account)) rounds.enter(endpoint)
+    for (const endpoint of places.take(account)) rounds.enterIfDue(endpoint)
     if (!rounds.isEmpty()) pump(state)
   })
   const ready = (slot: number): void => becomeReady(state, slot)
@@ -149,7 +149,7 @@ function becomeReady(state: State, slot: number): void {
 }
 
 function join(state: State, endpoint: Endpoint): void {
-  if (state.rounds.enter(endpoint)) pump(state)
+  if (state.rounds.enterIfDue(endpoint)) pump(state)
 }
 
 /** Runs the round soon, once for all endpoints that joined meanwhile. */
@@ -184,7 +184,7 @@ function takeTurn(state: State, endpoint: Endpoint): boolean {
   switch (limits.take(receiver.account, endpoint.isProven)) {
     case 'total':
     case 'uncommitted':
-      rounds.enter(endpoint)
+      rounds.enterIfDue(endpoint)
       return false
     case 'unproven':
       places.forUnproven(endpoint)
@@ -209,7 +209,7 @@ function beginNext(
   endpoint.rate = rate
   endpoint.busy++
   begin(endpoint, slot)
-  rounds.enter(endpoint)
+  rounds.enterIfDue(endpoint)
 }
 
 function forget({ ledger, endpoints, rounds, places }: State, webhook: WebhookNumber): void {

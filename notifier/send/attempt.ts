@@ -2,8 +2,11 @@
  * One attempt at a delivery: builds, signs and sends the body, judges the answer and describes
  * both.
  */
-import { type AttemptVerdict, judgeAttempt } from '../../core/delivery/attempt-verdict.ts'
-import { parseRetryAfter } from '../../core/delivery/backoff.ts'
+import {
+  type AttemptVerdict,
+  judgeAttempt,
+  parseRetryAfter,
+} from '../../core/delivery/attempt-verdict.ts'
 import { keyText } from '../../core/delivery/delivery.ts'
 import type { DeliveryRecord } from '../../core/delivery/ledger-record.ts'
 import { signatureHeaders } from '../../core/delivery/signature.ts'
@@ -13,7 +16,7 @@ import { secondMs } from '../../core/time.ts'
 import { inWords } from '../../runtime/exit.ts'
 import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
 import type { Attempt, AttemptError } from '../../schemas/webhooks/attempt.ts'
-import { bodyOf, idFor, type Occurrence } from '../sources/payload.ts'
+import { bodyOf, deliveryId, type Occurrence } from '../sources/payload.ts'
 import type { BookEntry, WebhookBook } from '../webhook-book.ts'
 import type { Answer, Sender, Sent } from './send.ts'
 
@@ -48,7 +51,7 @@ export async function attemptDelivery(
 ): Promise<Attempted> {
   const atMs = context.wallMs()
   const body = bodyOf(occurrence)
-  const id = idFor(occurrence, delivery.kind, entry.webhook.id)
+  const id = deliveryId(occurrence, delivery.kind, entry.webhook.id)
   const attempts = delivery.attempts + 1
   const prepared = prepare(context, entry, { id, body, atMs })
   const sent =

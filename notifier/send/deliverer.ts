@@ -24,7 +24,7 @@ import type { AttemptsLog } from './attempts-log.ts'
 
 export type DelivererContext = AttemptContext & {
   readonly sources: Sources
-  readonly attempts: AttemptsLog
+  readonly publishAttempt: AttemptsLog
   readonly metrics: NotifierMetrics
   readonly pause: (ms: number) => Promise<void>
   /** 410, or five days of failures. */
@@ -166,7 +166,7 @@ export function createDeliverer(
       return [{ ...delivery, type: 'dead', dueMs: nowMs() }]
     }
     const attempted = await attemptDelivery(context, delivery, entry, occurrence, signal)
-    context.attempts(attempted.attempt)
+    context.publishAttempt(attempted.attempt)
     return conclude(endpoint, delivery, entry, attempted)
   }
 

@@ -36,9 +36,16 @@ export function finalBatches(nc: NatsConnection, stop: AbortSignal): FinalBatche
   const waiting: (() => void)[] = []
   let loading: Promise<void> | undefined
 
+  /** The batch is anchored in another contract now: what is sent from here on says so. */
+  const replace = (event: AnchoredEvent): void => {
+    const at = list.findIndex((known) => isSameRange(known.event, event))
+    const former = list[at]
+    if (former !== undefined) list[at] = { event, storedMs: former.storedMs }
+  }
+
   const take = (batch: FinalBatch): void => {
-    // batches are reported in order; a repeated one, or one out of order, is not ours
-    if (batch.event.index <= (list.at(-1)?.event.index ?? 0)) return
+    // batches are reported in order; any other one is not ours, or is reported again
+    if (batch.event.index <= (list.at(-1)?.event.index ?? 0)) return replace(batch.event)
     list.push(batch)
     while ((list[0]?.storedMs ?? batch.storedMs) < batch.storedMs - keptMs) list.shift()
     for (const wake of waiting.splice(0)) wake()
@@ -107,6 +114,12 @@ export function finalBatches(nc: NatsConnection, stop: AbortSignal): FinalBatche
     },
   }
 }
+
+const isSameRange = (one: AnchoredEvent, other: AnchoredEvent): boolean =>
+  one.index === other.index &&
+  one.first === other.first &&
+  one.last === other.last &&
+  one.root === other.root
 
 function firstEndingFrom(list: readonly FinalBatch[], seq: number): number {
   let low = 0

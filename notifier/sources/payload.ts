@@ -2,6 +2,7 @@
  * The body of a delivery, from the messages of the streams: built again for each attempt, with the
  * same bytes each time, even if the registry or the webhook was changed meanwhile.
  */
+import { createHash } from 'node:crypto'
 import { usCategoryOf } from '../../core/air/index/us-bands.ts'
 import { criticalAqi } from '../../core/air/thresholds.ts'
 import { measurementsOf } from '../../core/air/values.ts'
@@ -10,7 +11,6 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { type Keccak, leafOf } from '../../core/proof/leaf.ts'
 import { proofUrl } from '../../core/proof/proof-path.ts'
 import type { ArrivedReading } from '../../core/state/log-message.ts'
-import { deliveryId } from '../../runtime/delivery-id.ts'
 import type { AnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
@@ -23,8 +23,31 @@ export type Occurrence = {
   readonly payload: WebhookPayload
 }
 
-export const idFor = (occurrence: Occurrence, kind: EventKind, webhook: string): string =>
-  deliveryId(occurrence.id, kind, webhook)
+/** `webhook-id`: the same for every attempt, after every crash, and however the delivery was caused. */
+export function deliveryId(
+  { id }: Pick<Occurrence, 'id'>,
+  kind: EventKind,
+  webhook: string,
+): string {
+  const hash = createHash('sha256').update(`${id}\n${kind}\n${webhook}`).digest()
+  return `msg_${base32(hash)}`
+}
+
+const digits = 'abcdefghijklmnopqrstuvwxyz234567'
+
+/** RFC 4648 base 32, lower case, without padding. */
+function base32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = (held << 8) | byte
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += digits[(held >> (bits - 5)) & 31] ?? ''
+    held &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + (digits[(held << (5 - bits)) & 31] ?? '') : text
+}
 
 /**
  * @param ownThreshold of the webhook as it is now; ignored if it has changed since the match

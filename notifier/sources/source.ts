@@ -10,7 +10,6 @@ import type { Matched as OnMatched, WebhookIndex } from '../../core/delivery/web
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Occurrence } from './payload.ts'
-import type { Matched } from './resume.ts'
 
 /** One message of a source, which holds any number of events. */
 export type SourceItem = {
@@ -23,6 +22,13 @@ export type SourceItem = {
   readonly pending: number
   /** Calls back for every webhook that it concerns. */
   readonly match: (index: WebhookIndex, on: OnMatched) => void
+}
+
+export type Matched = {
+  /** The last sequence that was matched. */
+  readonly cursor: number
+  /** That message was stored at this time or before; ms of the broker. */
+  readonly storedMs: number
 }
 
 export type Source = {

@@ -6,6 +6,9 @@
  * A batch counts as anchored where its own record is final and the heads, recomputed from the
  * headers, lead without a break to the head that the contract held at a finalized block. About
  * 2 KB a batch.
+ *
+ * A batch that was sealed for another contract than the one that counts for it is not anchored, whatever
+ * its records say: it is sealed again soon. It breaks nothing, and vouches for no batch before it.
  */
 
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
@@ -63,6 +66,7 @@ export type BatchIndex = {
   /** @param deployments every contract, in the order that they were made */
   readonly putDeployments: (deployments: readonly AnyDeployment[]) => void
   readonly sealed: (index: number) => SealedBatch | undefined
+  /** In the contract that counts for the batch. */
   readonly anchored: (index: number) => Anchored | undefined
   readonly checked: () => Checked | undefined
   /** The contract that a batch is anchored in. */
@@ -91,6 +95,8 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
   const altered = new Set<number>()
   /** Keys of batches whose former one is missing, or has another head than they say. */
   const unlinked = new Set<number>()
+  /** Keys of batches that were sealed for another contract than the one that counts for them. */
+  const elsewhere = new Set<number>()
   let checked: Checked | undefined
   let deployments: readonly AnyDeployment[] = []
 
@@ -116,8 +122,13 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
   const link = (index: number): void => {
     const entry = at(index)
     const isKnown = index > 1 || deployments.length > 0
-    if (entry && isKnown && formerHead(index) !== entry.sealed.header.prevHead) unlinked.add(index)
-    else unlinked.delete(index)
+    elsewhere.delete(index)
+    unlinked.delete(index)
+    if (entry === undefined) return
+    const { contract, header } = entry.sealed
+    if (contract !== undefined && contract !== deploymentOfBatch(deployments, index)?.contract)
+      elsewhere.add(index)
+    else if (isKnown && formerHead(index) !== header.prevHead) unlinked.add(index)
   }
 
   const putSealed = (index: number, sealed: SealedBatch | undefined): void => {
@@ -162,14 +173,18 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
 
   const isLinked = (index: number, to: Checked): boolean => {
     if (at(to.index)?.head !== to.head) return false
-    for (const broken of unlinked) if (broken > index && broken <= to.index) return false
+    for (const apart of [unlinked, elsewhere])
+      for (const one of apart) if (one > index && one <= to.index) return false
     return true
   }
+
+  const anchoredOf = (index: number): Anchored | undefined =>
+    elsewhere.has(index) ? undefined : anchors.get(index)
 
   const standingOfEntry = (entry: Entry, nowMs: number): Standing => {
     const { index } = entry
     if (isAltered(entry)) return { status: 'broken', index, why: 'header' }
-    const anchored = anchors.get(index)
+    const anchored = anchoredOf(index)
     if (anchored === undefined) return { status: 'anchoring', index, why: 'sealed' }
     if (anchored.status !== 'final') return { status: 'anchoring', index, why: anchored.status }
     if (!checked || checked.index < index || nowMs - checked.checkedMs > freshMs)
@@ -178,6 +193,12 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
       ? { status: 'anchored', index, anchored, checked }
       : { status: 'anchoring', index, why: 'not_linked' }
   }
+
+  /** Batches that say they were sealed for a contract that is not of these data. */
+  const nowhere = (): number[] =>
+    [...elsewhere].filter(
+      (index) => !deployments.some(({ contract }) => contract === at(index)?.sealed.contract),
+    )
 
   return {
     putSealed,
@@ -190,10 +211,10 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
     },
     putDeployments: (value) => {
       deployments = value
-      for (const deployment of value) link(beginsAfter(deployment) + 1)
+      for (const { index } of entries) link(index)
     },
     sealed: (index) => at(index)?.sealed,
-    anchored: (index) => anchors.get(index),
+    anchored: anchoredOf,
     checked: () => checked,
     deploymentOf: (index) => deploymentOfBatch(deployments, index),
     deployments: () => deployments,
@@ -205,6 +226,6 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
         ? { status: 'broken', index: undefined, why: 'no_batch' }
         : standingOfEntry(entry, nowMs)
     },
-    faults: () => new Set([...altered, ...unlinked]).size,
+    faults: () => new Set([...altered, ...unlinked, ...nowhere()]).size,
   }
 }

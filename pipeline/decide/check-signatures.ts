@@ -15,8 +15,11 @@ import { formatIso, parseIso } from '../../core/iso-time.ts'
 import { deviceHash } from '../../core/proof/device-hash.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { isSignedBy, openKey } from '../../runtime/device-key.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
 import type { RegisteredKey, RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
-import { isRawReading, type RawFault } from '../../schemas/log/decode-raw.ts'
+import { decodeRaw, isFault, isRawReading, type RawFault } from '../../schemas/log/decode-raw.ts'
+import { numberTexts } from '../../schemas/log/number-texts.ts'
+import type { RawBatch } from '../intake/raw-message.ts'
 
 export type Signed = { readonly device: Hex; readonly signed: DeviceSignature }
 /** undefined: it will be refused for something else in any case. */
@@ -75,6 +78,44 @@ export function createCheckSignature(keccak: Keccak): CheckSignature {
     return { signed, device: deviceHash(signed, keccak) }
   }
 }
+
+/** By the message's sequence in RAW and the place of the item. */
+export type Signatures = ReadonlyMap<number, ReadonlyMap<number, SignatureVerdict>>
+
+type Asked = {
+  readonly sensorOf: (id: string) => RegisteredSensor | undefined
+  readonly checkSignature: CheckSignature
+}
+
+/** Enough for the threads of libuv's pool; more would wait there in front of what else needs it. */
+const mostUnderWay = 32
+
+/** Asks only of sensors that have keys: of the others there is nothing to check with. */
+export async function verdictsOn(
+  batch: RawBatch,
+  { sensorOf, checkSignature }: Asked,
+): Promise<Signatures> {
+  const verdicts = new Map<number, Map<number, SignatureVerdict>>()
+  const questions: (() => Promise<void>)[] = []
+  for (const { seq, sensor: id, data } of batch) {
+    const sensor = sensorOf(id)
+    if (sensor?.keys === undefined) continue
+    const items = decodeRaw(data)
+    if (isFault(items) || !items.some(isSigned)) continue
+    const texts = [numberTexts(new TextDecoder().decode(data))].flat()
+    const ofMessage = new Map<number, SignatureVerdict>()
+    verdicts.set(seq, ofMessage)
+    for (const [place, item] of items.entries())
+      if (isSigned(item))
+        questions.push(async () => {
+          ofMessage.set(place, await checkSignature(item, texts[place], sensor))
+        })
+  }
+  await inParallel(questions, mostUnderWay, (ask) => ask())
+  return verdicts
+}
+
+const isSigned = (item: unknown): boolean => isObject(item) && 'sig' in item
 
 function whyNotAt({ fromMs, untilMs }: RegisteredKey, timeMs: number): string | undefined {
   if (timeMs < fromMs) return `the key that signed it is valid from ${formatIso(fromMs)}`

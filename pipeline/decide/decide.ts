@@ -17,7 +17,7 @@ import {
 } from '../../core/state/apply-reading.ts'
 import type { LeafVersion } from '../../core/state/border.ts'
 import { someInside } from '../../core/state/crossing.ts'
-import { commit as commitState, listenAt } from '../../core/state/evolve.ts'
+import { listenAt } from '../../core/state/evolve.ts'
 import type {
   ArrivedReading,
   Deferred,
@@ -34,17 +34,7 @@ import {
 import { isFresh } from '../../core/state/presence.ts'
 import type { RawFault } from '../../schemas/log/decode-raw.ts'
 import type { DayBook, FreshBook } from './day-books.ts'
-import type { Believed } from './judge.ts'
-
-/** One raw message, decoded and judged item by item. */
-export type JudgedMessage = {
-  readonly seq: number
-  readonly arrivedMs: number
-  readonly sensor: string
-  /** The operator sent it. */
-  readonly isAgain: boolean
-  readonly items: readonly (Believed | RawFault)[]
-}
+import type { Believed, JudgedMessage } from './judge.ts'
 
 export type Decider = {
   readonly state: PartitionState
@@ -409,7 +399,3 @@ export const decideMark = (
   leafVersion: 2,
   isMark: true,
 })
-
-/** Closes a committed message in the state. */
-export const settle = (decider: Decider, message: LogMessage, seq: number): void =>
-  commitState(decider.state, message, seq)

@@ -18,13 +18,25 @@ import {
   type RegisteredSensor,
   siteAt,
 } from '../../schemas/devices/registered-sensor.ts'
-import { isRawReading, type RawFault, schemaFault } from '../../schemas/log/decode-raw.ts'
+import {
+  decodeRaw,
+  isFault,
+  isRawReading,
+  type RawFault,
+  schemaFault,
+} from '../../schemas/log/decode-raw.ts'
 import type { RawReading } from '../../schemas/log/raw-reading.ts'
-import { badSignature, type SignatureVerdict } from './check-signatures.ts'
+import type { RawMessage } from '../intake/raw-message.ts'
+import { badSignature, type Signatures, type SignatureVerdict } from './check-signatures.ts'
 import type { DayBook } from './day-books.ts'
 
 /** A believable reading: everything but its number. */
 export type Believed = RawPlace & Omit<ArrivedReading, 'seq'>
+
+/** One raw message, decoded and judged item by item. */
+export type JudgedMessage = Omit<RawMessage, 'data'> & {
+  readonly items: readonly (Believed | RawFault)[]
+}
 
 export type JudgeOptions = {
   readonly partition: number
@@ -45,6 +57,33 @@ type Place = RawPlace & {
 
 /** What was found out about an item's signature; absent as a whole: `sig` is ignored. */
 type Signature = { readonly verdict: SignatureVerdict }
+
+/** @param signatures what is known of them; absent: `sig` is ignored */
+export function judgeMessage(
+  raw: RawMessage,
+  options: JudgeOptions,
+  signatures?: Signatures,
+): JudgedMessage {
+  const { seq, arrivedMs, sensor, isAgain } = raw
+  const items = decodeRaw(raw.data)
+  if (isFault(items)) return { seq, arrivedMs, sensor, isAgain, items: [items] }
+  const ofMessage = signatures?.get(seq)
+  const isAsked = signatures !== undefined
+  return {
+    seq,
+    arrivedMs,
+    sensor,
+    isAgain,
+    items: items.map((item, i) =>
+      judge(
+        item,
+        { rawSeq: seq, item: i, sensor, arrivedMs, isAgain },
+        options,
+        isAsked ? { verdict: ofMessage?.get(i) } : undefined,
+      ),
+    ),
+  }
+}
 
 /**
  * @returns the reading, or why it is refused; never throws, whatever the item is: what we cannot judge

@@ -13,6 +13,11 @@ export type RawMessage = {
   readonly data: Uint8Array
 }
 
+export type RawBatch = readonly RawMessage[]
+
+/** A batch is full at this many messages, whatever their bytes. */
+export const batchMessages = 2_000
+
 /** Finds what came in by its sequence; undefined where it is not at hand. */
 export type RawsAtHand = (seq: number) => RawMessage | undefined
 

@@ -13,16 +13,17 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { newInbox } from '../../runtime/nats/own-inbox.ts'
 import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { endsPull } from '../../runtime/nats/until-silent.ts'
-import { batchMessages, type HeldRaws } from './held-raws.ts'
-import { type RawMessage, readDelivered } from './raw-message.ts'
+import { batchMessages, type RawMessage, readDelivered } from './raw-message.ts'
 
 export type RawPullOptions = {
   readonly nc: NatsConnection
   readonly manager: JetStreamManager
   readonly stream: string
   readonly fromSeq: number
-  /** What is pulled is put here. */
-  readonly held: HeldRaws
+  /** Receives each message, in order. */
+  readonly onRaw: (raw: RawMessage) => void
+  /** Of these, what is not in a batch yet: it bounds what is asked for. */
+  readonly held: { readonly count: number; readonly bytes: number }
   /** ms, monotonic */
   readonly nowMs: () => number
   readonly onRestart: (why: string) => void
@@ -158,7 +159,7 @@ export class RawPull implements AsyncDisposable {
   }
 
   #takeMessage(message: Msg): void {
-    const { held, wake } = this.#options
+    const { onRaw, wake } = this.#options
     const consumer = this.#consumer
     const delivered = readDelivered(message)
     // a former consumer may still be talking
@@ -172,7 +173,7 @@ export class RawPull implements AsyncDisposable {
     this.#pending = delivered.pending
     this.#nextSeq = raw.seq + 1
     this.#lastPulled = raw
-    held.push(raw)
+    onRaw(raw)
     if (endsPull(message)) {
       // sensors may send them at any rate: what each leaves on the server goes at once
       void this.#forget(consumer)

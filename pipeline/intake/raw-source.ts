@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { TryAgain } from '../../runtime/exit.ts'
 import { rawStream } from '../../schemas/subjects.ts'
-import { HeldRaws, type RawBatch } from './held-raws.ts'
+import { batchMessages, type RawBatch, type RawMessage } from './raw-message.ts'
 import { RawPull } from './raw-pull.ts'
 
 export type RawSource = AsyncDisposable & {
@@ -25,6 +25,8 @@ type Options = {
   readonly onRestart?: (why: string) => void
 }
 
+/** A batch is full at this many bytes too. */
+const batchBytes = 1024 * 1024
 /** Longest wait for messages that the server says it holds: it may be slow and say nothing. */
 const lingerMs = 20
 /**
@@ -43,9 +45,48 @@ export async function openRawSource(nc: NatsConnection, options: Options): Promi
   const held = new HeldRaws()
   const sleeper = new Sleeper()
   const { wake } = sleeper
-  const pull = new RawPull({ nc, manager, stream, fromSeq, held, nowMs, onRestart, wake })
+  const onRaw = (raw: RawMessage): void => held.push(raw)
+  const pull = new RawPull({ nc, manager, stream, fromSeq, onRaw, held, nowMs, onRestart, wake })
   await pull.open()
   return new PulledSource({ held, pull, stream, sleeper, nowMs })
+}
+
+/** Raw messages that were pulled and are in no batch yet, in order. */
+class HeldRaws {
+  #messages: RawMessage[] = []
+  #bytes = 0
+
+  get count(): number {
+    return this.#messages.length
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  push(raw: RawMessage): void {
+    this.#messages.push(raw)
+    this.#bytes += raw.data.length
+  }
+
+  isFull(): boolean {
+    return this.#messages.length >= batchMessages || this.#bytes >= batchBytes
+  }
+
+  /** Takes a batch out: the first messages, at least one of them however large it is. */
+  cut(): RawBatch {
+    let bytes = 0
+    let count = 0
+    for (const { data } of this.#messages) {
+      if (count === batchMessages || (count > 0 && bytes + data.length > batchBytes)) break
+      bytes += data.length
+      count++
+    }
+    const batch = this.#messages.slice(0, count)
+    this.#messages = this.#messages.slice(count)
+    this.#bytes -= bytes
+    return batch
+  }
 }
 
 /** One wait at a time, which `wake` ends. */

@@ -93,7 +93,7 @@ export function startStoreWriter({
   let reading: AbortController | undefined
   let idle: (() => void)[] = []
 
-  const settle = (state: Partition): void => {
+  const advance = (state: Partition): void => {
     while (state.pending[0]?.isDone === true) {
       const done = state.pending.shift()
       if (done !== undefined) state.position = done.entry.seq
@@ -113,7 +113,7 @@ export function startStoreWriter({
     state.taken = entry.seq
     const pending: Pending = { entry, isDone: entry.rows.length === 0 }
     if (!pending.isDone || state.pending.length > 0) state.pending.push(pending)
-    if (pending.isDone) return settle(state)
+    if (pending.isDone) return advance(state)
     queue.push(pending)
     waiting += entry.rows.length
     wakeLanes()
@@ -160,7 +160,7 @@ export function startStoreWriter({
     for (const pending of batch) pending.isDone = true
     for (const { entry } of batch) {
       const state = partitions.get(entry.partition)
-      if (state !== undefined) settle(state)
+      if (state !== undefined) advance(state)
     }
     if (waiting < maxRows / 2) catchUp()
   }

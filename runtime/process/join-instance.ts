@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import { knownLevel, type LevelNow, levelOf, watchFormatLevel } from '../nats/format-level.ts'
@@ -13,8 +12,6 @@ type Joining = StreamOptions & {
   readonly name: string
   /** Unique among the processes; random by default. */
   readonly id?: string
-  /** The newest format level that this process knows. */
-  readonly newest?: FormatLevel
   /** Ends the process with this error. */
   readonly onFatal?: ((error: unknown) => void) | undefined
 }
@@ -28,30 +25,21 @@ type Joining = StreamOptions & {
  */
 export async function joinInstance(
   nc: NatsConnection,
-  {
-    name,
-    id = randomBytes(6).toString('hex'),
-    newest = newestLevel,
-    onFatal = () => undefined,
-    ...options
-  }: Joining,
+  { name, id = randomBytes(6).toString('hex'), onFatal = () => undefined, ...options }: Joining,
 ): Promise<LevelNow & AsyncDisposable> {
-  await assertKnownLevel(nc, newest)
-  await needStreams(nc, { newest, ...options })
-  return await watchFormatLevel(nc, { name, id, newest, onTooNew: onFatal })
+  await assertKnownLevel(nc)
+  await needStreams(nc, options)
+  return await watchFormatLevel(nc, { name, id, onTooNew: onFatal })
 }
 
 /**
  * Also for a command, which exits before it could report its level.
  * @throws MustAct if the instance writes newer formats than this version knows
  */
-export async function assertKnownLevel(
-  nc: NatsConnection,
-  newest: FormatLevel = newestLevel,
-): Promise<void> {
+export async function assertKnownLevel(nc: NatsConnection): Promise<void> {
   try {
     const system = await new Kvm(nc).open(buckets.system)
-    knownLevel(levelOf(await system.get(systemKeys.format)), newest)
+    knownLevel(levelOf(await system.get(systemKeys.format)))
   } catch (error) {
     // the instance is new
     if (error instanceof Error && /stream not found/.test(error.message)) return

@@ -6,7 +6,8 @@
  *     air.blob.<index>.tile.<t>  up to 256 leaves of 32 bytes, in the order of their hashes
  *
  * Numbers are big-endian. The top says which tile holds a leaf; the tile and the tiles' roots give
- * its path (`core/proof/tiles.ts`). A heartbeat has a top alone.
+ * its path (`core/proof/tiles.ts`). A heartbeat has a top alone. The header is the one that was written
+ * first: sealed again for another contract, the batch has another prevHead, and nothing else changes.
  */
 import { tileLeaves } from '../../core/proof/tiles.ts'
 
@@ -48,6 +49,20 @@ export function decodeBlobTop(bytes: Uint8Array): BlobTop {
     firsts: nodes.filter((_, at) => at % 2 === 1),
   }
 }
+
+/** The third word of a header. */
+const prevHeadAt = 64
+const withoutPrevHead = (header: Uint8Array): Uint8Array =>
+  Uint8Array.from(header).fill(0, prevHeadAt, prevHeadAt + leafBytes)
+
+/** Headers of the same batch, which may have been sealed for another contract. */
+export const isSameHeader = (one: Uint8Array, other: Uint8Array): boolean =>
+  Buffer.compare(withoutPrevHead(one), withoutPrevHead(other)) === 0
+
+/** Tops of the same batch, which may have been sealed for another contract. */
+export const isTopOfSame = (one: Uint8Array, other: Uint8Array): boolean =>
+  isSameHeader(one.subarray(prefixBytes), other.subarray(prefixBytes)) &&
+  Buffer.compare(one.subarray(0, prefixBytes), other.subarray(0, prefixBytes)) === 0
 
 export const encodeTile = (leaves: readonly Uint8Array[]): Uint8Array => Buffer.concat(leaves)
 

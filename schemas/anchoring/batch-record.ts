@@ -4,7 +4,7 @@
  * | key | value | written |
  * |---|---|---|
  * | `batch.<index>` | `boundary` | once, by create: this decides the batch |
- * | `header.<index>` | `sealed` | once, when the blob is stored: the batch is sealed |
+ * | `header.<index>` | `sealed` | when the blob is stored: the batch is sealed. Once for each contract that it is sealed for |
  * | `anchored.<index>` | `anchored` | whenever its state on the chain changes |
  * | `checked` | `checked` | at every new finalized head: holds for all final batches at once |
  * | `open` | `open` | when a batch opens |
@@ -13,7 +13,8 @@
 
 import type { FromSchema } from 'json-schema-to-ts'
 import type { Hex } from '../../core/hex.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, headerHash, headOf } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { checkOf } from '../check.ts'
 import { asVersion1 } from '../formats.ts'
 
@@ -56,6 +57,11 @@ export const sealedSchema = {
   required: ['header', 'headerHash', 'head'],
   properties: {
     v: { const: 2, description: 'the version of the batch; absent: 1' },
+    contract: {
+      type: 'string',
+      pattern: '^0x[0-9a-f]{40}$',
+      description: 'the contract of version 2 that the batch was sealed for',
+    },
     header: {
       ...object,
       required: [
@@ -93,10 +99,20 @@ export const sealedSchema = {
 } as const
 
 export type SealedBatch = {
+  /** That it was sealed for, lower case. Absent: that of version 1, of which there is one. */
+  readonly contract?: Hex
   readonly header: BatchHeader
   readonly headerHash: Hex
   readonly head: Hex
 }
+
+/** As the sealer writes it. @param contract of version 2 */
+export const sealedOf = (header: BatchHeader, keccak: Keccak, contract?: Hex): SealedBatch => ({
+  ...(contract !== undefined && { contract }),
+  header,
+  headerHash: headerHash(header, keccak),
+  head: headOf(header, keccak),
+})
 
 export const anchoredSchema = {
   $id: 'airproof/anchored',

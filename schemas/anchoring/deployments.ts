@@ -8,7 +8,8 @@
  * | `deployment.2`, `deployment.3` … | version 2, each going on from a batch of one before it |
  *
  * The newest is the one that is anchored to. A new contract that begins at batch 7 because batch 8 is
- * not ours anchors batch 8 again: from then on that one counts, and the old one's does not.
+ * not ours anchors batch 8 again: from then on that one counts, and the old one's does not. Batches that
+ * were sealed for the old one are sealed again (`anchor/seal-again.ts`).
  */
 
 import type { Hex } from '../../core/hex.ts'
@@ -22,6 +23,7 @@ import {
   deploymentKey,
   deploymentSchema,
   parseDeployment,
+  type SealedBatch,
 } from './batch-record.ts'
 import type { ContractVersion } from './contract-code.ts'
 
@@ -85,8 +87,7 @@ export const parseDeployment2 = (value: unknown): Deployment2 | undefined =>
   isDeployment2(value) ? value : undefined
 
 /** Contract 2 holds batches of version 2, which are sealed from format level 3 on. */
-export const contractVersionAt = (level: number): ContractVersion => 
-  level >= leaf2Level ? 2 : 1
+export const contractVersionAt = (level: number): ContractVersion => (level >= leaf2Level ? 2 : 1)
 
 export const contractVersionOf = (deployment: AnyDeployment): ContractVersion =>
   'version' in deployment ? deployment.version : 1
@@ -104,6 +105,17 @@ export const deploymentOfBatch = <D extends AnyDeployment>(
   deployments: readonly D[],
   index: number,
 ): D | undefined => deployments.findLast((deployment) => beginsAfter(deployment) < index)
+
+/** The batch was sealed for a contract that does not count for it any more: it is sealed again. */
+export function isForFormer(
+  { contract, header }: SealedBatch,
+  deployments: readonly AnyDeployment[],
+): boolean {
+  const counting = deploymentOfBatch(deployments, header.index)
+  if (contract === undefined || counting === undefined) return false
+  const place = deployments.findIndex((deployment) => deployment.contract === contract)
+  return place >= 0 && place < deployments.indexOf(counting)
+}
 
 /** The end before the first batch of a contract. */
 export const startOf = (deployment: AnyDeployment, keccak: Keccak): BatchEnd =>

@@ -1,7 +1,10 @@
 /**
  * The body of a READINGS message: JSON with one row an entry, so that 2,000 readings stay far
  * below 512 KB and any language can read the log. What the next worker needs without parsing is in
- * headers (`logHeaders`).
+ * headers (`logHeaders`). A reading in version 2 and 3, whose first values are PM2.5 and PM10:
+ *
+ *     [n, sensor, area, timeMs, arrivedMs, aqi, flags, values]
+ *     [4711, "NGR-LOS-IKJ-001", "Ikeja", 1763712000000, 1763712000345, 69, 0, [1850, 2400, null, null, null]]
  */
 
 import type { FromSchema } from 'json-schema-to-ts'

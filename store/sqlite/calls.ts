@@ -1,7 +1,8 @@
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import type { Cursor } from '../store.ts'
 import type { Fault } from './fault.ts'
-import type { PackedKeys, PackedReadings, PackedStats } from './pack.ts'
+import type { PackedKeys, PackedReadings } from './pack.ts'
+import type { PackedStats } from './pack-stats.ts'
 import type { RollupTable } from './schema.ts'
 
 /** What a worker is asked to do, in what crosses a thread cheaply. */

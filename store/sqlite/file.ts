@@ -27,9 +27,6 @@ export type SqliteFile = Disposable & {
   ) => void
 }
 
-/** A number of a row, NaN for null. */
-export const numberOf = (cell: Cell | undefined): number =>
-  typeof cell === 'number' ? cell : Number.NaN
 export const textOf = (cell: Cell | undefined): string => (typeof cell === 'string' ? cell : '')
 export const bytesOf = (cell: Cell | undefined): Uint8Array | undefined =>
   cell instanceof Uint8Array ? cell : undefined

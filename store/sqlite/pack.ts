@@ -1,21 +1,26 @@
 /**
- * Readings, keys and statistics as one buffer each, so that a batch crosses a thread as two short
- * lists of names and a transfer, not as thousands of objects. A null is NaN in the buffer.
+ * Readings and keys as one buffer each, so that a batch crosses a thread as two short lists of names
+ * and a transfer, not as thousands of objects. A null is NaN in the buffer.
  */
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
+import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading, ReadingKey } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues, trimmed, type Values } from '../../core/air/values.ts'
-import type { Hex } from '../../core/hex.ts'
-import { areaStats, statFields, statNames } from '../stat-fields.ts'
-import type { AreaStats, FieldStats, StoreRow } from '../store.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
+import type { StoreRow } from '../store.ts'
 
-type Cells = Float64Array<ArrayBuffer>
+export type Cells = Float64Array<ArrayBuffer>
+
+const columnsBeforeValues: readonly string[] = ['s', 'a', 't', 'aqi', 'flags', 'seq', 'leaf']
+const valuesAt = columnsBeforeValues.length
+/** The columns of `reading`, in the order of a packed row; `device` comes after them. */
+export const readingColumns: readonly string[] = [...columnsBeforeValues, ...quantityNames]
 
 /**
- * Rows of `width` cells: sensor and area (their index), time, aqi, flags, seq, leaf version (NaN: 1),
- * then the values by id, as many as the row has that has most: few sensors measure more than the basic
- * five.
+ * Rows of `width` cells, which are the first of `readingColumns`: sensor and area (their index), time,
+ * aqi, flags, seq, leaf version (NaN: 1), then the values by id, as many as the row has that has most:
+ * few sensors measure more than the basic five.
  */
 export type PackedReadings = {
   readonly sensors: readonly SensorId[]
@@ -31,16 +36,10 @@ type PackedDevice = {
   /** When it is written. */
   readonly signed?: DeviceSignature | undefined
 }
-export const valuesAt = 7
 
 /** Rows of two cells: sensor (its index) and time. */
 export type PackedKeys = { readonly sensors: readonly SensorId[]; readonly cells: Cells }
 export const keyWidth = 2
-
-/** Rows of `statsWidth` cells: area (its index), start, readings, then each field's statistics. */
-export type PackedStats = { readonly areas: readonly string[]; readonly cells: Cells }
-export const statsHead = 3
-export const statsWidth = statsHead + statFields.length * statNames.length
 
 /** Gives each name a small number, in the order of first use. */
 export function nameTable<Name>(): {
@@ -81,6 +80,48 @@ export function packReadings(rows: readonly StoreRow[]): PackedReadings {
   }
   return { sensors: sensors.names, areas: areas.names, width, cells, devices }
 }
+
+/**
+ * Rows as SQLite gives them: `readingColumns`, then the device; undefined where a key has none.
+ * @param nameOf the numbers that stand for sensors and areas in the file
+ */
+export function packRows(
+  rows: readonly (readonly unknown[] | undefined)[],
+  nameOf: { readonly sensor: (n: number) => SensorId; readonly area: (n: number) => string },
+): PackedReadings {
+  const sensors = nameTable<number>()
+  const areas = nameTable<number>()
+  const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), fewestWidth)
+  const cells = new Float64Array(rows.length * width)
+  const devices: PackedDevice[] = []
+  for (const [i, row] of rows.entries()) {
+    const at = i * width
+    if (row === undefined) {
+      cells[at] = Number.NaN
+      continue
+    }
+    cells[at] = sensors.indexOf(numberOf(row[0]))
+    cells[at + 1] = areas.indexOf(numberOf(row[1]))
+    for (let column = 2; column < width; column++) cells[at + column] = numberOf(row[column])
+    const device = row[readingColumns.length]
+    if (device instanceof Uint8Array) devices.push({ row: i, device: toHex(device) })
+  }
+  return {
+    sensors: sensors.names.map(nameOf.sensor),
+    areas: areas.names.map(nameOf.area),
+    width,
+    cells,
+    devices,
+  }
+}
+
+const fewestWidth = valuesAt + fewestValues
+/** Without the nulls that it ends with. */
+const widthOf = (row: readonly unknown[] | undefined): number =>
+  (row?.findLastIndex((cell, at) => cell !== null && at < readingColumns.length) ?? -1) + 1
+
+/** A number of SQLite's as a cell: NaN for null. */
+export const numberOf = (cell: unknown): number => (typeof cell === 'number' ? cell : Number.NaN)
 
 /** @returns undefined for each row whose sensor is NaN: nothing is stored under that key */
 export function unpackReadings(packed: PackedReadings): (Reading | undefined)[] {
@@ -128,42 +169,6 @@ export function packKeys(keys: readonly ReadingKey[]): PackedKeys {
   return { sensors: sensors.names, cells }
 }
 
-export function packStats(rows: readonly AreaStats[]): PackedStats {
-  const areas = nameTable<string>()
-  const cells = new Float64Array(rows.length * statsWidth)
-  let i = 0
-  for (const row of rows) {
-    cells[i++] = areas.indexOf(row.area)
-    cells[i++] = row.startMs
-    cells[i++] = row.readings
-    for (const field of statFields) {
-      for (const name of statNames) cells[i++] = row.fields[field][name] ?? Number.NaN
-    }
-  }
-  return { areas: areas.names, cells }
-}
-
-export function unpackStats({ areas, cells }: PackedStats): AreaStats[] {
-  const rows: AreaStats[] = []
-  for (let i = 0; i < cells.length; i += statsWidth) {
-    const fieldStats = (at: number): FieldStats => ({
-      n: cells[at]!,
-      mean: orNull(cells[at + 1]!),
-      min: orNull(cells[at + 2]!),
-      max: orNull(cells[at + 3]!),
-      p50: orNull(cells[at + 4]!),
-      p98: orNull(cells[at + 5]!),
-    })
-    const start = i + statsHead
-    rows.push(
-      areaStats(areas[cells[i]!] ?? '', cells[i + 1]!, cells[i + 2]!, (field) =>
-        fieldStats(start + statFields.indexOf(field) * statNames.length),
-      ),
-    )
-  }
-  return rows
-}
-
 const leaf2 = { leafVersion: 2 } as const
 
-const orNull = (cell: number): number | null => (Number.isNaN(cell) ? null : cell)
+export const orNull = (cell: number): number | null => (Number.isNaN(cell) ? null : cell)

@@ -4,12 +4,10 @@ import {
   signatureAlgorithms,
 } from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues } from '../../core/air/values.ts'
-import { type Hex, toHex } from '../../core/hex.ts'
 import type { SqliteCalls } from './calls.ts'
-import { bytesOf, type Cell, numberOf, type Row, type SqliteFile, textOf } from './file.ts'
-import { keyWidth, nameTable, type PackedReadings, valuesAt } from './pack.ts'
-import { readingColumns, signatureColumns } from './schema.ts'
+import { bytesOf, type Cell, type Row, type SqliteFile, textOf } from './file.ts'
+import { keyWidth, numberOf, type PackedReadings, packRows, readingColumns } from './pack.ts'
+import { signatureColumns } from './schema.ts'
 
 export type SqliteReads = Pick<
   SqliteCalls,
@@ -24,37 +22,13 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
     return row === undefined ? undefined : numberOf(row[0])
   }
 
-  /** @param rows of `readingColumns` and the device, or undefined where a key has none */
-  const pack = (rows: readonly (Row | undefined)[]): PackedReadings => {
-    const sensors = nameTable<number>()
-    const areas = nameTable<number>()
-    const width = rows.reduce((most, row) => Math.max(most, widthOf(row)), fewestWidth)
-    const cells = new Float64Array(rows.length * width)
-    const devices: { readonly row: number; readonly device: Hex }[] = []
-    for (const [i, row] of rows.entries()) {
-      const at = i * width
-      if (row === undefined) {
-        cells[at] = Number.NaN
-        continue
-      }
-      cells[at] = sensors.indexOf(numberOf(row[0]))
-      cells[at + 1] = areas.indexOf(numberOf(row[1]))
-      for (let column = 2; column < width; column++) {
-        cells[at + column] = numberOf(row[column])
-      }
-      const device = bytesOf(row[readingColumns.length])
-      if (device !== undefined) devices.push({ row: i, device: toHex(device) })
-    }
-    return {
+  const pack = (rows: readonly (Row | undefined)[]): PackedReadings =>
+    packRows(rows, {
       // only canonical ids were ever written
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      sensors: sensors.names.map(sensorNames) as SensorId[],
-      areas: areas.names.map(areaNames),
-      width,
-      cells,
-      devices,
-    }
-  }
+      sensor: (n) => sensorNames(n) as SensorId,
+      area: areaNames,
+    })
 
   return {
     // one transaction: a snapshot, and one lock instead of thousands
@@ -104,11 +78,6 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
       ),
   }
 }
-
-const fewestWidth = valuesAt + fewestValues
-/** Without the nulls that it ends with. */
-const widthOf = (row: Row | undefined): number =>
-  (row?.findLastIndex((cell, at) => cell !== null && at < readingColumns.length) ?? -1) + 1
 
 /** Names by number, kept: they never change. */
 function names(db: SqliteFile, sql: string): (n: number) => string {

@@ -22,19 +22,7 @@ export const schemaVersion = 3
 /** The bytes "airp" in the file's header: this file is ours. */
 export const applicationId = 0x61697270
 
-/** The columns of `reading`, in the order of a packed row; `device` comes after them. */
-export const readingColumns: readonly string[] = [
-  's',
-  'a',
-  't',
-  'aqi',
-  'flags',
-  'seq',
-  'leaf',
-  ...quantityNames,
-]
-
-/** Those of `signature`. */
+/** The columns of `signature`; those of `reading` are in `pack.ts`. */
 export const signatureColumns = ['s', 't', 'algorithm', 'key', 'signature', 'text'] as const
 
 /** The columns of a roll-up: `pm25_n`, `pm25_mean` … `aqi_p98`. */

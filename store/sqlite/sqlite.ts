@@ -3,14 +3,8 @@ import { dayMs, hourMs } from '../../core/time.ts'
 import { sortOutFaulty } from '../row-fault.ts'
 import { type BucketSize, type Store, type StoreReads, StoreUnavailable } from '../store.ts'
 import { openSqliteLane, type SqliteLane } from './lane.ts'
-import {
-  type PackedReadings,
-  packKeys,
-  packReadings,
-  packStats,
-  unpackReadings,
-  unpackStats,
-} from './pack.ts'
+import { type PackedReadings, packKeys, packReadings, unpackReadings } from './pack.ts'
+import { packStats, unpackStats } from './pack-stats.ts'
 
 export type SqliteStoreOptions = {
   /** Made if it is not there; its folder must be. */
@@ -62,8 +56,8 @@ export async function openSqliteStore({
     within: (signal) => readsOver(reader, statistics, signal),
     writeAreaHours: async (rows) => writer.call('writeRollups', ['area_hour', packStats(rows)]),
     writeAreaDays: async (rows) => writer.call('writeRollups', ['area_day', packStats(rows)]),
-    // not queued after the writes: a long batch does not mean trouble
     keptFromMs: async () => undefined,
+    // not queued after the writes: a long batch does not mean trouble
     ping: async () => reader.call('ping', []),
     [Symbol.asyncDispose]: async () => lanes.disposeAsync(),
   }

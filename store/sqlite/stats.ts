@@ -1,10 +1,11 @@
 import { wholeNetwork } from '../../core/air/area.ts'
 import { dayMs } from '../../core/time.ts'
-import { type StatCollector, statCollector } from '../stat-collector.ts'
-import { statFields, statNames } from '../stat-fields.ts'
+import { statCollector } from '../stat-collector.ts'
+import { statFields } from '../stat-fields.ts'
 import type { SqliteCalls } from './calls.ts'
-import { numberOf, type Row, type SqliteFile } from './file.ts'
-import { type PackedStats, statsHead, statsWidth } from './pack.ts'
+import type { Row, SqliteFile } from './file.ts'
+import { numberOf } from './pack.ts'
+import { type PackedStats, packSummaries, statsWidth } from './pack-stats.ts'
 import { type RollupTable, statColumns } from './schema.ts'
 
 export type SqliteStats = Pick<SqliteCalls, 'computeBuckets' | 'computeOverall' | 'rollups'>
@@ -24,7 +25,7 @@ export function sqliteStats(db: SqliteFile, mustBeWanted: () => void): SqliteSta
       if (++rows % rowsBetweenLooks === 0) mustBeWanted()
       collector.add(numberOf(cells[0]), (field) => cells[field + 1])
     },
-    (collector) => new Uint8Array(packed(collector).buffer),
+    (collector) => new Uint8Array(packSummaries(collector.summaries()).buffer),
   )
   const areaNumber = (area: string): number | undefined => {
     const row = db.all('select n from area where name = ?', area)[0]
@@ -87,21 +88,6 @@ const selectRollupFrom = (table: RollupTable): string =>
 const selectRollup: Readonly<Record<RollupTable, string>> = {
   area_hour: selectRollupFrom('area_hour'),
   area_day: selectRollupFrom('area_day'),
-}
-
-/** Rows of packed statistics, oldest first. */
-function packed(collector: StatCollector): Float64Array<ArrayBuffer> {
-  const summaries = collector.summaries()
-  const cells = new Float64Array(summaries.length * statsWidth)
-  let i = 0
-  for (const { startMs, readings, fields } of summaries) {
-    cells.set([0, startMs, readings], i)
-    i += statsHead
-    for (const stats of fields) {
-      for (const name of statNames) cells[i++] = stats[name] ?? Number.NaN
-    }
-  }
-  return cells
 }
 
 function cellsOf(rows: readonly Row[]): Float64Array {

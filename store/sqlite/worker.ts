@@ -20,8 +20,8 @@ import { sqliteStats } from './stats.ts'
 import { sqliteWrites } from './write.ts'
 
 const port = parentPort
-if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread')
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sqlite-lane.ts sets it
+if (port === null) throw new Error('store/sqlite/worker.ts must be run as a worker thread')
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- lane.ts sets it
 const { file, readOnly, givenUp: dropped } = workerData as WorkerData
 
 let current = 0

@@ -1,8 +1,9 @@
 import { signatureAlgorithms } from '../../core/air/device-signature.ts'
 import { hashBytes } from '../../core/hex.ts'
-import { numberOf, type SqliteFile } from './file.ts'
-import { type PackedReadings, type PackedStats, statsWidth } from './pack.ts'
-import { type RollupTable, readingColumns, signatureColumns, statColumns } from './schema.ts'
+import type { SqliteFile } from './file.ts'
+import { numberOf, type PackedReadings, readingColumns } from './pack.ts'
+import { type PackedStats, statsWidth } from './pack-stats.ts'
+import { type RollupTable, signatureColumns, statColumns } from './schema.ts'
 
 export type SqliteWrites = {
   readonly writeBatch: (rows: PackedReadings) => void

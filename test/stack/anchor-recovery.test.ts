@@ -1,4 +1,7 @@
-/** Another contract that goes on from the one before: after an upgrade, and after a stolen key. */
+/**
+ * Another contract that goes on from the one before: after an upgrade, and after a stolen key. The whole
+ * drill, with batches that are sealed again, is in `anchor-recovery-drill.test.ts`.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kvm } from '@nats-io/kv'
@@ -240,23 +243,60 @@ test('a contract of version 1 is followed by one of version 2, when all its batc
 
 test('where the thief was first, a new contract begins at the first batch again', async () => {
   await using city = await instance()
-  const { owner, writer } = city.keys
-  const { out } = await city.run('deploy', { owner: owner.account.address, json: true })
-  const { contract } = JSON.parse(out)
-  const ours = batchAfter(beforeFirst(chainId, contract, keccak))
+  const { writer } = city.keys
+  expect((await city.deploy()).code).toBe(0)
+  const [stolen] = await readDeployments(await city.kv())
+  if (!isSecond(stolen)) throw new Error('it is not of version 2')
+  const start = startOf(stolen)
+  const ours = batchAfter(endOfRecord(start, keccak))
   await city.seal(ours)
   const junk = { ...ours, root: hash('junk') }
-  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
-  expect((await send(writer.account, contract, data)).status).toBe('success')
+  const sent = await send(writer.account, stolen.contract, call2(start, junk))
+  expect(sent.status).toBe('success')
   await finalize()
-  expect(await city.deploy({}, 'other')).toMatchObject({
-    code: 1,
-    err: expect.stringContaining(`holds head ${endOf(junk, keccak).head}, which no batch of ours`),
-  })
   expect((await city.deploy({ 'from-batch': '0' }, 'other')).code).toBe(0)
   const deployments = await readDeployments(await city.kv())
   expect(deployments[1]).toMatchObject({ former: noContract, from: noRecord })
   expect(deploymentOfBatch(deployments, 1)).toEqual(deployments[1])
+})
+
+test('no contract of version 2 begins before batches of version 1', async () => {
+  await using city = await instance()
+  const { owner, writer } = city.keys
+  const { out } = await city.run('deploy', { owner: owner.account.address, json: true })
+  const { contract } = JSON.parse(out)
+  let end = beforeFirst(chainId, contract, keccak)
+  for (const partition of [0, 3]) {
+    const header = batchAfter(end, partition)
+    await city.seal(header)
+    const data = encodeAnchorCall({ ...header, headerHash: headerHash(header, keccak) })
+    expect((await send(writer.account, contract, data)).status).toBe('success')
+    end = endOf(header, keccak)
+  }
+  const junk = { ...batchAfter(end), root: hash('junk') }
+  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
+  expect((await send(writer.account, contract, data)).status).toBe('success')
+  await finalize()
+  const refused = async (batch: string, words: string): Promise<void> => {
+    expect(await city.deploy({ 'from-batch': batch }, 'other')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(words),
+    })
+  }
+  expect(await city.deploy({}, 'other')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`holds head ${endOf(junk, keccak).head}, which no batch of ours`),
+  })
+  await refused('1', 'batches 2 to 2 hold readings of before format level 3')
+  // what is in the log before the border must be in a batch first
+  await refused('2', 'does not have all readings of before format level 3')
+  await city.reachBorder(2)
+  await refused('1', 'batches 2 to 2 hold readings of before format level 3')
+  expect((await city.deploy({ 'from-batch': '2' }, 'other')).code).toBe(0)
+  expect(await readDeployments(await city.kv())).toMatchObject([
+    { contract },
+    { version: 2, former: contract, from: { index: 2 } },
+  ])
 })
 
 test('below format level 3 there is one contract, and no other goes on from it', async () => {

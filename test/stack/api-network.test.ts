@@ -61,6 +61,7 @@ describe('an anchored network', () => {
           block: api.deployment.block,
           code_hash: expect.any(String),
           owner_at: expect.any(Array),
+          last_batch: null,
         },
       ],
       versions: {

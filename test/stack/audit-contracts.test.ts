@@ -92,6 +92,7 @@ test('a story of both contracts is one: green across the border, and each versio
       first_batch: 1,
       anchors: 2,
       abandoned: 0,
+      abandoned_ours: 0,
       abandoned_readings: 0,
     },
     {
@@ -100,6 +101,7 @@ test('a story of both contracts is one: green across the border, and each versio
       first_batch: 3,
       anchors: 2,
       abandoned: 0,
+      abandoned_ours: 0,
       abandoned_readings: 0,
     },
   ])
@@ -243,11 +245,18 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
   expect([code, said]).toEqual([0, []])
   expect(report).toMatchObject({ anchors: 3, contract: recovered.contract })
   expect(report.contracts).toMatchObject([
-    { contract: old, first_batch: 1, anchors: 2, abandoned: 1, abandoned_readings: 2 },
+    {
+      contract: old,
+      first_batch: 1,
+      anchors: 2,
+      abandoned: 1,
+      abandoned_ours: 0,
+      abandoned_readings: 2,
+    },
     { contract: recovered.contract, first_batch: 3, anchors: 1, abandoned: 0 },
   ])
   expect(auditLines(report)).toContain(
-    'Not covered: 2 readings of abandoned batches, which do not count any more.',
+    'Not covered: 2 readings of abandoned batches that are not ours.',
   )
   // the newest is the one to name; of a former one nothing says which contract follows it
   expect((await network.run({ contract: recovered.contract })).report).toMatchObject({

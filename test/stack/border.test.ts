@@ -4,7 +4,6 @@
  */
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { expect, test } from 'vitest'
@@ -27,14 +26,10 @@ import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const pipelineAtLevel3 = fileURLToPath(
-  new URL('../support/chaos/pipeline-at-level-3.ts', import.meta.url),
-)
-
 type Place = AsyncDisposable & {
   readonly nc: NatsConnection
   readonly store: CheckedStore
-  /** A pipeline that knows level 3, with a data folder of its own and the one store. */
+  /** A pipeline with a data folder of its own and the one store. */
   readonly start: (name: string) => Promise<PipelineProcess>
   readonly raise: () => Promise<void>
   readonly startSensors: () => Sensors
@@ -46,7 +41,7 @@ async function newPlace(sensorCount = 160): Promise<Place> {
   const nats = opened.use(await testNats())
   const nc = await nats.connect()
   opened.defer(() => nc.close())
-  await ensureStreams(nc)
+  await ensureStreams(nc, { newest: 2 })
   const ids = cityOf(sensorCount)
   await registerCity(nc, ids)
   const system = await new Kvm(nc).open(buckets.system)
@@ -66,7 +61,6 @@ async function newPlace(sensorCount = 160): Promise<Place> {
       const pipeline = await startPipeline({
         natsUrl: nats.url,
         dataFolder,
-        script: [pipelineAtLevel3],
       })
       return resources.use(pipeline)
     },

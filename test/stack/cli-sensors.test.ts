@@ -5,13 +5,11 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { command as sensors } from '../../cli/sensors/sensors.ts'
-import { setOf } from '../../cli/sensors/set.ts'
 import type { Command } from '../../cli/shell/command.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { importSensors, newEntry, openRegistry } from '../../operate/sensor-registry.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
-import { readSharedConfig } from '../../runtime/process/config.ts'
 import type { Flags } from '../../runtime/settings.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
@@ -108,34 +106,23 @@ describe('sensors add, show, move, remove', () => {
     const [first, second] = [createSigner('ed25519'), createSigner('p256')]
     const [key, next] = [file('first.b64', `${first.publicKey}\n`), second.publicKey]
     const command = `set ${id}`
-    await expect(run(sensors, command, { 'public-key': key })).rejects.toThrow(
-      /checked from format level 3 on, and this instance writes formats of level \d.*airproof upgrade/,
-    )
     const system = await new Kvm(nc).open(buckets.system)
     const before = (await system.get(systemKeys.format))?.string() ?? ''
-    await system.put(systemKeys.format, '{"level":3}')
-    try {
-      // the verb itself: a command of this version may not know level 3 yet
-      const set = (flags: Flags) =>
-        setOf(nc, readSharedConfig({ env: {}, flags: {} }), {
-          ...contextOf(flags),
-          words: [id],
-          print: () => undefined,
-        })
-      await expect(set({ signature: 'required' })).rejects.toThrow(/no public key to check it with/)
-      await expect(set({ 'public-key': key, algorithm: 'p256' })).rejects.toThrow(
-        /key is of ed25519/,
-      )
-      await expect(set({ 'public-key': 'nonsense!' })).rejects.toThrow(
-        /a public key is PEM, or base64/,
-      )
-      await expect(set({ overlap: '1h' })).rejects.toThrow(/none is given/)
-      const from = '2026-01-02T00:00:00Z'
-      await set({ 'public-key': key, from, signature: 'required' })
-      await set({ 'public-key': next, from: '2026-02-01T00:00:00Z', overlap: '2h' })
-    } finally {
-      await system.put(systemKeys.format, before)
-    }
+    await system.put(systemKeys.format, '{"level":2}')
+    await expect(run(sensors, command, { 'public-key': key })).rejects.toThrow(
+      /checked from format level 3 on, and this instance writes formats of level 2.*airproof upgrade/,
+    )
+    await system.put(systemKeys.format, before)
+    const set = (flags: Flags) => run(sensors, command, flags)
+    await expect(set({ signature: 'required' })).rejects.toThrow(/no public key to check it with/)
+    await expect(set({ 'public-key': key, algorithm: 'p256' })).rejects.toThrow(/key is of ed25519/)
+    await expect(set({ 'public-key': 'nonsense!' })).rejects.toThrow(
+      /a public key is PEM, or base64/,
+    )
+    await expect(set({ overlap: '1h' })).rejects.toThrow(/none is given/)
+    const from = '2026-01-02T00:00:00Z'
+    await set({ 'public-key': key, from, signature: 'required' })
+    await set({ 'public-key': next, from: '2026-02-01T00:00:00Z', overlap: '2h' })
     const entry = (await runJson(`show ${id}`)) as SensorEntry
     expect(entry).toMatchObject({
       signature: 'required',

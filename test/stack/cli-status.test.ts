@@ -5,9 +5,12 @@ import { openRawPublisher } from '../../cli/shell/raw-publisher.ts'
 import { statusLines } from '../../cli/status.ts'
 import { partitionCount, partitionOf } from '../../core/air/sensor-id.ts'
 import { shardCount } from '../../core/delivery/webhook-id.ts'
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import { readLastBatches } from '../../operate/last-batches.ts'
 import { readStatus } from '../../operate/status-report.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { deploymentKey } from '../../schemas/anchoring/batch-record.ts'
+import { deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { type TestNats, testNats } from '../support/nats.ts'
@@ -141,7 +144,8 @@ it('shows the last final batch, and the number of readings in none', async () =>
     contract: `0x${'1'.repeat(40)}`,
     block: 0,
   }
-  await (await new Kvm(nc).open(buckets.anchoring)).put(deploymentKey, JSON.stringify(deployment))
+  const anchoring = await new Kvm(nc).open(buckets.anchoring)
+  await anchoring.put(deploymentKey, JSON.stringify(deployment))
   const report = await readStatus(nc, { lookMs: 1 })
   expect(report.anchor).toEqual({
     last: { batch: 7, anchored_at: '1970-01-01T00:01:00Z' },
@@ -151,6 +155,17 @@ it('shows the last final batch, and the number of readings in none', async () =>
   expect(statusLines(report, [], 301_000)).toContain(
     `anchor     batch 7 final, 4 min old, ${accepted - 2} readings not anchored yet; chain 31337, a demonstration chain`,
   )
+  // the newest contract is the one in use, also of an instance that never had one of version 1
+  expect((await readLastBatches(nc, 1)).deployment).toEqual(deployment)
+  await anchoring.delete(deploymentKey)
+  for (const place of [2, 10, 3]) {
+    const contract = `0x${String(place).padStart(40, '0')}`
+    const later = { version: 2, ...deployment, contract, former: noContract, from: noRecord }
+    await anchoring.put(deploymentKeyOf(place), JSON.stringify(later))
+  }
+  const contract = `0x${'10'.padStart(40, '0')}`
+  expect((await readLastBatches(nc, 1)).deployment).toEqual({ ...deployment, contract })
+  expect((await readStatus(nc, { lookMs: 1 })).anchor.chain_id).toBe(31_337)
 })
 
 it('shows that no notifier answers, or what waits', async () => {

@@ -45,7 +45,7 @@ const kept = (pipeline: TestPipeline, sensor: string, timeMs: number) =>
   eventually('the store has it', () => pipeline.store.signature(sensor as SensorId, timeMs))
 
 test('what a device signed is stored with its signature; what it did not sign is refused, and kept', async () => {
-  await using pipeline = await testPipeline(3)
+  await using pipeline = await testPipeline()
   const signer = createSigner('p256')
   const id = 'NGR-LOS-SIG-001'
   await pipeline.register(signing(id, signer))
@@ -82,8 +82,8 @@ const sigIn = (data: Uint8Array): Buffer => {
 }
 
 test('over HTTP a signed reading is passed on with its numbers as they were sent, others beside it', async () => {
-  await using pipeline = await testPipeline(3)
-  await using push = await testPush({ nats: pipeline.nats, streams: { newest: 3 } })
+  await using pipeline = await testPipeline()
+  await using push = await testPush({ nats: pipeline.nats })
   const signer = createSigner('ed25519')
   const id = 'NGR-LOS-SIG-002'
   const { keys } = signing(id, signer)
@@ -116,7 +116,7 @@ test('over HTTP a signed reading is passed on with its numbers as they were sent
 })
 
 test('a registry that is rewritten afterwards changes nothing of what was accepted: key and text are its own', async () => {
-  await using pipeline = await testPipeline(3)
+  await using pipeline = await testPipeline()
   const [signer, other] = [createSigner('ed25519'), createSigner('ed25519')]
   const id = 'NGR-LOS-SIG-003'
   await pipeline.register(signing(id, signer))
@@ -140,7 +140,7 @@ test('a registry that is rewritten afterwards changes nothing of what was accept
 
 test('five sensors of the demonstration sign, with the same keys after a restart, and all of them is accepted', async () => {
   using folder = temporaryFolder()
-  await using pipeline = await testPipeline(3)
+  await using pipeline = await testPipeline()
   const run = () =>
     runCity(pipeline.nc, {
       sensors: 8,
@@ -179,8 +179,8 @@ test.skipIf(missing('python/signed.py') !== undefined)(
   `the example in Python makes a key, and its signed reading is accepted${missing('python/signed.py') ?? ''}`,
   async () => {
     using folder = temporaryFolder()
-    await using pipeline = await testPipeline(3)
-    await using push = await testPush({ nats: pipeline.nats, streams: { newest: 3 } })
+    await using pipeline = await testPipeline()
+    await using push = await testPush({ nats: pipeline.nats })
     const id = 'NGR-LOS-SIG-004'
     const keyFile = { KEY_FILE: join(folder.path, 'sensor.key') }
     await using first = await startExample('python/signed.py', keyFile, ['--public-key'])

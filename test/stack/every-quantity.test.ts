@@ -201,7 +201,7 @@ describe('every quantity', () => {
       await api.register({ id: flat })
       await api.register({ id: nested })
       await api.commit([
-        { sensor: flat, timeMs: nowMs, values },
+        { sensor: flat, timeMs: nowMs, values, leafVersion: 2 },
         { sensor: nested, timeMs: nowMs, values: valuesOf({ pm25: 1_000 }) },
       ])
     })
@@ -248,14 +248,17 @@ describe('every quantity', () => {
       }
     })
 
-    test('does not change the leaf, which holds the basic ones alone in version 1', async () => {
+    test('is in leaf 2, and leaf 1 holds the basic ones alone', async () => {
       const answer = await ask(`/v1/readings/${flat}/verify?timestamp=${formatIsoMs(nowMs)}`)
-      const basic = values.slice(0, basicNames.length)
-      const bare = { ...reading, timeMs: nowMs, values: basic }
-      expect(answer).toMatchObject({
-        reading: Object.fromEntries(basicNames.map((name) => [name, hundredths[name]])),
-      })
-      expect(leafOf({ ...bare, values }, keccak)).toEqual(leafOf(bare, keccak))
+      expect(answer).toMatchObject({ reading: { ...hundredths, leaf_version: 2 } })
+      const { leafVersion, ...ofLeaf1 } = reading
+      expect(leafVersion).toBe(2)
+      for (const id of quantityNames.keys()) {
+        const less = values.with(id, null)
+        expect(leafOf({ ...reading, values: less }, keccak)).not.toEqual(leafOf(reading, keccak))
+        if (id < basicNames.length) continue
+        expect(leafOf({ ...ofLeaf1, values: less }, keccak)).toEqual(leafOf(ofLeaf1, keccak))
+      }
     })
   })
 })

@@ -53,32 +53,25 @@ async function asOf01(): Promise<void> {
 
 test('a new instance starts with the newest level, and stops 0.1 from starting', async () => {
   await ensureStreams(nc)
-  expect(await textOf(systemKeys.format)).toBe('{"level":2}')
-  expect(await textOf(systemKeys.partitions)).toMatch(/^16 \(formats of level 2/)
+  expect(await textOf(systemKeys.format)).toBe('{"level":3,"born":3}')
+  expect(await textOf(systemKeys.partitions)).toMatch(/^16 \(formats of level 3/)
   await ensureStreams(nc)
-  expect(await textOf(systemKeys.format)).toBe('{"level":2}')
-})
-
-test('an instance that is new at level 3 says so, and it outlives a later look', async () => {
-  await ensureStreams(nc, { newest: 3 })
   expect(await textOf(systemKeys.format)).toBe('{"level":3,"born":3}')
   await using level = await watchFormatLevel(nc, {
     name: 'pipeline',
     id: 'a-1',
     onTooNew: () => undefined,
-    newest: 3,
   })
   expect([level.current(), level.isBornAbove]).toEqual([3, true])
 })
 
 test('what was new at level 2 and raised to 3 is not new at 3', async () => {
-  await ensureStreams(nc)
+  await ensureStreams(nc, { newest: 2 })
   await system.put(systemKeys.format, '{"level":3}')
   await using level = await watchFormatLevel(nc, {
     name: 'pipeline',
     id: 'a-1',
     onTooNew: () => undefined,
-    newest: 3,
   })
   expect([level.current(), level.isBornAbove]).toEqual([3, false])
 })
@@ -96,21 +89,21 @@ test('an instance of 0.1 stays at level 1, whatever starts on it', async () => {
   const reports = async () => Array.fromAsync(await leases.keys(`${levelPrefix}>`))
   const [key = ''] = await reports()
   expect(key).toMatch(/^level\.pipeline\.pipeline-[0-9a-f]{12}-1$/)
-  expect((await leases.get(key))?.json()).toMatchObject({ level: 2, pid: pipeline.pid })
+  expect((await leases.get(key))?.json()).toMatchObject({ level: 3, pid: pipeline.pid })
   await pipeline.stop()
   await eventually('its report is deleted', async () => (await reports()).length === 0)
 })
 
 test('a level that is higher than known: nothing starts, and nothing is written', async () => {
   await ensureStreams(nc)
-  await system.put(systemKeys.format, '{"level":3}')
+  await system.put(systemKeys.format, '{"level":4}')
   const before = await writtenSoFar()
   const pipeline = resources.use(
     await startPipeline({ natsUrl: nats.url, dataFolder: folder.path }),
   )
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
   expect(pipeline.said().join('\n')).toMatch(
-    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised the level/,
+    /writes formats of level 4, but airproof .* knows them only up to level 3: use the version that raised the level/,
   )
   const env = { NATS_URL: nats.url, AIRPROOF_DATA: folder.path }
   for (const [command, words] of [
@@ -119,9 +112,9 @@ test('a level that is higher than known: nothing starts, and nothing is written'
   ] as const) {
     const { code, err } = await runCommand(command, { env, words })
     expect({ code, err }).toMatchObject({ code: 1 })
-    expect(err).toContain('writes formats of level 3')
+    expect(err).toContain('writes formats of level 4')
   }
-  await expect(ensureStreams(nc)).rejects.toThrow('writes formats of level 3')
+  await expect(ensureStreams(nc)).rejects.toThrow('writes formats of level 4')
   expect(await writtenSoFar()).toEqual(before)
 })
 
@@ -131,9 +124,9 @@ test('a running process exits at once when the level is raised above what it kno
     await startPipeline({ natsUrl: nats.url, dataFolder: folder.path }),
   )
   await pipeline.untilReady()
-  await system.put(systemKeys.format, '{"level":3}')
+  await system.put(systemKeys.format, '{"level":4}')
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
-  expect(pipeline.said().join('\n')).toContain('writes formats of level 3')
+  expect(pipeline.said().join('\n')).toContain('writes formats of level 4')
 })
 
 test('streams of an older version are updated, and what cannot be changed is named', async () => {

@@ -1,14 +1,16 @@
 /** Events and readings still arrive, however the server went away and returned. */
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { expect, test } from 'vitest'
 import { shardOf, webhookNumberOf } from '../../core/delivery/webhook-id.ts'
 
 import { eventsSource } from '../../notifier/sources/events.ts'
+import { finalBatches } from '../../notifier/sources/final-batches.ts'
 import { deliveryOwner } from '../../operate/webhooks/delivery-owner.ts'
-
+import { lastMessage } from '../../runtime/nats/stored-message.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
-import { buckets, readingsStream } from '../../schemas/subjects.ts'
+import type { AnchoredEvent } from '../../schemas/anchoring/batch-record.ts'
+import { anchoredSubject, buckets, eventsStream, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { publishReading } from '../support/log-reading.ts'
 import { testNats } from '../support/nats.ts'
@@ -125,4 +127,50 @@ test('readings that wait longer than they are cached are read from the log again
   const ids = () => new Set(receiver.received.map(({ id }) => id))
   await eventually('all arrive', () => ids().size >= count)
   expect(ids().size).toBe(count)
+})
+
+test('a batch that is anchored again in another contract is reported from there on as that says', async () => {
+  await using nats = await testNats()
+  const nc = await nats.connect()
+  await ensureStreams(nc)
+  const js = jetstream(nc)
+  const stop = new AbortController()
+  const hash = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as const
+  const report = async (index: number, contract: string, root = index) => {
+    const subject = anchoredSubject(index)
+    const lastSubjectSequence = (await lastMessage(nc, eventsStream, subject))?.seq ?? 0
+    const event: AnchoredEvent = {
+      id: `anchored-${index}`,
+      kind: 'anchored',
+      index,
+      first: 10 * index,
+      last: 10 * index + 9,
+      count: 1,
+      root: hash(root),
+      head: hash(7),
+      chain_id: 99,
+      contract,
+      tx: hash(8),
+      block: index,
+      block_hash: hash(9),
+      timestamp: '2026-01-01T00:00:00Z',
+    }
+    await js.publish(subject, JSON.stringify(event), { expect: { lastSubjectSequence } })
+  }
+  for (const index of [1, 2, 3]) await report(index, 'former')
+  const batches = finalBatches(nc, stop.signal)
+  const contractOf = async (index: number) => (await batches.endingFrom(10 * index))?.event.contract
+  expect(await contractOf(2)).toBe('former')
+  await report(2, 'renewed')
+  // other readings than were reported are not those of the batch
+  await report(3, 'renewed', 77)
+  await report(4, 'renewed')
+  await eventually('the last report', () => contractOf(4))
+  const expected = ['former', 'renewed', 'former', 'renewed']
+  expect(await Promise.all([1, 2, 3, 4].map(contractOf))).toEqual(expected)
+  // and after a restart
+  const again = finalBatches(nc, stop.signal)
+  expect((await again.endingFrom(20))?.event.contract).toBe('renewed')
+  stop.abort()
+  await nc.close()
 })

@@ -8,7 +8,7 @@ import { minuteMs } from '../../core/time.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { messageAt } from '../../runtime/nats/stored-message.ts'
 import { eventSchema } from '../../schemas/log/event.ts'
-import { readingsMessageSchema } from '../../schemas/log/readings-message.ts'
+import { readingsSchemaV3 } from '../../schemas/log/readings-message.ts'
 import { buckets, readingsStream } from '../../schemas/subjects.ts'
 import { eventually } from '../support/eventually.ts'
 import { entryOf, type TestPipeline, testPipeline } from '../support/pipeline.ts'
@@ -64,7 +64,7 @@ describe('a city on the pipeline', () => {
     await pipeline.publish('NGR-LOS-XXX-001', '?')
     await pipeline.publish(idsOf(1)[0]!, { timestamp: at(nowMs - 90_000), pm25: 5 })
     const log = await pipeline.judged()
-    const isMessage = new Ajv({ strict: false }).compile(readingsMessageSchema)
+    const isMessage = new Ajv({ strict: false }).compile(readingsSchemaV3)
     for (let seq = 1; seq <= log.length; seq++) {
       const stored = await messageAt(pipeline.nc, readingsStream, seq)
       const body: unknown = JSON.parse(new TextDecoder().decode(stored?.data))

@@ -1,7 +1,7 @@
 /** A server that answers late, as a busy one does, while a partition starts to pull. */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { expect, test, vi } from 'vitest'
-import { HeldRaws } from '../../pipeline/intake/held-raws.ts'
+import type { RawMessage } from '../../pipeline/intake/raw-message.ts'
 import { RawPull } from '../../pipeline/intake/raw-pull.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { rawStream } from '../../schemas/subjects.ts'
@@ -26,14 +26,15 @@ test('a start that takes longer than the watchdog waits makes one consumer, and 
       await late.promise
       return await first(stream)
     })
-    const held = new HeldRaws()
+    const pulled: RawMessage[] = []
     const restarts: string[] = []
     await using pull = new RawPull({
       nc,
       manager,
       stream: rawStream(3),
       fromSeq: 1,
-      held,
+      onRaw: (raw) => pulled.push(raw),
+      held: { count: 0, bytes: 0 },
       nowMs: () => 0,
       onRestart: (why) => restarts.push(why),
       wake: () => undefined,
@@ -42,7 +43,7 @@ test('a start that takes longer than the watchdog waits makes one consumer, and 
     vi.advanceTimersByTime(60_000)
     late.resolve(undefined)
     await opened
-    await eventually('all messages are pulled', () => held.count === 3)
+    await eventually('all messages are pulled', () => pulled.length === 3)
     expect([restarts, add.mock.calls.length, pull.isOlder]).toEqual([[], 1, false])
   } finally {
     vi.useRealTimers()

@@ -221,7 +221,7 @@ include "users.conf"
 
     const refused = await runCommand(upgradeCommand, { env: asOperator })
     expect(refused.code).toBe(1)
-    expect(refused.err).toMatch(/the format level stays 1: 4 processes do not know level 2 yet/)
+    expect(refused.err).toMatch(/the format level stays 1: 4 processes do not know level 3 yet/)
     expect(refused.err).toMatch(/pipeline pipeline-[0-9a-f]{12} \(reports no level/)
     expect(refused.err).toMatch(/notifier notifier-[0-9a-f]{12} \(reports no level/)
     expect(refused.err).toMatch(/gate gate-[0-9a-f]{12} \(reports no level/)
@@ -235,7 +235,7 @@ include "users.conf"
     gate = await replace(gate, 'gate', 'gate')
     const dashboard = await untilReady(await start(here, 'dashboard', 'first'))
     const one = await runCommand(upgradeCommand, { env: asOperator })
-    expect(one.err).toMatch(/a process does not know level 2 yet\n {2}pipeline pipeline-/)
+    expect(one.err).toMatch(/a process does not know level 3 yet\n {2}pipeline pipeline-/)
     pipeline = await replace(pipeline, 'pipeline', 'first')
     await eventually('the new ones hold half each', async () => (await held()) === '8+8', patiently)
     await goOn('under new processes')
@@ -249,11 +249,11 @@ include "users.conf"
     const raised = await runCommand(upgradeCommand, { env: asOperator })
     expect(raised).toMatchObject({
       code: 0,
-      out: 'the format level was 1 and is 2 now; all 6 processes that run know it',
+      out: 'the format level was 1 and is 3 now; all 6 processes that run know it',
     })
-    expect(await levelIn(nc)).toBe('{"level":2}')
+    expect(await levelIn(nc)).toBe('{"level":3}')
     const again = await runCommand(upgradeCommand, { env: asOperator })
-    expect(again).toMatchObject({ code: 0, out: 'the format level is 2 already: nothing to do' })
+    expect(again).toMatchObject({ code: 0, out: 'the format level is 3 already: nothing to do' })
     await goOn('at the new level')
 
     // 0.1 does not start any more, and has written nothing

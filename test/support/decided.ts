@@ -3,6 +3,7 @@
 import { nOfSeq } from '../../core/air/reading.ts'
 import { partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import type { LeafVersion } from '../../core/state/border.ts'
+import { closeMessage } from '../../core/state/evolve.ts'
 import type { LogMessage, Refused } from '../../core/state/log-message.ts'
 import { createState } from '../../core/state/partition-state.ts'
 import {
@@ -12,13 +13,8 @@ import {
   mostLateADay,
   mostListedADay,
 } from '../../pipeline/decide/day-books.ts'
-import {
-  type Decider,
-  decideBatch,
-  type JudgedMessage,
-  settle,
-} from '../../pipeline/decide/decide.ts'
-import type { Believed } from '../../pipeline/decide/judge.ts'
+import { type Decider, decideBatch } from '../../pipeline/decide/decide.ts'
+import type { Believed, JudgedMessage } from '../../pipeline/decide/judge.ts'
 import { thresholdsInUse } from '../../pipeline/decide/thresholds.ts'
 import { newestLevel } from '../../schemas/format-level.ts'
 import { encodeReadings } from '../../schemas/log/readings-message.ts'
@@ -105,7 +101,7 @@ export function openDesk({
   }
   const log: LogMessage[] = []
   const commit = (message: LogMessage): LogMessage => {
-    settle(decider, message, log.push(message))
+    closeMessage(decider.state, message, log.push(message))
     return message
   }
   return {

@@ -111,7 +111,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
   },
   pipeline: {
     intake: [],
-    decide: [],
+    decide: ['intake'],
     log: [],
     projections: [],
     copies: ['intake', 'log'],
@@ -133,7 +133,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     areas: ['http', 'live'],
     sensors: ['http', 'live', 'areas'],
     readings: ['http', 'live'],
-    proofs: ['http', 'live', 'readings'],
+    proofs: ['http', 'live'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
   },

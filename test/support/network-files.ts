@@ -43,6 +43,11 @@ export const otherNetworks = [
     why: 'is not one of',
   },
   { name: 'whose contract began later', text: withContract({ block: 3 }), why: 'began in block 3' },
+  {
+    name: 'whose contract was given up before',
+    text: networkText({ contracts: [{ ...contract, last_batch: 0 }] }),
+    why: 'its contract counts up to batch 0 only',
+  },
   { name: 'whose contract is newer', text: withContract({ version: 2 }), why: 'is of version 2' },
 ] as const
 
@@ -77,6 +82,11 @@ export const badNetworks = [
     text: networkText({ contracts: [without(contract, field)] }),
     why: `has no contracts.${field}`,
   })),
+  {
+    name: 'with text for its last batch',
+    text: networkText({ contracts: [{ ...contract, last_batch: '7' }] }),
+    why: 'has no contracts.last_batch',
+  },
   { name: 'without a contract', text: networkText({ contracts: [] }), why: 'has no contracts' },
   {
     name: 'with text for a number',

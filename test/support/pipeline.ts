@@ -14,7 +14,7 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { partitionCount, partitionOf, type SensorId } from '../../core/air/sensor-id.ts'
 import type { ArrivedReading, LogMessage, Refused } from '../../core/state/log-message.ts'
-import { runAt } from '../../pipeline/main.ts'
+import { run } from '../../pipeline/main.ts'
 import { openLog } from '../../runtime/log.ts'
 import { freePort } from '../../runtime/machine/free-port.ts'
 import { logReader } from '../../runtime/nats/log-messages.ts'
@@ -22,7 +22,6 @@ import { lastMessage, nextMessage } from '../../runtime/nats/stored-message.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import type { SensorEntry } from '../../schemas/devices/sensor.ts'
-import { type FormatLevel, newestLevel } from '../../schemas/format-level.ts'
 import type { AirEvent } from '../../schemas/log/event.ts'
 import {
   buckets,
@@ -120,14 +119,13 @@ function itemsIn(body: Uint8Array): number {
 
 type Running = { readonly stop: AbortController; readonly ended: Promise<void> }
 
-/** @param newest the newest format level that it knows, and of its instance */
-export async function testPipeline(newest: FormatLevel = newestLevel): Promise<TestPipeline> {
+export async function testPipeline(): Promise<TestPipeline> {
   await using opened = new AsyncDisposableStack()
   const folder = opened.use(temporaryFolder())
   const nats = opened.use(await testNats())
   const nc = await nats.connect()
   opened.defer(() => nc.close())
-  await ensureStreams(nc, { newest })
+  await ensureStreams(nc)
   const js = jetstream(nc)
   const manager = await jetstreamManager(nc)
   const sensors = await new Kvm(nc).open(buckets.sensors)
@@ -152,7 +150,7 @@ export async function testPipeline(newest: FormatLevel = newestLevel): Promise<T
   const start = async (): Promise<void> => {
     const stop = new AbortController()
     const log = openLog({ name: 'pipeline', level: 'error' })
-    const ended = runAt(newest)({ config, env: {}, flags: {}, log, stop: stop.signal })
+    const ended = run({ config, env: {}, flags: {}, log, stop: stop.signal })
     running = { stop, ended }
     await Promise.race([
       ended,

@@ -6,7 +6,7 @@
 import { seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { applyLate, applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
-import { commit, listenAt } from '../../core/state/evolve.ts'
+import { closeMessage, listenAt } from '../../core/state/evolve.ts'
 import type { ArrivedReading, LogEvent, LogMessage } from '../../core/state/log-message.ts'
 import {
   compareToNewest,
@@ -74,7 +74,7 @@ export function smallWorker(partition: number): SmallWorker {
       ...decided,
     }
     log.push(message)
-    commit(state, message, log.length)
+    closeMessage(state, message, log.length)
   }
 
   const numbered = (reading: Unnumbered, place: number): ArrivedReading => {

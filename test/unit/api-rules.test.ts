@@ -2,16 +2,19 @@ import { expect, test } from 'vitest'
 import { createKeyGuard, type KnownKey, parseKnownKey } from '../../api/access/key-guard.ts'
 import { expectedReadings } from '../../api/areas/expected-readings.ts'
 import { areaDirectory } from '../../api/live/area-directory.ts'
-import { readingJson } from '../../api/live/reading-json.ts'
+import { createReadingTexts, type OnChain, readingJson } from '../../api/live/reading-json.ts'
 import { distanceM } from '../../api/live/region.ts'
 import { usualView } from '../../api/live/view.ts'
 import { watchFreshness } from '../../api/live/watch-freshness.ts'
 import { apiKeyPrefix, makeKey } from '../../core/access/api-key.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import type { RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
 import { eventually } from '../support/eventually.ts'
 import { readingOf } from '../support/readings.ts'
+
+const keccak = await createKeccak()
 
 const site = (area: string, fromMs = 0) => ({ area, fromMs, lat: 6.5, lon: 3.4, address: '' })
 const sensor = (id: string, ...areas: string[]): RegisteredSensor => ({
@@ -80,6 +83,16 @@ test('an index above the table is 500 and marked as such', () => {
     pm25: 999.9,
     temperature: -0.5,
   })
+})
+
+test.each<OnChain>([
+  { verified: false, tx_hash: null, status: 'pending' },
+  { verified: true, tx_hash: '0xab', status: 'verified' },
+])('the text of a reading that is $status is its JSON, also the second time', (onChain) => {
+  const reading = readingOf({ pm25: 1_240, aqi: 57 })
+  const texts = createReadingTexts(keccak, () => onChain)
+  const json = JSON.stringify(readingJson(reading, usualView, texts))
+  expect([texts.textOf(reading, usualView), texts.textOf(reading, usualView)]).toEqual([json, json])
 })
 
 test('a key is valid to the last millisecond before it expires', () => {

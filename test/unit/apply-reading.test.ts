@@ -7,7 +7,7 @@ import {
 } from '../../core/state/apply-reading.ts'
 import { createState, newestOf, plainState, slotOf } from '../../core/state/partition-state.ts'
 import { silenceMsOf, statusOf } from '../../core/state/presence.ts'
-import { warm } from '../../core/state/warm.ts'
+import { warmCaches } from '../../core/state/warm-caches.ts'
 import { minuteMs } from '../../core/time.ts'
 import { readingOf, type Unnumbered } from '../support/small-worker.ts'
 
@@ -143,7 +143,7 @@ test('warming the caches for a batch changes nothing, not even for unknown senso
   const { state, apply } = oneSensor()
   apply(readingOf(at))
   const before = plainState(state)
-  warm(state, [
+  warmCaches(state, [
     readingOf(at + 1),
     readingOf(at, { sensor: 'NGR-LOS-IKJ-999' as Unnumbered['sensor'] }),
   ])

@@ -156,3 +156,18 @@ test('a chain of batches that began at another contract is at fault from its beg
   index.putDeployments([{ ...deployment, contract: `0x${'cd'.repeat(20)}` }])
   expect(index.faults()).toBe(1)
 })
+
+test('a batch that was sealed for another contract breaks nothing, and is anchored nowhere', () => {
+  const other: Hex = `0x${'cd'.repeat(20)}`
+  for (const at of [5, 6]) index.putSealed(at, { ...sealed[at - 1]!, contract: other })
+  for (const n of [9, 12])
+    expect(standing(0, n)).toMatchObject({ status: 'anchoring', why: 'sealed' })
+  expect([4, 5, 7].map((at) => index.anchored(at)?.index)).toEqual([4, undefined, 7])
+  // it vouches for none before it, and after it all is as it was
+  expect(standing(0, 8)).toMatchObject({ status: 'anchoring', why: 'not_linked', index: 4 })
+  expect(standing(0, 15)).toMatchObject({ status: 'anchored', index: 8 })
+  // a contract that is not of these data needs a person
+  expect(index.faults()).toBe(2)
+  index.putDeployments([{ ...deployment, contract: other }, deployment])
+  expect(index.faults()).toBe(0)
+})

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
 import { createFreshBook } from '../../pipeline/decide/day-books.ts'
-import type { JudgedMessage } from '../../pipeline/decide/decide.ts'
+import type { JudgedMessage } from '../../pipeline/decide/judge.ts'
 import { believed, idsOf, judgedMessage, openDesk, startMs } from '../support/decided.ts'
 
 const [a, b] = idsOf(2) as [SensorId, SensorId]

@@ -6,13 +6,8 @@ import { evolve } from '../../core/state/evolve.ts'
 import type { Deferred } from '../../core/state/log-message.ts'
 import { createState, plainState } from '../../core/state/partition-state.ts'
 import { minuteMs, secondMs } from '../../core/time.ts'
-import {
-  decideLate,
-  fitTogether,
-  type JudgedMessage,
-  judgeLate,
-} from '../../pipeline/decide/decide.ts'
-import type { Believed } from '../../pipeline/decide/judge.ts'
+import { decideLate, fitTogether, judgeLate } from '../../pipeline/decide/decide.ts'
+import type { Believed, JudgedMessage } from '../../pipeline/decide/judge.ts'
 import { thresholdOf, thresholdsInUse, thresholdsOf } from '../../pipeline/decide/thresholds.ts'
 import {
   believed,

@@ -1,6 +1,6 @@
 import { assert, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commit, evolve } from '../../core/state/evolve.ts'
+import { closeMessage, evolve } from '../../core/state/evolve.ts'
 import type { LogMessage } from '../../core/state/log-message.ts'
 import { createState, type PartitionState, plainState } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
@@ -71,7 +71,7 @@ test('every sensor comes online and goes offline in turn, online first', () => {
 test('a message sets every counter of the state', () => {
   const state = createState(0)
   const header = { rawLast: 5, rawLastTimeMs: 6, nLast: 7, lateTo: 8, listenedMs: 9 }
-  commit(state, { ...header, events: [], held: [] }, 10)
+  closeMessage(state, { ...header, events: [], held: [] }, 10)
   expect(plainState(state)).toMatchObject({
     rawLast: 5,
     rawLastTimeMs: 6,

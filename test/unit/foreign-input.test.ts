@@ -20,8 +20,7 @@ import { readingsEndpoint } from '../../gate/push/readings-endpoint.ts'
 import { parseSpoolLine } from '../../gate/push/spool-line.ts'
 import { uplinkEndpoints } from '../../gate/push/uplink-endpoints.ts'
 import { createTopicWork } from '../../gate/topics/topic-work.ts'
-import { decodeMessage } from '../../pipeline/batches.ts'
-import type { Believed } from '../../pipeline/decide/judge.ts'
+import { type Believed, judgeMessage } from '../../pipeline/decide/judge.ts'
 import { itemsOf } from '../../pipeline/intake/item-bytes.ts'
 import { parseSensor } from '../../schemas/devices/registered-sensor.ts'
 import type { Device } from '../../schemas/devices/sensor.ts'
@@ -56,7 +55,7 @@ function judged(body: Uint8Array): readonly (Believed | RawFault)[] {
   const level = { current: () => newestLevel }
   const known = { partition: partitionOf(id), sensorOf: () => sensor, earliestMs, level }
   const raw = { seq: 1, arrivedMs: nowMs, sensor: id, isAgain: false, data: body }
-  return decodeMessage(raw, { ...known, mayBeLate: () => true }).items
+  return judgeMessage(raw, { ...known, mayBeLate: () => true }).items
 }
 
 const isWithin = (value: number | null, { low, high }: { low: number; high: number }): boolean =>

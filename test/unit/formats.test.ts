@@ -297,8 +297,8 @@ test('a version that is not a number is damage, not a later version', () => {
 })
 
 test('a level that is higher than known is refused by an error that says what to do', () => {
-  expect(() => knownLevel(3)).toThrow(
-    /writes formats of level 3, but airproof .* knows them only up to level 2: use the version that raised/,
+  expect(() => knownLevel(4)).toThrow(
+    /writes formats of level 4, but airproof .* knows them only up to level 3: use the version that raised/,
   )
-  expect([knownLevel(1), knownLevel(2)]).toEqual([1, 2])
+  expect([knownLevel(1), knownLevel(2), knownLevel(3)]).toEqual([1, 2, 3])
 })

@@ -43,13 +43,26 @@ const document = (more: Partial<Parameters<typeof networkDocument>[0]>) =>
     ...more,
   })
 
-test('every contract is named, oldest first, and the chain is that of the newest', () => {
-  const second = { ...contract, contract: `0x${'2'.repeat(40)}`, block: 99 } as const
-  const { chain, contracts } = document({ contracts: [contract, second] })
-  expect(chain).toEqual({ id: 10, name: 'chain 10', demonstration: false })
-  expect(contracts.map(({ address, block }) => [address, block])).toEqual([
-    [contract.contract, 7],
-    [second.contract, 99],
+test('every contract is named with its last batch, oldest first, and the chain is that of the newest', () => {
+  const after = (index: number) => ({ ...contract, version: 2, from: { index } }) as const
+  const second = { ...after(30), contract: `0x${'2'.repeat(40)}`, block: 99 } as const
+  const third = { ...after(20), contract: `0x${'3'.repeat(40)}`, block: 120 } as const
+  const rows = (...all: Parameters<typeof networkDocument>[0]['contracts']) =>
+    document({ contracts: all }).contracts.map((row) => [row.address, row.block, row.last_batch])
+  expect(document({ contracts: [contract, second] }).chain).toEqual({
+    id: 10,
+    name: 'chain 10',
+    demonstration: false,
+  })
+  expect(rows(contract, second)).toEqual([
+    [contract.contract, 7, 30],
+    [second.contract, 99, null],
+  ])
+  // a contract that goes on from before ends all that were made before it
+  expect(rows(contract, second, third)).toEqual([
+    [contract.contract, 7, 20],
+    [second.contract, 99, 20],
+    [third.contract, 120, null],
   ])
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { applyNewer, createOutcome } from '../../core/state/apply-reading.ts'
-import { commit } from '../../core/state/evolve.ts'
+import { closeMessage } from '../../core/state/evolve.ts'
 import { createState, type PartitionState, slotOf } from '../../core/state/partition-state.ts'
 import {
   dueHeld,
@@ -30,7 +30,7 @@ function holds(state: PartitionState, numbers: readonly number[], listenedMs: nu
   const { rawLast, rawLastTimeMs, n: nLast, lateTo } = state
   const held = numbers.map(sensorNamed)
   const header = { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs, events: [], held }
-  commit(state, header, state.readingsSeq + 1)
+  closeMessage(state, header, state.readingsSeq + 1)
 }
 
 test('sensors are counted by status', () => {
@@ -67,7 +67,7 @@ describe('going offline', () => {
     const { rawLast, rawLastTimeMs, n: nLast, lateTo } = state
     const events = event ? [event] : []
     const header = { rawLast, rawLastTimeMs, nLast, lateTo, listenedMs: 1, events, held: [] }
-    commit(state, header, 1)
+    closeMessage(state, header, 1)
     expect(offlineSinceMsOf(state, 2)).toBe(at + 15 * minuteMs)
     expect(offlineSinceMsOf(state, 1)).toBeNull()
     applyNewer(state, 2, readingOf(at + 1, { sensor: sensorNamed(2) }), 9, createOutcome())

@@ -6,7 +6,7 @@ import {
   signatureHeaders,
   standardSignature,
 } from '../../core/delivery/signature.ts'
-import { deliveryId } from '../../runtime/delivery-id.ts'
+import { deliveryId } from '../../notifier/sources/payload.ts'
 import { MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { hmacSha256 } from '../../runtime/secrets/hmac.ts'
 import { newSecretKey, secretBox } from '../../runtime/secrets/seal-secret.ts'
@@ -57,13 +57,13 @@ test('without a rotation there is one signature of each kind, under the configur
 })
 
 test('a delivery has one id, and another kind or webhook has another', () => {
-  const id = deliveryId('17-0', 'aqi.high', 'wh_0000001')
+  const id = deliveryId({ id: '17-0' }, 'aqi.high', 'wh_0000001')
   expect(id).toMatch(/^msg_[a-z2-7]{52}$/)
-  expect(deliveryId('17-0', 'aqi.high', 'wh_0000001')).toBe(id)
+  expect(deliveryId({ id: '17-0' }, 'aqi.high', 'wh_0000001')).toBe(id)
   const others = [
-    deliveryId('17-1', 'aqi.high', 'wh_0000001'),
-    deliveryId('17-0', 'aqi.critical', 'wh_0000001'),
-    deliveryId('17-0', 'aqi.high', 'wh_0000002'),
+    deliveryId({ id: '17-1' }, 'aqi.high', 'wh_0000001'),
+    deliveryId({ id: '17-0' }, 'aqi.critical', 'wh_0000001'),
+    deliveryId({ id: '17-0' }, 'aqi.high', 'wh_0000002'),
   ]
   expect(new Set([id, ...others]).size).toBe(4)
 })

@@ -10,13 +10,8 @@ import { influxReads } from '../../store/influx/read.ts'
 import { readingFields, readingOf } from '../../store/influx/row.ts'
 import { rowFault } from '../../store/row-fault.ts'
 import { openSqliteFile } from '../../store/sqlite/file.ts'
-import {
-  packKeys,
-  packReadings,
-  packStats,
-  unpackReadings,
-  unpackStats,
-} from '../../store/sqlite/pack.ts'
+import { packKeys, packReadings, unpackReadings } from '../../store/sqlite/pack.ts'
+import { packStats, unpackStats } from '../../store/sqlite/pack-stats.ts'
 import { sqliteReads } from '../../store/sqlite/read.ts'
 import { statColumns } from '../../store/sqlite/schema.ts'
 import { sqliteWrites } from '../../store/sqlite/write.ts'

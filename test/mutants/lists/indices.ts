@@ -112,7 +112,7 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'texts are cached by reading alone',
-    file: 'api/live/reading-texts.ts',
+    file: 'api/live/reading-json.ts',
     text: 'const beginningOf = (reading: Reading, index: AirIndex): string => {',
     becomes: `let first: AirIndex | undefined
   const beginningOf = (reading: Reading, wanted: AirIndex): string => {

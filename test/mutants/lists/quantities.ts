@@ -142,6 +142,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('store/row-fault.ts', stores),
   derived('store/stat-fields.ts', stores),
   derived('store/sqlite/schema.ts', stores),
+  derived('store/sqlite/pack.ts', stores),
   {
     name: 'a batch of SQLite has as many values as the basic five',
     file: 'store/sqlite/pack.ts',
@@ -151,7 +152,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'SQLite reads the basic five alone',
-    file: 'store/sqlite/read.ts',
+    file: 'store/sqlite/pack.ts',
     text: 'Math.max(most, widthOf(row))',
     becomes: 'Math.min(most, widthOf(row))',
     tests: stores,

@@ -13,8 +13,6 @@ export type PipelineOptions = {
   /** Further variables, of the store for example. */
   readonly env?: Environment
   readonly nodeArgs?: readonly string[]
-  /** Runs this instead of the command `airproof pipeline`. */
-  readonly script?: readonly string[]
 }
 
 export type PipelineProcess = Child & {
@@ -30,12 +28,11 @@ const linesKept = 30
 
 export async function startPipeline(options: PipelineOptions): Promise<PipelineProcess> {
   const { natsUrl, dataFolder, env = {}, nodeArgs = [] } = options
-  const { script = ['bin/airproof.mjs', 'pipeline'] } = options
   const port = await freePort()
   const lines: string[] = []
   const child = await startChild({
     command: process.execPath,
-    args: [...nodeArgs, ...script],
+    args: [...nodeArgs, 'bin/airproof.mjs', 'pipeline'],
     env: {
       ...environment(),
       NATS_URL: natsUrl,

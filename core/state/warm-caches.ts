@@ -14,7 +14,7 @@ const sink = new Float64Array(1)
  * reading at 100,000 sensors).
  * @returns the slot of each reading's sensor, −1 if it has none yet
  */
-export function warm(state: PartitionState, readings: readonly ReadingKey[]): Int32Array {
+export function warmCaches(state: PartitionState, readings: readonly ReadingKey[]): Int32Array {
   const slots = new Int32Array(readings.length)
   let i = 0
   for (const { sensor } of readings) slots[i++] = findSlot(state, sensor)
