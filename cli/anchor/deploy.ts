@@ -35,8 +35,7 @@ import { withInstance } from '../shell/instance.ts'
 import { addressFlag, wholeFlag } from '../shell/words.ts'
 import { chainOf } from './chain-of.ts'
 
-/** @param wanted the version of the contract; absent: that of the instance's format level */
-export const deploy = (context: CommandContext, wanted?: ContractVersion): Promise<number> =>
+export const deploy = (context: CommandContext): Promise<number> =>
   withInstance(context, async (nc, { dataFolder, replicas }) => {
     const { env, flags, note, print, stop } = context
     const config = readAnchorConfig({ env, flags }, dataFolder)
@@ -45,9 +44,8 @@ export const deploy = (context: CommandContext, wanted?: ContractVersion): Promi
     await needStreams(nc, { replicas })
     const kvm = new Kvm(nc)
     const kv = await kvm.open(buckets.anchoring)
-    const version =
-      wanted ??
-      contractVersionAt(levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format)))
+    const level = levelOf(await (await kvm.open(buckets.system)).get(systemKeys.format))
+    const version = contractVersionAt(level)
     const known = await readDeployments(kv)
     const keccak = await createKeccak()
     assertNeeded(known, version, fromBatch)

@@ -14,9 +14,7 @@ import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { run as runAnchor } from '../../anchor/main.ts'
 import { readNetwork, verifyBundle } from '../../anchor/verifier/airproof-verify.js'
 import { command as anchorCommand } from '../../cli/anchor/anchor.ts'
-import { deploy } from '../../cli/anchor/deploy.ts'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
-import type { CommandContext } from '../../cli/shell/command.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { type BatchEnd, endOf, nextHeader } from '../../core/proof/batch.ts'
 import { headerHash, recordOf } from '../../core/proof/header.ts'
@@ -146,12 +144,12 @@ async function instance() {
       ),
     finalize: () => anvil.rpc('anvil_mine', ['0x4']),
     deployments: async () => readDeployments(await kvm.open(buckets.anchoring)),
-    /** As at format level 3. */
     deploy: (key: 'stolen' | 'other', flags: Record<string, string> = {}) =>
-      runCommand(
-        { ...anchorCommand, run: (context: CommandContext) => deploy(context, 2) },
-        { flags: { owner: keys.owner.account.address, json: true, ...flags }, env: envOf(key) },
-      ),
+      runCommand(anchorCommand, {
+        words: ['deploy'],
+        flags: { owner: keys.owner.account.address, json: true, ...flags },
+        env: envOf(key),
+      }),
     writer: (flags: Record<string, string>) =>
       runCommand(anchorCommand, { words: ['writer'], flags, env: envOf('stolen') }),
     audit: async () => {

@@ -20,8 +20,6 @@ import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { ensureContract } from '../../anchor/deploy/ensure-contract.ts'
 import { openJournal } from '../../anchor/send/journal.ts'
 import { command } from '../../cli/anchor/anchor.ts'
-import { deploy } from '../../cli/anchor/deploy.ts'
-import type { CommandContext } from '../../cli/shell/command.ts'
 import {
   type BatchEnd,
   beforeFirst,
@@ -38,6 +36,8 @@ import {
 } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, headerHash, recordOf } from '../../core/proof/header.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { levelText } from '../../runtime/nats/format-level.ts'
+import { ensureStreams } from '../../runtime/nats/streams.ts'
 import { borderKey, headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import {
   type AnyDeployment,
@@ -45,7 +45,7 @@ import {
   deploymentOfBatch,
 } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
-import { alivePrefixes } from '../../schemas/system-keys.ts'
+import { alivePrefixes, systemKeys } from '../../schemas/system-keys.ts'
 import { type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { eventually } from '../support/eventually.ts'
 import { testNats } from '../support/nats.ts'
@@ -83,6 +83,7 @@ async function instance() {
   const folder = opened.use(temporaryFolder())
   const nc = await nats.connect()
   opened.defer(() => nc.close())
+  await ensureStreams(nc, { newest: 2 })
   const newKey = async (name: string) => {
     const key = generatePrivateKey()
     const file = join(folder.path, name)
@@ -112,15 +113,15 @@ async function instance() {
     leases: () => kvm.open(buckets.leases),
     run: (verb: string, flags: Flags = {}) =>
       runCommand(command, { words: [verb], flags, env: envOf() }),
-    /** As at format level 3. */
-    deploy: (flags: Flags = {}, key: 'writer' | 'other' = 'writer') =>
-      runCommand(
-        { ...command, run: (context: CommandContext) => deploy(context, 2) },
-        {
-          flags: { owner: keys.owner.account.address, json: true, ...flags },
-          env: envOf({ key }),
-        },
-      ),
+    /** At format level 3, to which it raises the instance. */
+    deploy: async (flags: Flags = {}, key: 'writer' | 'other' = 'writer') => {
+      await (await kvm.open(buckets.system)).put(systemKeys.format, levelText(3))
+      return await runCommand(command, {
+        words: ['deploy'],
+        flags: { owner: keys.owner.account.address, json: true, ...flags },
+        env: envOf({ key }),
+      })
+    },
     seal: async (header: BatchHeader): Promise<void> => {
       const { head } = endOf(header, keccak)
       const sealed = sealedEntry({ header, headerHash: headerHash(header, keccak), head })
