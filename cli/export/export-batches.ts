@@ -56,7 +56,9 @@ export async function readExportBatches(
     },
     chainProofOf: async (number) => {
       const proof = parseChainProof(await readEntry(proofs, String(number)))
-      if (proof !== undefined) return proof
+      // of a former contract it is until the batch is final in the one that counts for it
+      const counts = index.deploymentOf(number)?.contract
+      if (proof !== undefined && proof.contract === counts) return proof
       throw new MustAct(`there is no proof of batch ${number} on the chain: is it final?`)
     },
   }

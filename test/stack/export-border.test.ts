@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { type KV, Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AuditReport } from '../../anchor/audit/audit.ts'
 import type { Deployments } from '../../anchor/deploy/deployment.ts'
@@ -18,6 +19,7 @@ import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { hourMs } from '../../core/time.ts'
 import { exitCodes } from '../../runtime/exit.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
+import { buckets } from '../../schemas/subjects.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite.ts'
 import { anchorInstance } from '../support/chain/anchor-instance.ts'
 import { logWriter } from '../support/chain/log-writer.ts'
@@ -33,6 +35,7 @@ const opened = new AsyncDisposableStack()
 const folder = opened.use(temporaryFolder())
 let env: Record<string, string>
 let deployments: Deployments
+let proofs: KV
 
 const devices = [signingDevice('ed25519'), signingDevice('p256')]
 
@@ -87,6 +90,7 @@ beforeAll(async () => {
   await store.writeBatch(log.written)
   for (let block = 0; block < 4; block++) await mine()
   deployments = await needDeployments(nc)
+  proofs = await new Kvm(nc).open(buckets.proofs)
   env = { AIRPROOF_DATA: folder.path, NATS_URL: nats.url, CHAIN_RPC_URL: instance.url }
 })
 afterAll(() => opened.disposeAsync())
@@ -327,6 +331,19 @@ test.each<[string, string, (text: string) => string, ((manifest: Manifest) => vo
   const said = await tampered(change, changeManifest)
   expect(said.code).toBe(1)
   expect(said.out).toContain(why)
+})
+
+test('a proof that is of another contract than the batch is not exported', async () => {
+  const { runs } = manifestOf('all.ndjson')
+  const [first, last] = [runs[0], runs.at(-1)].map((run) => String(run!.headers.at(-1)!.index))
+  const kept = (await proofs.get(last!))!.string()
+  await proofs.put(last!, (await proofs.get(first!))!.string())
+  const { code, err } = await exported('former.ndjson', 'ndjson')
+  await proofs.put(last!, kept)
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining(`there is no proof of batch ${last} on the chain: is it final?`),
+  ])
 })
 
 test('a row with another area in the store is named when it is exported, and by the audit of the export', async () => {
