@@ -179,9 +179,19 @@ async function verifyExport(
 
 function exportLines(result: ExportCheck): readonly string[] {
   if (!result.ok) return [`✗ ${result.why}`, '', 'REFUSED']
-  const { notAnchored, parts, runs } = result
+  const { rows, notAnchored, ofLeaf2, signed, keys, parts, runs } = result
+  const trusts = new Set(runs.flatMap((run) => run.trusts.filter((line) => !ofOneRow.test(line))))
+  if (ofLeaf2 > 0 && signed < rows)
+    trusts.add(
+      `that the sensors sent the ${rows - signed} readings that are not signed: the operator could have made them up`,
+    )
+  if (signed > 0)
+    trusts.add('that the keys are those of the sensors: the registry of the network names them')
   return [
     `✓ ${partWords(parts)}`,
+    ...(signed > 0
+      ? [`✓ ${signed} of the ${rows} rows are signed by their devices; different keys: ${keys}`]
+      : []),
     ...(notAnchored > 0
       ? [`  not anchored for good yet, so nothing is proven of them: ${notAnchored} rows`]
       : []),
@@ -189,9 +199,17 @@ function exportLines(result: ExportCheck): readonly string[] {
     ...new Set(runs.flatMap(notAskedLines)),
     '',
     `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
-    ...trustLines(new Set(runs.flatMap(({ trusts }) => trusts))),
+    ...(ofLeaf2 > 0
+      ? [
+          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading has one of their numbers.`,
+        ]
+      : []),
+    ...trustLines(trusts),
   ]
 }
+
+/** Each run is checked with one of its rows, which the verifier speaks of. */
+const ofOneRow = /^that (the sensor sent it:|the (ed25519|p256) key )/
 
 const blockLine = ({ block }: Verification): readonly string[] =>
   block === null ? [] : [`✓ block ${block.number}, ${block.hash}, ${block.time}`]

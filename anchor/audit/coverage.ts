@@ -53,11 +53,14 @@ export function coverageOf(rows: object | null, { headers, compared }: Looked): 
   return { ...coveredOf(rows, weakest, compared), by_version }
 }
 
+/** What `--deep` compares of rows that are signed, which those of version 1 never are. */
+export const signaturesWords = 'signatures of devices'
 /** What `--deep` compares of the flags, and what is left of them. */
 export const derivedFlagsWords = 'flags that follow from values'
 const otherFlagsWords = 'flags that do not follow from values'
 
-function coveredOf(rows: object | null, version: 1 | 2, deep: readonly string[]): Covered {
+function coveredOf(rows: object | null, version: 1 | 2, compared: readonly string[]): Covered {
+  const deep = version === 1 ? compared.filter((name) => name !== signaturesWords) : compared
   const { hashed, notHashed } = columns[version]
   if (rows === null) return { checked: [], compared: [], not_checked: ['rows', ...notHashed] }
   const not_checked = notHashed

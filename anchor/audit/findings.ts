@@ -25,6 +25,8 @@ export type FindingKind =
   | 'rules'
   /** Rows in another area than their sensor was, by the registry. */
   | 'area'
+  /** A row that its device signed, of which the store does not have the signature that its leaf holds. */
+  | 'signature'
   /** Statistics that are not those of the rows. */
   | 'statistics'
   /** Readings that should be anchored already, and are not. */

@@ -15,7 +15,7 @@ import { readSettings } from '../../runtime/settings.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { alivePrefixes } from '../../schemas/system-keys.ts'
 import { needDeployments, readSealed, sealedHeaders } from '../export/sealed-headers.ts'
-import { allRows, sampledRows } from '../export/stored-rows.ts'
+import { allRows, latestMs, sampledRows } from '../export/stored-rows.ts'
 import type { Command, CommandContext } from '../shell/command.ts'
 import { withInstance } from '../shell/instance.ts'
 import { openKeptStore } from '../shell/kept-store.ts'
@@ -51,9 +51,9 @@ be anchored because the anchor process was started only now.
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)
   --rpc URL          a node to ask; default CHAIN_RPC_URL. Somebody else's is the better witness
   --sample ROWS      so many rows from random places instead of all; finds no missing ones
-  --deep             areas against the registry, flags and index against the published rules, and
-                     statistics against the rows too; of what is not anchored it says only whether
-                     the store agrees with itself
+  --deep             areas against the registry, flags and index against the published rules, the
+                     signatures of devices, and statistics against the rows too; of what is not
+                     anchored it says only whether the store agrees with itself
   --rows none        no rows
   --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
@@ -200,7 +200,7 @@ async function rowSource(
     read: async function* () {
       // whatever time a row was made up for, it is among them
       for await (const page of readAhead(allRows(store, 0, latestMs))) {
-        deep?.see(page)
+        await deep?.see(page)
         yield page
       }
     },
@@ -219,6 +219,3 @@ async function* readAhead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
     yield value
   }
 }
-
-/** No reading is younger: both engines refuse it. */
-const latestMs = Date.UTC(2200, 0, 1)

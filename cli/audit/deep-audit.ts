@@ -1,35 +1,37 @@
 /**
  * What the chain does not say, held against what it is made from: the areas of rows against the
- * registry, their flags and index against the published rules, the statistics of areas against the
- * rows. Of rows of version 1 that shows whether the store agrees with itself; of version 2 area and
+ * registry, their flags and index against the published rules, what their devices signed against the
+ * leaves, the statistics of areas against the rows. Of rows of version 1 that shows whether the store agrees with itself; of version 2 area and
  * flags are anchored, so what differs is the registry, or the rules were not followed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { DeepCheck } from '../../anchor/audit/audit.ts'
-import { derivedFlagsWords } from '../../anchor/audit/coverage.ts'
+import { derivedFlagsWords, signaturesWords } from '../../anchor/audit/coverage.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
-import { checkAreas, checkRules } from './row-faults.ts'
+import { latestMs } from '../export/stored-rows.ts'
+import { checkAreas, checkRules, checkSignatures } from './row-faults.ts'
 import { storedLog } from './stored-log.ts'
 
 export type DeepAudit = DeepCheck & {
   /** Every row once, before `run`. */
-  readonly see: (rows: readonly Reading[]) => void
+  readonly see: (rows: readonly Reading[]) => Promise<void>
 }
 
-type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays'>
+type Sources = Pick<Store, 'computeBuckets' | 'areaHours' | 'areaDays' | 'signature' | 'keptFromMs'>
 type Step = { readonly area: string; readonly size: BucketSize; readonly startMs: number }
 
 const stepMsOf = { hour: hourMs, day: dayMs } as const
@@ -38,7 +40,7 @@ const mostSteps = 24 * 31
 
 export async function openDeepAudit(
   nc: NatsConnection,
-  { idPrefix }: SharedConfig,
+  { idPrefix }: Pick<SharedConfig, 'idPrefix'>,
   store: Sources,
 ): Promise<DeepAudit> {
   const ids = sensorIdRules(idPrefix)
@@ -51,20 +53,29 @@ export async function openDeepAudit(
     return registered && siteAt(registered, timeMs).area
   })
   const rules = checkRules()
+  const signatures = checkSignatures(store, await createKeccak())
   return {
-    covers: ['area', derivedFlagsWords, 'statistics of areas'],
-    see: (rows) => {
+    covers: ['area', derivedFlagsWords, signaturesWords, 'statistics of areas'],
+    see: async (rows) => {
       areas.see(rows)
       rules.see(rows)
+      await signatures.see(rows)
     },
     run: async (findings) => {
       areas.tell(findings)
       rules.tell(findings)
+      signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
-      const differing: Step[] = []
+      for (const { sites } of known.values()) for (const { area } of sites) names.add(area)
+      const found: Step[] = []
       for (const area of names)
-        for (const size of ['hour', 'day'] as const)
-          differing.push(...(await differences(store, { area, size, fromMs, toMs })))
+        for (const size of ['hour', 'day'] as const) {
+          found.push(...(await differences(store, { area, size, fromMs, toMs })))
+          found.push(...(await withoutRows(store, { area, size, fromMs, toMs })))
+        }
+      // after they were read: of what began before it the store may have dropped rows
+      const keptFromMs = (await store.keptFromMs()) ?? -Infinity
+      const differing = found.filter(({ startMs }) => startMs >= keptFromMs)
       if (differing.length === 0) return
       const unwritten = await unwrittenSteps(nc)
       if (unwritten === undefined) {
@@ -110,6 +121,20 @@ async function differences(store: Sources, { area, size, fromMs, toMs }: Span): 
         found.push({ area, size, startMs })
   }
   return found
+}
+
+/** The steps before and after all rows of which the store holds statistics. @param span of the rows */
+async function withoutRows(store: Sources, { area, size, fromMs, toMs }: Span): Promise<Step[]> {
+  const stepMs = stepMsOf[size]
+  const read = size === 'hour' ? store.areaHours : store.areaDays
+  const isEmpty = fromMs >= toMs
+  const kept = isEmpty
+    ? await read(area, 0, latestMs)
+    : [
+        ...(await read(area, 0, floorTo(fromMs, stepMs))),
+        ...(await read(area, floorTo(toMs - 1, stepMs) + stepMs, latestMs)),
+      ]
+  return kept.map(({ startMs }) => ({ area, size, startMs }))
 }
 
 /** Whether the statistics of a step are still to be written, or written again; undefined: not known. */

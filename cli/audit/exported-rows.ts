@@ -17,8 +17,11 @@ const pageRows = 5_000
 export async function* exportedRows(file: string): AsyncGenerator<readonly AuditedRow[]> {
   const { rows } = await readExport(file, needManifest(file))
   let page: AuditedRow[] = []
+  let count = 0
   for await (const row of rows) {
-    if (row === undefined) throw new MustAct(`a row of the export ${file} cannot be read`)
+    count++
+    if (typeof row === 'string')
+      throw new MustAct(`row ${count} of the export ${file} cannot be read: ${row}`)
     page.push(row.reading)
     if (page.length < pageRows) continue
     yield page

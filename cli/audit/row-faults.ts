@@ -1,4 +1,4 @@
-/** What can be said of a row without the chain: by the registry, and by the published rules. */
+/** What can be said of a row without the chain: by the registry, the published rules, and its device. */
 import type { FindingKind, Findings } from '../../anchor/audit/findings.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
@@ -6,6 +6,10 @@ import { flagsFault } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
+import { eachAtOnce } from '../../runtime/at-once.ts'
+import { createSignedFault } from '../../runtime/signed-reading.ts'
+import type { Store } from '../../store/store.ts'
 
 /** Rows whose area is not that of the place where the registry says that the sensor stood. */
 export function checkAreas(areaOf: (reading: Reading) => string | undefined) {
@@ -38,6 +42,29 @@ export function checkRules() {
         const fault = faultOf(row)
         if (fault !== undefined) faults.add(row, fault)
       }
+    },
+    tell: faults.tell,
+  }
+}
+
+/** Each signed row is a query of its own to the store. */
+const queriesAtOnce = 16
+
+/**
+ * Rows that say that their device signed them, and of which the store does not have what was signed:
+ * the leaf has only a hash over key and signature.
+ */
+export function checkSignatures(store: Pick<Store, 'signature'>, keccak: Keccak) {
+  const faults = tally('signature')
+  const signedFault = createSignedFault(keccak)
+  const check = async (row: Reading): Promise<void> => {
+    const fault = await signedFault(row, await store.signature(row.sensor, row.timeMs))
+    if (fault !== undefined) faults.add(row, fault)
+  }
+  return {
+    see: (rows: readonly Reading[]): Promise<void> => {
+      const signed = rows.filter(({ device }) => device !== undefined)
+      return eachAtOnce(signed, queriesAtOnce, check)
     },
     tell: faults.tell,
   }

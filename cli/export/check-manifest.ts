@@ -12,10 +12,13 @@ import { toHex } from '../../core/hex.ts'
 import { endOf } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
-import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
+import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
+import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
+import { rankOf } from '../../core/proof/ranked-path.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
 import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
+import { type Groups, groupRows, type Leaf, Refusal, refuse } from './group-rows.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
 
@@ -25,6 +28,11 @@ export type ExportCheck =
       readonly ok: true
       readonly rows: number
       readonly notAnchored: number
+      /** Anchored, with a leaf of version 2. */
+      readonly ofLeaf2: number
+      /** Signed by their devices, with so many keys; each signature was checked. */
+      readonly signed: number
+      readonly keys: number
       /** How much of each batch is here. */
       readonly parts: readonly BatchPart[]
       readonly batches: number
@@ -36,19 +44,16 @@ export type ExportCheck =
 /** So many of the readings that the batch counts. */
 export type BatchPart = { readonly index: number; readonly rows: number; readonly count: number }
 
-class Refusal extends Error {}
-const refuse = (why: string): never => {
-  throw new Refusal(why)
-}
-
-/** @param rows undefined: the line of that number is none */
+/** @param rows a sentence: why the line of that number is not a row */
 export async function checkExport(
   manifest: ExportManifest,
-  rows: AsyncIterable<ExportedRow | undefined>,
+  rows: AsyncIterable<ExportedRow | string>,
   { keccak, ...pins }: VerifyOptions & { readonly keccak: Keccak },
 ): Promise<ExportCheck> {
   try {
-    const { groups, notAnchored, count } = await groupRows(rows, keccak)
+    const { version = 1 } = manifest
+    const { groups, keys, ...counted } = await groupRows(rows, version, keccak)
+    const { count, notAnchored } = counted
     if (count !== manifest.rows.count)
       refuse(`${count} rows, and the manifest counts ${manifest.rows.count}`)
     if (notAnchored !== manifest.rows.notAnchored)
@@ -71,6 +76,9 @@ export async function checkExport(
       ok: true,
       rows: count,
       notAnchored,
+      ofLeaf2: counted.ofLeaf2,
+      signed: counted.signed,
+      keys: keys.size,
       parts,
       batches: proven.size,
       wholeBatches: parts.filter((part) => part.rows === part.count).length,
@@ -81,29 +89,6 @@ export async function checkExport(
       return { ok: false, why: error.message }
     throw error
   }
-}
-
-type Leaf = { readonly hash: Uint8Array; readonly reading: LeafFields }
-type Groups = ReadonlyMap<number, readonly Leaf[]>
-
-async function groupRows(rows: AsyncIterable<ExportedRow | undefined>, keccak: Keccak) {
-  const leafOf = leafEncoder(keccak)
-  const groups = new Map<number, Leaf[]>()
-  let [count, notAnchored] = [0, 0]
-  for await (const row of rows) {
-    count++
-    if (row === undefined) return refuse(`row ${count} cannot be read`)
-    const leaf = { hash: leafOf(row.reading), reading: row.reading }
-    if (toHex(leaf.hash) !== row.hash)
-      refuse(`row ${count} (${row.reading.sensor}) was changed: its values have another hash`)
-    if (row.batch === null) notAnchored++
-    else {
-      const group = groups.get(row.batch)
-      if (group === undefined) groups.set(row.batch, [leaf])
-      else group.push(leaf)
-    }
-  }
-  return { groups, notAnchored, count }
 }
 
 type RunTools = {
@@ -126,20 +111,13 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
     const header = headers.find(({ index }) => index === proof.index)
     if (header === undefined) return refuse(`there is no header of batch ${proof.index}`)
     if (proven.has(proof.index)) refuse(`batch ${proof.index} is proven twice`)
-    const { leaves, folded } = foldBatch(proof, groups.get(proof.index) ?? [], header.count, keccak)
-    if (toHex(folded.root) !== header.root)
-      refuse(`the rows of batch ${proof.index} do not lead to its root: one was changed`)
-    const stray = leaves.find(
-      ({ reading: { seq, timeMs } }) =>
-        !isNumberedBy(header, seq) || timeMs < header.timeMinMs || timeMs > header.timeMaxMs,
-    )
-    if (stray !== undefined) refuse(`batch ${proof.index} does not number ${stray.reading.seq}`)
-    const numbers = new Set(leaves.map(({ reading: { seq } }) => seq))
-    if (numbers.size < leaves.length) refuse(`two rows of batch ${proof.index} have one number`)
+    const { leaves, folded } = foldBatch(proof, groups.get(proof.index) ?? [], header, keccak)
     proven.add(proof.index)
     const [first] = leaves
-    if (header === headers.at(-1) && first !== undefined)
-      bundle = bundleText({ reading: first.reading, path: folded.path, header, chain }, keccak)
+    if (header === headers.at(-1) && first !== undefined) {
+      const { hash: _, ...of } = first
+      bundle = bundleText({ ...of, path: folded.path, header, chain }, keccak)
+    }
   }
   if (bundle === undefined) return refuse('a run of batches ends without a row that is proven')
   const verification = await verifyBundle(bundle, pins)
@@ -148,10 +126,47 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
   return verification
 }
 
-function foldBatch(proof: BatchProof, group: readonly Leaf[], count: number, keccak: Keccak) {
+/** That the rows of a batch are numbered by it, are in the places of its tree, and lead to its root. */
+function foldBatch(proof: BatchProof, group: readonly Leaf[], header: BatchHeader, keccak: Keccak) {
+  const { index } = proof
+  const version = batchVersionOf(header)
   if (proof.rows !== group.length)
-    refuse(`${group.length} rows of batch ${proof.index}, and the manifest counts ${proof.rows}`)
-  const leaves = group.toSorted((a, b) => Buffer.compare(a.hash, b.hash))
+    refuse(`${group.length} rows of batch ${index}, and the manifest counts ${proof.rows}`)
+  const other = group.find(({ reading: { leafVersion = 1 } }) => leafVersion !== version)
+  if (other !== undefined) {
+    const { seq, leafVersion = 1 } = other.reading
+    refuse(
+      `${seq} has a leaf of version ${leafVersion}, and batch ${index} is of version ${version}`,
+    )
+  }
+  const stray = group.find(
+    ({ reading: { seq, timeMs } }) =>
+      !isNumberedBy(header, seq) || timeMs < header.timeMinMs || timeMs > header.timeMaxMs,
+  )
+  if (stray !== undefined) refuse(`batch ${index} does not number ${stray.reading.seq}`)
+  const numbers = new Set(group.map(({ reading: { seq } }) => seq))
+  if (numbers.size < group.length) refuse(`two rows of batch ${index} have one number`)
+  const leaves =
+    version === 2
+      ? group.toSorted((a, b) => a.reading.seq - b.reading.seq)
+      : group.toSorted((a, b) => Buffer.compare(a.hash, b.hash))
+  if (version === 2 && !areRanks(proof.places, leaves, header))
+    refuse(`the places of the rows of batch ${index} are not those of their numbers`)
   const hashes = leaves.map(({ hash }) => hash)
-  return { leaves, folded: foldMultiProof(hashes, proof, count, nodeHash(keccak, 1)) }
+  const folded = foldMultiProof(hashes, proof, header.count, nodeHash(keccak, version))
+  if (toHex(folded.root) !== header.root)
+    refuse(`the rows of batch ${index} do not lead to its root: one was changed`)
+  return { leaves, folded }
+}
+
+/** Whether each leaf is in the place of its number. @param leaves in the order of their numbers */
+function areRanks(
+  places: BatchProof['places'],
+  leaves: readonly Leaf[],
+  header: BatchHeader,
+): boolean {
+  const ranks = leaves.map(({ reading }) => rankOf(header, reading.seq)).values()
+  for (const [first, last] of places)
+    for (let place = first; place <= last; place++) if (ranks.next().value !== place) return false
+  return ranks.next().done === true
 }

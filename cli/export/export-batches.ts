@@ -1,5 +1,6 @@
 import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
+import type { Hex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
@@ -16,6 +17,8 @@ export type ExportBatches = {
   readonly holding: (seq: number) => number | undefined
   /** @throws MustAct */
   readonly headerOf: (index: number) => BatchHeader
+  /** The address of the contract that a batch is anchored in. @throws MustAct */
+  readonly contractOf: (index: number) => Hex
   /** @throws MustAct */
   readonly chainProofOf: (index: number) => Promise<ChainProof>
 }
@@ -46,9 +49,16 @@ export async function readExportBatches(
       if (header !== undefined) return header
       throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
     },
+    contractOf: (number) => {
+      const contract = index.deploymentOf(number)?.contract
+      if (contract !== undefined) return contract
+      throw new MustAct(`no contract has batch ${number}: \`airproof audit\` says more`)
+    },
     chainProofOf: async (number) => {
       const proof = parseChainProof(await readEntry(proofs, String(number)))
-      if (proof !== undefined) return proof
+      // of a former contract it is until the batch is final in the one that counts for it
+      const counts = index.deploymentOf(number)?.contract
+      if (proof !== undefined && proof.contract === counts) return proof
       throw new MustAct(`there is no proof of batch ${number} on the chain: is it final?`)
     },
   }

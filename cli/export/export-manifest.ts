@@ -10,14 +10,14 @@ import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import { checkOf } from '../../schemas/check.ts'
-
-/**
- * Every version there is, the one that is written first, each with the versions of leaf and header
- * that it holds. Append only; a row never changes.
- */
-export const exportVersions = [{ format: 'airproof.export.v1', leaf: 1, header: 1 }] as const
-
-const [exportNow] = exportVersions
+import {
+  type ExportVersion,
+  export1,
+  export2,
+  exportVersions,
+  manifestSchemas,
+  type RowFormat,
+} from './manifest-schema.ts'
 
 export type BatchProof = MultiProof & {
   readonly index: number
@@ -25,6 +25,7 @@ export type BatchProof = MultiProof & {
   readonly rows: number
 }
 
+/** Batches of one contract, so all of one version: no head leads from one contract to the next. */
 export type ExportRun = {
   readonly headers: readonly BatchHeader[]
   readonly proofs: readonly BatchProof[]
@@ -32,10 +33,9 @@ export type ExportRun = {
   readonly chain: ChainProof
 }
 
-export const rowFormats = ['ndjson', 'csv'] as const
-export type RowFormat = (typeof rowFormats)[number]
-
 export type ExportManifest = {
+  /** Absent: 1, in which there is nothing of version 2. */
+  readonly version?: 2
   readonly rows: {
     /** Beside the manifest. */
     readonly file: string
@@ -51,80 +51,6 @@ export type ExportManifest = {
   readonly runs: readonly ExportRun[]
 }
 
-const whole = { type: 'integer', minimum: 0 } as const
-const text = { type: 'string' } as const
-const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
-const bytes = { type: 'string', pattern: '^0x([0-9a-f]{2})+$' } as const
-const nodes = { type: 'array', items: bytes, minItems: 1, maxItems: 16 } as const
-const arrayOf = (items: object) => ({ type: 'array', items }) as const
-const object = <const P extends Readonly<Record<string, object>>>(
-  properties: P,
-  optional: object = {},
-) =>
-  ({
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(properties),
-    properties: { ...properties, ...optional },
-  }) as const
-
-export const exportManifestSchema = {
-  $id: 'airproof/export-manifest',
-  title: 'Manifest of an export',
-  ...object({
-    format: { enum: exportVersions.map(({ format }) => format) },
-    rows: object({
-      file: { type: 'string', pattern: '^[^/\\\\\\u0000-\\u001f]{1,255}$' },
-      format: { enum: rowFormats },
-      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      count: whole,
-      not_anchored: whole,
-      from: text,
-      to: text,
-    }),
-    runs: arrayOf(
-      object(
-        {
-          headers: arrayOf(
-            object({
-              index: whole,
-              prev_head: hash,
-              root: hash,
-              first: whole,
-              last: whole,
-              count: whole,
-              time_min_ms: whole,
-              time_max_ms: whole,
-              sealed_ms: whole,
-              beacon: hash,
-              n_first: arrayOf(whole),
-              n_last: arrayOf(whole),
-            }),
-          ),
-          proofs: arrayOf(
-            object({
-              index: whole,
-              rows: whole,
-              places: arrayOf({ type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 }),
-              siblings: arrayOf(hash),
-            }),
-          ),
-          anchor: object({
-            chain_id: whole,
-            contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
-            tx_hash: hash,
-            tx_index: whole,
-            block_hash: hash,
-            block_number: whole,
-            block_time_s: whole,
-          }),
-        },
-        { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
-      ),
-    ),
-  }),
-} as const
-
 /** As the schema has it; hashes as core has them. */
 type Wire = {
   readonly format: string
@@ -132,6 +58,8 @@ type Wire = {
   readonly runs: readonly WireRun[]
 }
 type WireRun = {
+  /** Only in version 2. */
+  readonly version?: ExportVersion
   readonly headers: readonly WireHeader[]
   readonly proofs: readonly {
     readonly index: number
@@ -154,7 +82,7 @@ type WireRun = {
 }
 type WireHeader = ReturnType<typeof headerToWire>
 
-const isWire = checkOf<Wire>(exportManifestSchema)
+const checks = manifestSchemas.map((schema) => checkOf<Wire>(schema))
 
 /**
  * @returns undefined if the text is not the manifest of an export
@@ -167,14 +95,24 @@ export function parseManifest(json: string): ExportManifest | undefined {
     return undefined
   }
   const { not_anchored: notAnchored, ...rows } = value.rows
-  return { rows: { ...rows, notAnchored }, runs: value.runs.map(runOf) }
+  return {
+    ...(value.format === export2.format && { version: 2 }),
+    rows: { ...rows, notAnchored },
+    runs: value.runs.map(runOf),
+  }
 }
 
-export function manifestText({ rows: { notAnchored, ...rows }, runs }: ExportManifest): string {
+const isWire = (value: unknown): value is Wire => checks.some((check) => check(value))
+
+export function manifestText(manifest: ExportManifest): string {
+  const { version = 1, runs } = manifest
+  const { notAnchored, ...rows } = manifest.rows
   const wire: Wire = {
-    format: exportNow.format,
+    format: (version === 2 ? export2 : export1).format,
     rows: { ...rows, not_anchored: notAnchored },
-    runs: runs.map(runToWire),
+    runs: runs.map((run) =>
+      version === 2 ? { version: versionOf(run), ...runToWire(run) } : runToWire(run),
+    ),
   }
   return `${JSON.stringify(wire)}\n`
 }
@@ -197,6 +135,9 @@ function jsonOf(text: string): unknown {
     return undefined
   }
 }
+
+/** What the headers of a run are, and so their leaves. */
+export const versionOf = ({ headers: [header] }: ExportRun): ExportVersion => header?.version ?? 1
 
 const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
   headers: headers.map(headerToWire),
@@ -224,11 +165,11 @@ const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
       }),
 })
 
-function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
+function runOf({ version, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   const { block_header, transaction_proof, receipt_proof } = tries
   const isProof = block_header && transaction_proof && receipt_proof
   return {
-    headers: headers.map(headerOf),
+    headers: headers.map((header) => headerOf(header, version)),
     proofs: proofs.map(({ siblings, ...proof }) => ({
       ...proof,
       siblings: siblings.map(hashBytes),
@@ -254,7 +195,8 @@ function runOf({ headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   }
 }
 
-const headerOf = (wire: WireHeader): BatchHeader => ({
+const headerOf = (wire: WireHeader, version: ExportVersion = 1): BatchHeader => ({
+  ...(version === 2 && { version }),
   index: wire.index,
   prevHead: wire.prev_head,
   root: wire.root,

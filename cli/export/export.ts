@@ -16,8 +16,9 @@ import { withInstance } from '../shell/instance.ts'
 import { openKeptStore } from '../shell/kept-store.ts'
 import { exactWords, neededFlag, textFlag } from '../shell/words.ts'
 import { type ExportBatches, readExportBatches } from './export-batches.ts'
-import { manifestText, type RowFormat } from './export-manifest.ts'
+import { manifestText } from './export-manifest.ts'
 import { makeRuns } from './make-manifest.ts'
+import { type RowFormat } from './manifest-schema.ts'
 import { partWords } from './part-words.ts'
 import { rowsInOrder } from './stored-rows.ts'
 import { openNew, writeRows } from './write-rows.ts'
@@ -89,10 +90,10 @@ async function exportRows(
   const { store, from: place } = await openKeptStore(nc, config, context)
   await using _ = store
   note(`reading ${place}`)
-  const pages = rowsInOrder(store, fromMs, toMs)
+  const pages = () => rowsInOrder(store, fromMs, toMs)
   const signatureOf: SignatureOf = ({ sensor, timeMs }) => store.signature(sensor, timeMs)
   if (format === 'bundles')
-    return await exportBundles(nc, { pages, signatureOf, out, batches, keccak, note })
+    return await exportBundles(nc, { pages: pages(), signatureOf, out, batches, keccak, note })
   await using manifestFile = await openNew(`${out}.manifest.json`)
   const { holding } = batches
   const written = await writeRows({
@@ -100,15 +101,16 @@ async function exportRows(
     format,
     pages,
     holding,
+    signatureOf,
     keccak,
     onRows: () => undefined,
   })
   const blobs = await openBatchBlobs(nc)
   const { runs, strays } = await makeRuns({ ...batches, touched: written.touched, blobs, keccak })
-  const { count, notAnchored, sha256 } = written
+  const { version, count, notAnchored, lostSignatures, sha256 } = written
   const [from, to] = [formatIso(fromMs), formatIso(toMs)]
   const rows = { file: basename(out), format, sha256, count, notAnchored, from, to }
-  await manifestFile.writeFile(manifestText({ rows, runs }))
+  await manifestFile.writeFile(manifestText({ ...(version === 2 && { version }), rows, runs }))
   const parts = [...written.touched].map(([index, leaves]) => ({
     index,
     rows: leaves.length,
@@ -120,8 +122,13 @@ async function exportRows(
   noteChain(batches, note)
   for (const [batch, hashes] of strays)
     for (const hash of hashes) note(`the row ${hash} is not what was anchored in batch ${batch}`)
-  if (strays.size === 0) return exitCodes.done
-  throw new MustAct('rows were altered in the database, and the export cannot be verified')
+  if (strays.size > 0)
+    throw new MustAct('rows were altered in the database, and the export cannot be verified')
+  if (lostSignatures > 0)
+    throw new MustAct(
+      `${lostSignatures} rows are signed by their devices, and the store does not have the signatures: the export cannot be verified`,
+    )
+  return exitCodes.done
 }
 
 /** On which chain a reader will have to look. */

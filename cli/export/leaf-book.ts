@@ -1,7 +1,11 @@
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
+import { rankOf } from '../../core/proof/ranked-path.ts'
 import { MustAct } from '../../runtime/exit.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
+
+/** The leaf of an exported row, and the number of its reading. */
+export type RowLeaf = { readonly hash: Uint8Array; readonly seq: number }
 
 /** All leaves of a batch, as they were published, in order. @throws MustAct where they are not there */
 export async function leavesOf(blobs: BatchBlobs, index: number): Promise<Uint8Array[]> {
@@ -26,8 +30,22 @@ export function isNumberedBy(header: BatchHeader, seq: number): boolean {
   return n >= (header.nFirst[partition] ?? Infinity) && n <= (header.nLast[partition] ?? 0)
 }
 
-/** Where a leaf stands among those of its batch, by its bytes. */
-export const placesOf = (leaves: readonly Uint8Array[]): ReadonlyMap<string, number> =>
-  new Map(leaves.map((leaf, at) => [keyOf(leaf), at]))
+/**
+ * Finds the place of a leaf among those of its batch: in version 1 by its bytes, in version 2 by the
+ * number of its reading. undefined: the batch does not have it there.
+ */
+export function placesIn(
+  header: BatchHeader,
+  leaves: readonly Uint8Array[],
+): (leaf: RowLeaf) => number | undefined {
+  if (batchVersionOf(header) === 2)
+    return ({ hash, seq }) => {
+      const rank = rankOf(header, seq)
+      const found = rank === undefined ? undefined : leaves[rank]
+      return found !== undefined && Buffer.compare(found, hash) === 0 ? rank : undefined
+    }
+  const places = new Map(leaves.map((leaf, at) => [keyOf(leaf), at]))
+  return ({ hash }) => places.get(keyOf(hash))
+}
 
-export const keyOf = (leaf: Uint8Array): string => Buffer.from(leaf).toString('latin1')
+const keyOf = (leaf: Uint8Array): string => Buffer.from(leaf).toString('latin1')

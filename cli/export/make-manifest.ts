@@ -1,19 +1,21 @@
 /** What makes exported rows provable: for each batch a proof of all its rows, for each run the chain's. */
 
-import { toHex } from '../../core/hex.ts'
+import { type Hex, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
 import type { BatchBlobs } from '../../runtime/nats/batch-blobs.ts'
 import type { BatchProof, ExportRun } from './export-manifest.ts'
-import { keyOf, leavesOf, placesOf } from './leaf-book.ts'
+import { leavesOf, placesIn, type RowLeaf } from './leaf-book.ts'
 
 type Options = {
   /** By batch: the leaves of its rows in the export. */
-  readonly touched: ReadonlyMap<number, readonly Uint8Array[]>
+  readonly touched: ReadonlyMap<number, readonly RowLeaf[]>
   readonly headerOf: (index: number) => BatchHeader
+  /** The address of the contract that a batch is anchored in. */
+  readonly contractOf: (index: number) => Hex
   readonly chainProofOf: (index: number) => Promise<ChainProof>
   readonly blobs: BatchBlobs
   readonly keccak: Keccak
@@ -29,10 +31,13 @@ export type MadeRuns = {
 const longestGap = 8
 
 export async function makeRuns(options: Options): Promise<MadeRuns> {
-  const { touched, headerOf, chainProofOf } = options
+  const { touched, headerOf, contractOf, chainProofOf } = options
   const strays = new Map<number, readonly string[]>()
   const runs: ExportRun[] = []
-  for (const indexes of cutIntoRuns([...touched.keys()].toSorted((a, b) => a - b))) {
+  for (const indexes of cutIntoRuns(
+    [...touched.keys()].toSorted((a, b) => a - b),
+    contractOf,
+  )) {
     const proofs: BatchProof[] = []
     for (const index of indexes) {
       const { proof, stray } = await proofOf(index, options)
@@ -50,33 +55,36 @@ export async function makeRuns(options: Options): Promise<MadeRuns> {
   return { runs, strays }
 }
 
-function cutIntoRuns(indexes: readonly number[]): number[][] {
+/** No head leads from one contract to the next, so the last head of each needs a proof of its own. */
+function cutIntoRuns(indexes: readonly number[], contractOf: Options['contractOf']): number[][] {
   const runs: number[][] = []
   for (const index of indexes) {
     const run = runs.at(-1)
-    if (run === undefined || index - (run.at(-1) ?? index) > longestGap) runs.push([index])
-    else run.push(index)
+    const last = run?.at(-1)
+    const goesOn =
+      last !== undefined && index - last <= longestGap && contractOf(last) === contractOf(index)
+    if (goesOn) run?.push(index)
+    else runs.push([index])
   }
   return runs
 }
 
 async function proofOf(
   index: number,
-  { touched, blobs, keccak }: Options,
+  { touched, headerOf, blobs, keccak }: Options,
 ): Promise<{ readonly proof: BatchProof | undefined; readonly stray: readonly string[] }> {
   const all = await leavesOf(blobs, index)
-  const places = placesOf(all)
+  const header = headerOf(index)
+  const placeOf = placesIn(header, all)
   const stray: string[] = []
   const held: number[] = []
   for (const leaf of touched.get(index) ?? []) {
-    const at = places.get(keyOf(leaf))
-    if (at === undefined) stray.push(toHex(leaf))
+    const at = placeOf(leaf)
+    if (at === undefined) stray.push(toHex(leaf.hash))
     else held.push(at)
   }
   held.sort((a, b) => a - b)
   if (held.length === 0) return { proof: undefined, stray }
-  return {
-    proof: { index, rows: held.length, ...multiProof(all, held, nodeHash(keccak, 1)) },
-    stray,
-  }
+  const hash = nodeHash(keccak, batchVersionOf(header))
+  return { proof: { index, rows: held.length, ...multiProof(all, held, hash) }, stray }
 }

@@ -1,125 +1,80 @@
-/** A row of an export as one line, and back: enough of a reading to make its leaf from. */
-import { toHundredths } from '../../core/air/hundredths.ts'
+/** A row of an export as one line: enough of a reading to make its leaf from. */
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { basicNames, quantityNames } from '../../core/air/quantities.ts'
-import { fewestValues, measurementsOf, trimmed, type Values } from '../../core/air/values.ts'
-import { type Hex, isHash } from '../../core/hex.ts'
-import { formatIso, parseIso } from '../../core/iso-time.ts'
+import { fewestValues, measurementsOf } from '../../core/air/values.ts'
+import type { Hex } from '../../core/hex.ts'
+import { formatIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
-import { parseCsv } from '../shell/csv.ts'
-import type { RowFormat } from './export-manifest.ts'
+import type { ExportVersion, RowFormat } from './manifest-schema.ts'
 
 export type ExportedRow = {
   readonly reading: LeafFields
   readonly hash: Hex
   /** null: in no batch that is final. */
   readonly batch: number | null
+  /** What its device signed, where it did. */
+  readonly signature?: DeviceSignature
 }
 
 const others = quantityNames.slice(fewestValues)
 /** What is not of the basic five comes last, so that no column of an older export has moved. */
-const columns: readonly string[] = ['sensor_id', 'timestamp', 'seq'].concat(
+const columns1: readonly string[] = ['sensor_id', 'timestamp', 'seq'].concat(
   basicNames,
   ['aqi', 'hash', 'batch'],
   others,
 )
-const texts = ['sensor_id', 'timestamp', 'hash']
+/** What a leaf of version 2 has more; of a row with leaf 1 all are empty. */
+export const ofLeaf2 = ['leaf_version', 'area', 'flags', 'device']
+export const ofSignature = ['algorithm', 'public_key', 'signature', 'signed_text']
+export const columns: Readonly<Record<ExportVersion, readonly string[]>> = {
+  1: columns1,
+  2: [...columns1, ...ofLeaf2, ...ofSignature],
+}
+export const textColumns = ['sensor_id', 'timestamp', 'hash', 'area', 'device', ...ofSignature]
 
-type Cells = Readonly<Record<string, string | number | null | undefined>>
+export type Cells = Readonly<Record<string, string | number | null | undefined>>
 
-/** What stands before the first row. */
-export const headOf = (format: RowFormat): string =>
-  format === 'csv' ? `${columns.join(',')}\r\n` : ''
+/** The first line. @param version of an export that is to hold every row that follows */
+export const headOf = (format: RowFormat, version: ExportVersion): string =>
+  format === 'csv' ? `${columns[version].join(',')}\r\n` : ''
 
-export function rowLine(row: ExportedRow, format: RowFormat): string {
+export function rowLine(row: ExportedRow, format: RowFormat, version: ExportVersion): string {
   const cells = cellsOf(row)
   return format === 'ndjson'
     ? `${JSON.stringify(cells)}\n`
-    : `${columns.map((name) => cells[name] ?? '').join(',')}\r\n`
+    : `${columns[version].map((name) => csvCell(cells[name])).join(',')}\r\n`
 }
 
-const cellsOf = ({ reading, hash, batch }: ExportedRow): Cells => ({
-  sensor_id: reading.sensor,
-  timestamp: formatIso(reading.timeMs),
-  seq: reading.seq,
-  ...measurementsOf(reading.values),
-  aqi: reading.aqi,
-  hash,
-  batch,
+const cellsOf = (row: ExportedRow): Cells => ({
+  sensor_id: row.reading.sensor,
+  timestamp: formatIso(row.reading.timeMs),
+  seq: row.reading.seq,
+  ...measurementsOf(row.reading.values),
+  aqi: row.reading.aqi,
+  hash: row.hash,
+  batch: row.batch,
+  ...moreOfLeaf2(row),
 })
 
-/** Reads the lines of one file. @param head its first line; of ndjson nothing is needed */
-export function rowParser(
-  format: RowFormat,
-  head: string,
-): (line: string) => ExportedRow | undefined {
-  if (format === 'ndjson') return (line) => rowOf(jsonCells(line))
-  const [names = []] = parseCsv(head)
-  return (line) => rowOf(csvCells(line, names))
-}
-
-function jsonCells(line: string): Cells | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    // whatever is in it is looked at below
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return typeof value === 'object' && value !== null ? (value as Cells) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** @param names of the columns, as the file's head has them: an older export has fewer */
-function csvCells(line: string, names: readonly string[]): Cells | undefined {
-  const [cells = []] = parseCsv(line)
-  if (cells.length !== names.length) return undefined
-  return Object.fromEntries(
-    names.map((name, at) => {
-      const cell = cells[at] ?? ''
-      return [name, texts.includes(name) ? cell : cell === '' ? null : Number(cell)]
-    }),
-  )
-}
-
-function rowOf(cells: Cells | undefined): ExportedRow | undefined {
-  if (cells === undefined) return undefined
-  const { sensor_id: sensor, timestamp, seq, aqi = null, hash, batch = null } = cells
-  if (typeof sensor !== 'string' || typeof timestamp !== 'string' || typeof hash !== 'string')
-    return undefined
-  const time = parseIso(timestamp)
-  if (!('timeMs' in time) || !isWhole(seq) || !isHash(hash)) return undefined
-  if ((aqi !== null && !isWhole(aqi)) || (batch !== null && !isWhole(batch))) return undefined
-  const values = valuesOf(cells)
-  if (values === undefined) return undefined
+function moreOfLeaf2({ reading, signature }: ExportedRow): Cells {
+  if (reading.leafVersion !== 2) return {}
+  const { leafVersion, area, flags, device } = reading
   return {
-    reading: {
-      // whatever it says, it hashes to what it hashes to
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      sensor: sensor as LeafFields['sensor'],
-      timeMs: time.timeMs,
-      seq,
-      values,
-      aqi,
-    },
-    hash,
-    batch,
+    leaf_version: leafVersion,
+    area,
+    flags,
+    ...(device !== undefined && { device }),
+    ...(signature !== undefined && {
+      algorithm: signature.algorithm,
+      public_key: signature.publicKey,
+      signature: signature.signature,
+      signed_text: signature.text,
+    }),
   }
 }
 
-const isWhole = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-
-/** @returns undefined where one is neither a value nor missing, or one of the five is left out */
-function valuesOf(cells: Cells): Values | undefined {
-  const values: (number | null)[] = []
-  for (const [id, name] of quantityNames.entries()) {
-    const value = hundredthsOf(id < fewestValues ? cells[name] : (cells[name] ?? null))
-    if (value === undefined) return undefined
-    values.push(value)
-  }
-  return trimmed(values)
-}
-
-function hundredthsOf(value: string | number | null | undefined): number | null | undefined {
-  if (value === null) return null
-  return typeof value === 'number' ? toHundredths(value) : undefined
+/** A row is one line: line feeds, which only a signed text has, are written as `\n`. */
+function csvCell(value: string | number | null | undefined): string {
+  const text = String(value ?? '').replaceAll('\n', '\\n')
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -3,6 +3,10 @@
  * signed once is checked against it wherever a reading is proven.
  */
 
+import { toHundredths } from './hundredths.ts'
+import { quantities } from './quantities.ts'
+import type { Reading } from './reading.ts'
+
 /** The first line. */
 const firstLine = 'airproof.device.v1'
 /** A signed text is kept with its reading, so it is bounded. */
@@ -55,3 +59,42 @@ function fieldsOf(value: object, name: string): object {
   const fields: unknown = Reflect.get(value, name)
   return typeof fields === 'object' && fields !== null ? fields : {}
 }
+
+/** A line of a value: its name, and the number as JSON has it. */
+const valueLine = /^([A-Za-z0-9_]{1,32})=(?=.{1,32}$)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
+
+/**
+ * Why a signed text is not that of the reading, as a sentence; undefined: it is. The rules are those of a
+ * verifier (docs/proofs.md).
+ */
+export function signedTextFault(
+  text: string,
+  { sensor, timeMs, values, flags }: Pick<Reading, 'sensor' | 'timeMs' | 'values' | 'flags'>,
+): string | undefined {
+  const [title, ofSensor, time, ...lines] = text.split('\n')
+  if (title !== firstLine) return 'the text is not one that devices sign'
+  if (ofSensor !== sensor) return 'the text is of another sensor'
+  if (time !== String(timeMs)) return 'the text is of another time'
+  if (lines.length < 1 || lines.length > mostSignedValues)
+    return `the text has not 1 to ${mostSignedValues} values`
+  const signed = new Map<string, number | undefined>()
+  let before = ''
+  for (const line of lines) {
+    const [, name = '', number] = valueLine.exec(line) ?? []
+    if (number === undefined) return 'the text has a line that is not a value'
+    if (name <= before) return 'the values of the text are not sorted by name'
+    before = name
+    signed.set(name, saturated(Number(number)))
+  }
+  const other = quantities.find(({ name, droppedFlag }, id) => {
+    const value = values[id] ?? undefined
+    const isDropped = value === undefined && (flags & (1 << droppedFlag)) !== 0
+    return value !== signed.get(name) && !isDropped
+  })
+  return other && `the ${other.name} that was signed is not that of the reading`
+}
+
+/** A number with an exponent may be infinite as a double. */
+const saturated = (value: number): number | undefined =>
+  toHundredths(Math.max(-largestNumber, Math.min(largestNumber, value)))
+const largestNumber = 1e15

@@ -10,7 +10,8 @@ import { Kvm } from '@nats-io/kv'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi } from '../../api/openapi/document.ts'
-import { headOf, rowLine, rowParser } from '../../cli/export/row-line.ts'
+import { rowParser } from '../../cli/export/parse-row.ts'
+import { headOf, rowLine } from '../../cli/export/row-line.ts'
 import { namesOf } from '../../core/air/quality.ts'
 import {
   basicNames,
@@ -177,8 +178,8 @@ describe('every quantity', () => {
 
   test.each(['csv', 'ndjson'] as const)('is in an export as %s', (format) => {
     const row = { reading, hash: toHex(leafOf(reading, keccak)), batch: 7 }
-    const line = rowLine(row, format).trimEnd()
-    expect(rowParser(format, headOf(format).trimEnd())(line)).toMatchObject({
+    const line = rowLine(row, format, 1).trimEnd()
+    expect(rowParser(format, headOf(format, 1).trimEnd())(line)).toMatchObject({
       reading: { values },
       batch: 7,
     })

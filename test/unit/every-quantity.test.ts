@@ -8,7 +8,8 @@ import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
 import { readingTypes, writeReadings } from '../../api/readings/reading-formats.ts'
 import { fieldsOf } from '../../cli/applications.ts'
 import { shownValues } from '../../cli/audit/api-rows.ts'
-import { headOf, rowLine, rowParser } from '../../cli/export/row-line.ts'
+import { rowParser } from '../../cli/export/parse-row.ts'
+import { headOf, rowLine } from '../../cli/export/row-line.ts'
 import { droppedMask } from '../../core/air/quality.ts'
 import { basicNames, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
@@ -183,7 +184,10 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
         batch: 1,
       } as const
       for (const format of ['csv', 'ndjson'] as const)
-        expect(rowParser(format, headOf(format))(rowLine(row0, format))).toEqual(row0)
+        for (const version of [1, 2] as const)
+          expect(
+            rowParser(format, headOf(format, version))(rowLine(row0, format, version)),
+          ).toEqual(row0)
       expect(quantityNames[at]).toBe(name)
     })
   },

@@ -199,6 +199,8 @@ test('the newest versions are those that have a reader', () => {
     sealed: 2,
     ledger: 2,
     manifest: 2,
+    proof: 2,
+    export: 2,
   })
 })
 
@@ -268,11 +270,11 @@ test('a sealed batch is written as 0.1 wrote it, and says its version from 2 on'
 test.each(['proof', 'export'])('verify refuses a file of a later version: %s', async (format) => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'newer.json')
-  writeFileSync(file, `{"format":"airproof.${format}.v2"}`)
+  writeFileSync(file, `{"format":"airproof.${format}.v3"}`)
   const { code, err } = await runCommand(verifyCommand, { words: [file] })
   expect([code, err]).toEqual([
     1,
-    expect.stringContaining('reads it up to version 1: use the airp'),
+    expect.stringContaining('reads it up to version 2: use the airp'),
   ])
 })
 

@@ -8,7 +8,8 @@ import {
   leafVersions as verifierLeaves,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
-import { exportVersions, parseManifest } from '../../cli/export/export-manifest.ts'
+import { parseManifest } from '../../cli/export/export-manifest.ts'
+import { exportVersions } from '../../cli/export/manifest-schema.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
@@ -29,10 +30,12 @@ describe('the verifiers and the page know every version of', () => {
   })
 
   test.each(exportVersions)('exports: $format', ({ format, leaf, header }) => {
-    expect(page).toContain(`| \`${format}\` | ${leaf} | ${header} |`)
+    expect(page).toContain(`| \`${format}\` | ${leaf.join(', ')} | ${header.join(', ')} |`)
   })
 
-  const named = [...bundleVersions, ...exportVersions].map(({ header }): number => header)
+  const named = [...bundleVersions, ...exportVersions].flatMap(({ header }): readonly number[] =>
+    typeof header === 'number' ? [header] : header,
+  )
   const namedHeaders = headerVersions.filter(({ version }) => named.includes(version))
 
   test.each(namedHeaders)('headers: $version', (row) => {
@@ -84,7 +87,7 @@ describe('the verifiers and the page know every version of', () => {
       namedHeaders.length,
     ])
     const known = [...bundleVersions, ...exportVersions].map(({ format }) => format)
-    const named = page.match(/^\| `airproof\.\w+\.v\d+` \| \d+ \| \d+ \|/gm) ?? []
+    const named = page.match(/^\| `airproof\.\w+\.v\d+` \| [\d, ]+ \| [\d, ]+ \|/gm) ?? []
     expect(named).toHaveLength(known.length)
   })
 })
@@ -111,24 +114,31 @@ test.each(['airproof.proof.v01x', 'toString', '__proto__', 1, null, ['airproof.p
   },
 )
 
-const exports01 = ['all.ndjson', 'part.csv'] as const
-const manifestOf = (name: string) => `test/fixtures/export-0.1/${name}.manifest.json`
+const exported = [
+  'export-0.1/all.ndjson',
+  'export-0.1/part.csv',
+  // over the border, some of it signed
+  'export-2/all.ndjson',
+  'export-2/all.csv',
+  'export-2/part.csv',
+] as const
+const manifestOf = (name: string) => `test/fixtures/${name}.manifest.json`
 
-test.each(exports01)('an export of 0.1 is proven for ever: %s', async (name) => {
+test.each(exported)('what was exported is proven for ever: %s', async (name) => {
   const { code, out } = await runCommand(verifyCommand, { words: [manifestOf(name)] })
   expect([code, out]).toEqual([0, expect.stringContaining('PROVEN')])
 })
 
 test('an export newer than this version is refused by a sentence that names both versions', async () => {
   using folder = temporaryFolder()
-  const text = readFileSync(manifestOf('all.ndjson'), 'utf8')
-  const newer = text.replace('airproof.export.v1', 'airproof.export.v2')
+  const text = readFileSync(manifestOf('export-0.1/all.ndjson'), 'utf8')
+  const newer = text.replace('airproof.export.v1', 'airproof.export.v3')
   const sentence =
-    'the export is of format airproof.export.v2, and this version of airproof reads airproof.export.v1'
+    'the export is of format airproof.export.v3, and this version of airproof reads airproof.export.v1, airproof.export.v2'
   expect(() => parseManifest(newer)).toThrow(sentence)
   const file = join(folder.path, 'new.manifest.json')
   writeFileSync(file, newer)
   const { code, err } = await runCommand(verifyCommand, { words: [file] })
-  const both = 'is of version 2, and this airproof reads it up to version 1'
+  const both = 'is of version 3, and this airproof reads it up to version 2'
   expect([code, err]).toEqual([1, expect.stringContaining(both)])
 })

@@ -1,6 +1,7 @@
 /** What issue after issue was forgotten in silence, each place once, and every row of the tables. */
 import type { Mutant, RowMutants } from '../mutant.ts'
 import { eventKindMutants } from './event-kinds.ts'
+import { exportMutants } from './exports.ts'
 import { formatMutants } from './formats.ts'
 import { indexMutants } from './indices.ts'
 import { proofVersionMutants } from './proof-versions.ts'
@@ -14,4 +15,5 @@ export const mutants: readonly (Mutant | RowMutants)[] = [
   ...eventKindMutants,
   ...quantityMutants,
   ...signatureMutants,
+  ...exportMutants,
 ]

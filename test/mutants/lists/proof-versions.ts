@@ -188,10 +188,10 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   },
   {
     name: 'an export has another format',
-    file: 'cli/export/export-manifest.ts',
+    file: 'cli/export/manifest-schema.ts',
     rows: /'airproof\.export\.v(\d+)'/g,
     becomes: (_row, [version]) => `'airproof.export.v${Number(version) + 7}'`,
-    least: 1,
+    least: 2,
     tests,
   },
   {

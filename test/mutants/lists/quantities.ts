@@ -165,6 +165,7 @@ export const quantityMutants: readonly (Mutant | RowMutants)[] = [
   derived('api/areas/area-json.ts', ['every-quantity']),
   derived('cli/applications.ts', ['every-quantity']),
   derived('cli/export/row-line.ts', ['every-quantity']),
+  derived('cli/export/parse-row.ts', ['every-quantity']),
   derived('cli/audit/api-rows.ts', ['every-quantity']),
   derived('gate/topics/join-parts.ts', ['every-quantity']),
   derived('gate/push/readings-endpoint.ts', ['every-quantity']),

@@ -12,6 +12,8 @@ type Content = {
   readonly arrivedMs?: number
   /** Format level 3. */
   readonly leafVersion?: 2
+  /** What the readings are instead. */
+  readonly change?: (reading: ArrivedReading) => ArrivedReading
 }
 
 /** Writes READINGS as a pipeline would, without one: the numbers continue from message to message. */
@@ -27,12 +29,13 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
       partition = 0,
       readings: count = 1,
       arrivedMs = Date.now(),
+      change = (reading) => reading,
       ...version
     }: Content = {}) => {
       const former = lastN.get(partition) ?? 0
       const readings = Array.from({ length: count }, (_, at): ArrivedReading => {
         const n = former + at + 1
-        return valued({
+        const reading = valued({
           sensor: `NGR-LOS-TST-${String(1 + (n % 500)).padStart(3, '0')}` as SensorId,
           area: 'Test',
           timeMs: arrivedMs - 1_000 + at,
@@ -46,6 +49,7 @@ export function logWriter(nc: NatsConnection, worker = 'test') {
           seq: seqOf(partition, n),
           ...version,
         })
+        return change(reading)
       })
       lastN.set(partition, former + count)
       written.push(...readings)

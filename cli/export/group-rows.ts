@@ -1,0 +1,59 @@
+/** The rows of an export by their batches, each checked by itself: its hash, and what its device signed. */
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
+import { toHex } from '../../core/hex.ts'
+import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
+import { createSignedFault } from '../../runtime/signed-reading.ts'
+import type { ExportVersion } from './manifest-schema.ts'
+import type { ExportedRow } from './row-line.ts'
+
+/** Why an export is refused, as a sentence. */
+export class Refusal extends Error {}
+export const refuse = (why: string): never => {
+  throw new Refusal(why)
+}
+
+export type Leaf = {
+  readonly hash: Uint8Array
+  readonly reading: LeafFields
+  readonly signature?: DeviceSignature
+}
+export type Groups = ReadonlyMap<number, readonly Leaf[]>
+
+/** @throws Refusal */
+export async function groupRows(
+  rows: AsyncIterable<ExportedRow | string>,
+  version: ExportVersion,
+  keccak: Keccak,
+) {
+  const leafOf = leafEncoder(keccak)
+  const signedFault = createSignedFault(keccak)
+  const groups = new Map<number, Leaf[]>()
+  const keys = new Set<string>()
+  let [count, notAnchored, ofLeaf2, signed] = [0, 0, 0, 0]
+  for await (const row of rows) {
+    count++
+    if (typeof row === 'string') return refuse(`row ${count} cannot be read: ${row}`)
+    const { reading, hash: said, batch, ...rest } = row
+    const refuseRow = (why: string): never => refuse(`row ${count} (${reading.sensor}) ${why}`)
+    const is2 = reading.leafVersion === 2
+    if (is2 && version === 1)
+      refuseRow('has a leaf of version 2, and an export of version 1 has none')
+    const hash = leafOf(reading)
+    if (toHex(hash) !== said)
+      refuseRow(`was changed: its values${is2 ? ', area and flags' : ''} have another hash`)
+    if (is2 && reading.device !== undefined) {
+      const fault = await signedFault(reading, rest.signature)
+      if (fault !== undefined) refuseRow(`is not signed as it says: ${fault}`)
+      signed++
+      keys.add(rest.signature?.publicKey ?? '')
+    }
+    if (batch === null) notAnchored++
+    else {
+      if (is2) ofLeaf2++
+      const group = groups.get(batch)
+      if (group === undefined) groups.set(batch, [{ hash, reading, ...rest }])
+      else group.push({ hash, reading, ...rest })
+    }
+  }
+  return { groups, keys, notAnchored, count, ofLeaf2, signed }
+}

@@ -1,0 +1,249 @@
+/** `--deep` over rows of version 2: what their devices signed, and the statistics that are made from them. */
+import { DatabaseSync } from 'node:sqlite'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { collectFindings } from '../../anchor/audit/findings.ts'
+import { openDeepAudit } from '../../cli/audit/deep-audit.ts'
+import { wholeNetwork } from '../../core/air/area.ts'
+import { deviceText } from '../../core/air/device-text.ts'
+import { usAqiOf } from '../../core/air/index/us-epa.ts'
+import { seqOf } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
+import { noContract, noRecord } from '../../core/proof/chain-record.ts'
+import { dayMs, floorTo, hourMs } from '../../core/time.ts'
+import { buckets, readingsStream } from '../../schemas/subjects.ts'
+import { systemKeys } from '../../schemas/system-keys.ts'
+import type { StoreRow } from '../../store/store.ts'
+import { siteOf } from '../support/api.ts'
+import { type AuditedNetwork, auditedNetwork } from '../support/chain/audited-network.ts'
+import { valued } from '../support/readings.ts'
+import { deviceWord, signingDevice } from '../support/signing-device.ts'
+
+const devices = [signingDevice('ed25519'), signingDevice('p256')] as const
+const thief = signingDevice('ed25519')
+const startMs = floorTo(Date.now() - 3 * dayMs, dayMs)
+const sensorOf = (n: number) => `NGR-LOS-TST-${String(n % 3).padStart(3, '0')}` as SensorId
+
+/** One every twenty minutes over two days. Those of two of the three sensors are signed. */
+const rows = Array.from({ length: 144 }, (_, i): StoreRow => {
+  const [timeMs, pm25] = [startMs + i * 20 * 60_000, 1_000 + i]
+  const [sensor, device] = [sensorOf(i), devices[i % 3]]
+  const signed = device?.sign(deviceText(sensor, timeMs, [['pm25', String(pm25 / 100)]]))
+  return {
+    ...valued({
+      sensor,
+      timeMs,
+      pm25,
+      aqi: usAqiOf(pm25, null),
+      area: 'Ikeja',
+      flags: 0,
+      seq: seqOf(4, i + 1),
+    }),
+    leafVersion: 2,
+    ...(signed && { signed, device: deviceWord(signed) }),
+  }
+})
+
+let network: AuditedNetwork
+beforeAll(async () => {
+  network = await auditedNetwork()
+  const { nc, store } = network
+  await network.deploy({ former: noContract, from: noRecord })
+  await network.seal(rows)
+  await store.writeBatch(rows)
+  await network.finalize()
+  const kvm = new Kvm(nc)
+  const sensors = await kvm.open(buckets.sensors)
+  for (const id of new Set(rows.map(({ sensor }) => sensor)))
+    await sensors.put(
+      id,
+      JSON.stringify({
+        id,
+        cadence_seconds: 1200,
+        sites: [siteOf('Lekki'), siteOf('Ikeja', 6.6, 3.35, '2021-01-01T00:00:00Z')],
+        created_at: '2020-01-01T00:00:00Z',
+      }),
+    )
+  const [fromMs, toMs] = [startMs, startMs + 2 * dayMs]
+  for (const area of ['Ikeja', wholeNetwork]) {
+    await store.writeAreaHours(await store.computeBuckets(area, fromMs, toMs, 'hour'))
+    await store.writeAreaDays(await store.computeBuckets(area, fromMs, toMs, 'day'))
+  }
+  const { state } = await (await jetstreamManager(nc)).streams.info(readingsStream)
+  const position = { position: state.last_seq, dirty: [], dirtyDays: [] }
+  await (await kvm.open(buckets.system)).put(systemKeys.rollup, JSON.stringify(position))
+})
+afterAll(() => network[Symbol.asyncDispose]())
+
+function sql(statement: string, ...values: (string | number | Uint8Array)[]): void {
+  using db = new DatabaseSync(network.storeFile, { timeout: 5_000 })
+  db.prepare(statement).run(...values)
+}
+const deep = async () => {
+  const { code, report, said } = await network.run({ deep: true })
+  return { code, said, covers: report.covers }
+}
+
+test('areas, flags, signatures and statistics of version 2 are green, and covered', async () => {
+  const { code, said, covers } = await deep()
+  expect([code, said]).toEqual([0, []])
+  const compared = [
+    'area',
+    'flags that follow from values',
+    'signatures of devices',
+    'statistics of areas',
+  ]
+  expect(covers).toMatchObject({
+    compared,
+    not_checked: [],
+    by_version: [{ version: 2, compared }],
+  })
+})
+
+test.each(['hour', 'day'] as const)(
+  'statistics by the %s that are not those of their rows are found',
+  async (size) => {
+    const change = (by: number): void =>
+      sql(`update area_${size} set pm25_mean = pm25_mean + ? where t = ?`, by, startMs + dayMs)
+    change(1)
+    const { code, said } = await deep()
+    change(-1)
+    const at = `${size} of ${formatIso(startMs + dayMs)}: they are not those of its rows`
+    expect([code, said.toSorted()]).toEqual([
+      1,
+      [`statistics: ${wholeNetwork}, ${at}`, `statistics: Ikeja, ${at}`].toSorted(),
+    ])
+    expect((await deep()).said).toEqual([])
+  },
+)
+
+test('statistics that were taken away are found', async () => {
+  const [fromMs, toMs] = [startMs + hourMs, startMs + 2 * hourMs]
+  sql('delete from area_hour where t = ?', fromMs)
+  const { said } = await deep()
+  for (const area of ['Ikeja', wholeNetwork])
+    await network.store.writeAreaHours(
+      await network.store.computeBuckets(area, fromMs, toMs, 'hour'),
+    )
+  expect(said).toContainEqual(
+    `statistics: Ikeja, hour of ${formatIso(fromMs)}: they are not those of its rows`,
+  )
+  expect((await deep()).said).toEqual([])
+})
+
+test('statistics of a time, or of an area, that has no rows are found', async () => {
+  const [hour] = await network.store.areaHours('Ikeja', startMs, startMs + hourMs)
+  const before = { ...hour!, startMs: startMs - 40 * dayMs }
+  const after = { ...hour!, startMs: startMs + 2 * dayMs + 3 * hourMs }
+  // the registry has it, and no row
+  const elsewhere = { ...hour!, area: 'Lekki' }
+  const made = [before, after, elsewhere]
+  await network.store.writeAreaHours(made)
+  const { code, said } = await deep()
+  sql('delete from area_hour where t in (?, ?)', before.startMs, after.startMs)
+  sql(`delete from area_hour where a = (select n from area where name = 'Lekki')`)
+  expect([code, said.toSorted()]).toEqual([
+    1,
+    made
+      .map(
+        (one) =>
+          `statistics: ${one.area}, hour of ${formatIso(one.startMs)}: they are not those of its rows`,
+      )
+      .toSorted(),
+  ])
+  expect((await deep()).said).toEqual([])
+})
+
+test('of a step from which the store may have dropped rows, statistics are not compared', async () => {
+  const { store, nc } = network
+  const differing = async (keptFromMs: number | undefined) => {
+    const findings = collectFindings()
+    // as after retention: of its first hour the store has dropped a row
+    const rest: typeof store = {
+      ...store,
+      keptFromMs: async () => keptFromMs,
+      computeBuckets: async (...asked) =>
+        (await store.computeBuckets(...asked)).map((one) =>
+          one.startMs > startMs ? one : { ...one, readings: one.readings - 1 },
+        ),
+    }
+    const audited = await openDeepAudit(nc, { idPrefix: 'NGR-LOS' }, rest)
+    await audited.see(rows.slice(1))
+    await audited.run(findings)
+    return findings.list().map(({ words }) => words)
+  }
+  expect(await differing(undefined)).toHaveLength(4)
+  expect(await differing(startMs + 60_000)).toEqual([])
+})
+
+const first = rows[0]!
+const inStore = `where t = ${first.timeMs}`
+const bytes = (base64: string) => Buffer.from(base64, 'base64')
+
+test.each<[string, string, () => void]>([
+  [
+    'was taken away',
+    'what its device signed is not there',
+    () => sql(`delete from signature ${inStore}`),
+  ],
+  [
+    'has another text',
+    'its key did not sign the text',
+    () => sql(`update signature set text = replace(text, 'pm25=10', 'pm25=11') ${inStore}`),
+  ],
+  [
+    'is another signature of the same text',
+    'the signature is not the one whose hash is in its leaf',
+    () =>
+      sql(
+        `update signature set signature = ? ${inStore}`,
+        bytes(thief.sign(first.signed!.text).signature),
+      ),
+  ],
+  [
+    'is by another key',
+    'the signature is not the one whose hash is in its leaf',
+    () => {
+      const other = thief.sign(first.signed!.text)
+      sql(
+        `update signature set signature = ?, key = ? ${inStore}`,
+        bytes(other.signature),
+        bytes(other.publicKey),
+      )
+    },
+  ],
+])('a signature that %s is found, and its row is what was anchored', async (_, why, falsify) => {
+  falsify()
+  // the leaf holds the hash of the true one
+  expect((await network.run()).said).toEqual([])
+  const { code, said } = await deep()
+  await network.store.writeBatch([first])
+  expect([code, said]).toEqual([
+    1,
+    [`signature: 1 rows of ${first.sensor}: ${why}; the first at ${formatIso(first.timeMs)}`],
+  ])
+  expect((await deep()).code).toBe(0)
+})
+
+test('values that were anchored and are not what was signed are found', async () => {
+  const text = deviceText(first.sensor, first.timeMs + 1, [['pm25', '99']])
+  const signed = devices[0].sign(text)
+  const made: StoreRow = {
+    ...first,
+    timeMs: first.timeMs + 1,
+    seq: seqOf(4, rows.length + 1),
+    signed,
+    device: deviceWord(signed),
+  }
+  await network.seal([made])
+  await network.store.writeBatch([made])
+  await network.finalize()
+  const { said } = await deep()
+  expect(said).toContainEqual(
+    expect.stringContaining(
+      `signature: 1 rows of ${first.sensor}: the pm25 that was signed is not that of the reading;`,
+    ),
+  )
+})
