@@ -144,8 +144,8 @@ async function auditInstance(
 
 /** Since when the anchor process runs that has run longest; undefined: none runs. */
 async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
-  const said = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
-  const times = [...said.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
+  const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  const times = [...alive.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
