@@ -6,16 +6,19 @@ import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { siteOf } from '../core/access/network-of.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
 import { remember } from '../core/remember.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
 import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Asker, Caller, Route } from './http/answer.ts'
 import { ApiError, clientGone } from './http/api-error.ts'
+import { answerPreflight, corsHeaders, isForPages } from './http/cors.ts'
 import { toApiError, writeError } from './http/error-answer.ts'
 import { readJsonBody } from './http/json-body.ts'
 import { loopTurns } from './http/loop-turns.ts'
 import { decodeText, parseParams } from './http/params.ts'
+import { rateByNetwork } from './http/rate-by-network.ts'
 import { unreadAnswers } from './http/unread-answers.ts'
 
 /** Called for every request when its answer is on the way. */
@@ -33,15 +36,27 @@ type Options = {
   readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
+  /** How often a network may ask whether a page may call. */
+  readonly preflights?: RateLimit
 }
+
+/** A page that uses its account's minute at once asks as often. */
+const usualPreflights: RateLimit = { perSecond: 10, burst: 600 }
 
 /** Answers stored; the largest are about 200 KB. */
 const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
 
-export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa {
+export function createApp({
+  routes,
+  admit,
+  observe,
+  proxies = 0,
+  preflights = usualPreflights,
+}: Options): Koa {
   const app = new Koa()
+  const boundPreflights = rateByNetwork({ limit: preflights, clockMs: () => performance.now() })
   const inTurn = loopTurns()
   const unread = unreadAnswers()
   // routes without names in their path are found by a look-up; the router's patterns match the
@@ -128,8 +143,17 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const { accept } = ctx.req.headers
     if (accept?.includes(';')) ctx.req.headers.accept = withoutParameters(accept)
     try {
+      const path = pathOf(ctx)
+      if (isForPages(path)) state.cors = corsHeaders
       checkUrl(ctx.req.url ?? '')
-      const methods = fixed.get(pathOf(ctx))
+      if (ctx.method === 'OPTIONS' && state.cors !== undefined) {
+        state.route = 'preflight'
+        boundPreflights(clientNetwork(ctx.req, proxies))
+        answerPreflight(ctx, state.requestId)
+        observe({ route: state.route, status: 204, requestId: state.requestId })
+        return
+      }
+      const methods = fixed.get(path)
       if (methods !== undefined) await serve(ctx, methods, noNames)
       else await next()
       if (!ctx.headerSent && ctx.respond !== false) throw noRoute()
@@ -140,7 +164,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       const error = toApiError(thrown)
       const { requestId, route } = state
       if (isRefunded(error.status)) state.admitted?.refund()
-      if (!ctx.headerSent) writeError(ctx, error, requestId, state.admitted?.headers)
+      if (!ctx.headerSent)
+        writeError(ctx, error, requestId, { ...state.cors, ...state.admitted?.headers })
       const cause = error.status >= 500 ? thrown : undefined
       observe({ route, requestId, status: error.status, cause })
     }
@@ -184,7 +209,13 @@ const isSameAs = ({ req }: Context, etag: string): boolean =>
     .split(',')
     .some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 
-type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
+type RequestState = {
+  requestId: string
+  route: string
+  admitted?: Admitted | undefined
+  /** Set if pages of other origins may read the answer. */
+  cors?: typeof corsHeaders
+}
 
 const noNames = {}
 
@@ -267,6 +298,7 @@ const withoutParameters = (accept: string): string =>
 function send(ctx: Context, answer: Answer): number {
   const { type, body, headers = {}, etag, follow } = answer
   const isKnown = etag !== undefined && isSameAs(ctx, etag)
+  const { requestId, admitted, cors } = ctx.state as RequestState
   ctx.respond = false
   // the server has answered 503 for us, or the client has gone
   if (ctx.res.headersSent) return 0
@@ -276,9 +308,10 @@ function send(ctx: Context, answer: Answer): number {
     ...(etag === undefined
       ? { 'cache-control': 'no-store' }
       : { 'cache-control': 'no-cache', etag }),
-    ...(ctx.state as RequestState).admitted?.headers,
+    ...cors,
+    ...admitted?.headers,
     ...headers,
-    'x-request-id': (ctx.state as RequestState).requestId,
+    'x-request-id': requestId,
   })
   if (isKnown) {
     ctx.res.end()

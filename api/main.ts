@@ -22,7 +22,7 @@ import { openWhenNeeded } from './webhooks/secrets.ts'
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readApiConfig({ env, flags })
-  const { host, port, proxies, network, limits } = settings
+  const { host, port, proxies, network, limits, preflights } = settings
   const nowMs = Date.now
 
   const nc = await connectNats(config, { name: 'api', log, stop })
@@ -54,6 +54,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const logFailure = failureLog(log)
   const app = createApp({
     proxies,
+    preflights,
     admit: admission.admit,
     routes,
     observe: (seen) => {
