@@ -13,6 +13,7 @@ import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Asker, Caller, Route } from './http/answer.ts'
 import { ApiError, clientGone } from './http/api-error.ts'
+import { codingFor, readCodings } from './http/coding.ts'
 import { answerPreflight, corsHeaders, isForPages } from './http/cors.ts'
 import { toApiError, writeError } from './http/error-answer.ts'
 import { readJsonBody } from './http/json-body.ts'
@@ -20,6 +21,7 @@ import { loopTurns } from './http/loop-turns.ts'
 import { decodeText, parseParams } from './http/params.ts'
 import { rateByNetwork } from './http/rate-by-network.ts'
 import { unreadAnswers } from './http/unread-answers.ts'
+import { writeAnswer } from './http/write-answer.ts'
 
 /** Called for every request when its answer is on the way. */
 export type Observe = (seen: {
@@ -97,12 +99,17 @@ export function createApp({
     // the key may have been revoked while it waited for its charge and its turn
     caller?.checkAgain()
     unread.refuseMore(share)
-    const give = (answer: Answer): void => {
-      const bytes = send(ctx, answer)
-      unread.add(share, ctx.res, bytes)
-    }
     const parsed = route.typeOf && parseParams(queryOf(ctx), route.params)
     const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, route.types)
+    const accepted = readCodings(headers['accept-encoding'])
+    if ((route.method ?? 'GET') === 'GET') codingFor(type, 0, accepted)
+    const isTyped = route.types.length > 1
+    const give = (answer: Answer): void => {
+      const { cors, requestId } = state
+      const own = { ...cors, ...admitted?.headers, ...answer.headers, 'x-request-id': requestId }
+      const bytes = writeAnswer(ctx, answer, { accepted, isTyped, headers: own })
+      unread.add(share, ctx.res, bytes)
+    }
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : stored.get(url)
@@ -199,16 +206,6 @@ function askerOf({ req, res }: Context, caller: Caller | undefined, network: () 
 }
 
 const longestNetwork = 64
-/**
- * Whether the client has this answer already. Not Koa's `fresh`: that honours `Cache-Control:
- * no-cache` of a request, which Node's fetch adds to every If-None-Match, as a wish for a full
- * answer.
- */
-const isSameAs = ({ req }: Context, etag: string): boolean =>
-  (req.headers['if-none-match'] ?? '')
-    .split(',')
-    .some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
-
 type RequestState = {
   requestId: string
   route: string
@@ -290,40 +287,3 @@ const withoutParameters = (accept: string): string =>
       return weight === undefined ? type : `${type};${weight}`
     })
     .join(',')
-
-/**
- * Writes directly to the socket: Koa's own way inspects the body again to find out what it is.
- * @returns bytes of the body that are on the way
- */
-function send(ctx: Context, answer: Answer): number {
-  const { type, body, headers = {}, etag, follow } = answer
-  const isKnown = etag !== undefined && isSameAs(ctx, etag)
-  const { requestId, admitted, cors } = ctx.state as RequestState
-  ctx.respond = false
-  // the server has answered 503 for us, or the client has gone
-  if (ctx.res.headersSent) return 0
-  ctx.res.writeHead(isKnown ? 304 : (answer.status ?? 200), {
-    ...(isKnown ? {} : { 'content-type': type }),
-    ...(follow === undefined && !isKnown ? { 'content-length': body.length } : {}),
-    ...(etag === undefined
-      ? { 'cache-control': 'no-store' }
-      : { 'cache-control': 'no-cache', etag }),
-    ...cors,
-    ...admitted?.headers,
-    ...headers,
-    'x-request-id': requestId,
-  })
-  if (isKnown) {
-    ctx.res.end()
-    return 0
-  }
-  if (follow === undefined || ctx.method === 'HEAD') {
-    ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
-    return ctx.method === 'HEAD' ? 0 : body.length
-  }
-  // the client left while it was admitted: its `close`, which frees its places, has passed already
-  if (ctx.res.closed) return 0
-  ctx.res.flushHeaders()
-  follow(ctx.res)
-  return 0
-}

@@ -43,7 +43,7 @@ export const apiErrors = {
   method_not_allowed: [405, 'the header `Allow` lists the methods that the address allows'],
   not_acceptable: [
     406,
-    'no media type that `Accept` names is available; `details.available` lists those that are',
+    'no media type that `Accept` names, or no coding that `Accept-Encoding` names, is available; `details.available` lists those that are',
   ],
   too_slow: [408, 'the request took too long to arrive'],
   idempotency_key_used: [

@@ -10,18 +10,13 @@ const page = `<!doctype html>
 
 /** GET /: where to go from here. */
 export function rootPointer(): Route {
-  const vary = { vary: 'Accept' }
   const json = constant(
-    jsonAnswer(
-      { status: 'success', docs: '/v1/docs', openapi: '/v1/openapi.json' },
-      { headers: vary },
-    ),
+    jsonAnswer({ status: 'success', docs: '/v1/docs', openapi: '/v1/openapi.json' }),
   )
   const html = constant({
     type: 'text/html; charset=utf-8',
     body: Buffer.from(page),
     headers: {
-      ...vary,
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
     },

@@ -20,7 +20,6 @@ const headers = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  vary: 'Accept',
 }
 
 /** The verifier as it was built, the page's script and its looks, at addresses that stay. */

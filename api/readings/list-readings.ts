@@ -26,7 +26,7 @@ import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
-  readonly newest: NewestReadings
+  readonly newest: Pick<NewestReadings, 'page'>
   readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
@@ -75,7 +75,7 @@ export const listReadings = (options: Options): Route => ({
     return {
       type,
       body,
-      headers: { vary: 'Accept', ...nextLink('/v1/readings', params, nextCursor) },
+      headers: nextLink('/v1/readings', params, nextCursor),
     }
   },
 })
