@@ -8,6 +8,7 @@ import Koa, { type Context } from 'koa'
 import { siteOf } from '../core/access/network-of.ts'
 import type { RateLimit } from '../core/access/rate-limit.ts'
 import { remember } from '../core/remember.ts'
+import type { Digest } from '../runtime/digest.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
 import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
@@ -38,6 +39,8 @@ type Options = {
   readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
+  /** For the tags of answers. */
+  readonly digest: Digest
   /** How often a network may ask whether a page may call. */
   readonly preflights?: RateLimit
 }
@@ -54,6 +57,7 @@ export function createApp({
   routes,
   admit,
   observe,
+  digest,
   proxies = 0,
   preflights = usualPreflights,
 }: Options): Koa {
@@ -104,10 +108,10 @@ export function createApp({
     const accepted = readCodings(headers['accept-encoding'])
     if ((route.method ?? 'GET') === 'GET') codingFor(type, 0, accepted)
     const isTyped = route.types.length > 1
+    const keeps = caller === undefined ? 'any' : caller.isInternal ? 'none' : 'own'
     const give = (answer: Answer): void => {
-      const { cors, requestId } = state
-      const own = { ...cors, ...admitted?.headers, ...answer.headers, 'x-request-id': requestId }
-      const bytes = writeAnswer(ctx, answer, { accepted, isTyped, headers: own })
+      const own = { ...state.cors, ...admitted?.headers, 'x-request-id': state.requestId }
+      const bytes = writeAnswer(ctx, answer, { accepted, isTyped, keeps, digest, headers: own })
       unread.add(share, ctx.res, bytes)
     }
     const { url = '' } = ctx.req

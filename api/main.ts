@@ -1,4 +1,5 @@
 import { secondMs } from '../core/time.ts'
+import { createDigest } from '../runtime/digest.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
@@ -57,6 +58,7 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
     preflights,
     admit: admission.admit,
     routes,
+    digest: await createDigest(),
     observe: (seen) => {
       count(seen)
       const { cause, ...answer } = seen

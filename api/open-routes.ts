@@ -63,7 +63,7 @@ export async function openRoutes(
   const routes = documented([
     listSensors({ board, rules, directory }),
     sensorStatus({ board, rules, texts, nowMs }),
-    listReadings({ board, rules, newest, queryStore, texts }),
+    listReadings({ board, rules, newest, queryStore, texts, nowMs }),
     listAreas({ board, directory }),
     showArea({
       board,

@@ -9,6 +9,7 @@ import { areaDirectory } from '../api/live/area-directory.ts'
 import { createReadingTexts } from '../api/live/reading-json.ts'
 import { listReadings } from '../api/readings/list-readings.ts'
 import { listSensors } from '../api/sensors/list-sensors.ts'
+import { createDigest } from '../runtime/digest.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { readingOf } from '../test/support/readings.ts'
 import { serveFor } from './api-child.ts'
@@ -44,6 +45,7 @@ const texts = createReadingTexts(await createKeccak(), ({ seq }) => ({
 
 const app = createApp({
   admit,
+  digest: await createDigest(),
   observe: () => undefined,
   routes: [
     listSensors({ board, rules, directory: () => directory }),
@@ -51,6 +53,7 @@ const app = createApp({
       board,
       rules,
       texts,
+      nowMs: Date.now,
       newest: { page: ({ limit }) => page.slice(0, limit) },
       queryStore: () => Promise.reject(new Error('all of it is in memory')),
     }),

@@ -25,6 +25,7 @@ import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
 import { createRollupProgress } from '../operate/rollup-progress.ts'
 import { createCache } from '../runtime/cache.ts'
+import { createDigest } from '../runtime/digest.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
@@ -165,6 +166,7 @@ async function benchAreas(store: Store) {
   const keep = createCache({ forMs: keptMs, most: 2_000, nowMs: Date.now })
   const app = createApp({
     admit,
+    digest: await createDigest(),
     observe: ({ cause }) => {
       if (cause instanceof Error) throw cause
     },

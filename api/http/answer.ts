@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Params } from './params.ts'
 
@@ -9,8 +8,10 @@ export type Answer = {
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
-  /** Set if the answer stays the same while the process runs: a client that has it gets a 304. */
-  readonly etag?: string
+  /** Says when it was made, so it never repeats and has no tag. */
+  readonly isOnce?: boolean
+  /** For how many seconds a client need not ask again; 0 unless given: it asks each time. */
+  readonly freshSeconds?: number
   /** Instead of `body`: receives the connection once the head is sent, and ends it. */
   readonly follow?: (out: ServerResponse) => void
 }
@@ -88,15 +89,9 @@ export const jsonType = 'application/json'
 
 export const jsonAnswer = (
   value: unknown,
-  rest: Pick<Answer, 'status' | 'headers'> = {},
+  rest: Pick<Answer, 'status' | 'headers' | 'isOnce'> = {},
 ): Answer => ({
   type: jsonType,
   body: Buffer.from(JSON.stringify(value)),
   ...rest,
-})
-
-/** An answer that never changes while the process runs. */
-export const constant = (answer: Answer): Answer => ({
-  ...answer,
-  etag: `"${hash('sha256', answer.body, 'base64url').slice(0, 27)}"`,
 })

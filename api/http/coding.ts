@@ -95,6 +95,7 @@ export function codingFor(
   bytes: number,
   { coding, plain }: Agreed,
 ): Coding | undefined {
+  if (coding === undefined && plain) return undefined
   const possible = isPacked(type) ? coding : undefined
   if (!plain && possible === undefined) throw noCoding()
   return plain && bytes < shortestBytes ? undefined : possible

@@ -9,6 +9,7 @@ import {
   oneOf,
   type Parameter,
   query,
+  read,
   ref,
   success,
   text,
@@ -49,7 +50,7 @@ export const usagePaths = {
       tags: ['account'],
       summary: 'What your account has used of its quota',
       description: 'Not charged to the day, only to the minute.',
-      responses: { '200': answer('the usage', json(ref('Usage'))), ...failures() },
+      responses: { ...read('the usage', json(ref('Usage'))), ...failures() },
     },
   },
 } as const

@@ -6,7 +6,7 @@ import { measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { proofPath } from '../../core/proof/proof-path.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
-import { type Answer, constant, type Route } from '../http/answer.ts'
+import type { Answer, Route } from '../http/answer.ts'
 import type { NetworkDocument } from './network.ts'
 
 /**
@@ -30,11 +30,11 @@ export const proofFiles = (): readonly Route[] => [
 ]
 
 function file(name: string, from: string, type: string): Route {
-  const answer = constant({
+  const answer: Answer = {
     type: `${type}; charset=utf-8`,
     body: readFileSync(new URL(from, import.meta.url)),
     headers: { 'x-content-type-options': 'nosniff' },
-  })
+  }
   return {
     path: `/proof/${name}`,
     isPart: name.startsWith('page.'),

@@ -5,6 +5,7 @@ import type { StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import { readingCursor, readReadingCursor } from '../http/cursor.ts'
+import { freshSeconds } from '../http/fresh-seconds.ts'
 import { nextLink } from '../http/next-link.ts'
 import {
   latestMs,
@@ -30,6 +31,7 @@ type Options = {
   readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
+  readonly nowMs: () => number
 }
 
 const names = [
@@ -75,6 +77,10 @@ export const listReadings = (options: Options): Route => ({
     return {
       type,
       body,
+      freshSeconds: freshSeconds(
+        Math.min(query.toMs, query.after?.timeMs ?? latestMs),
+        options.nowMs(),
+      ),
       headers: nextLink('/v1/readings', params, nextCursor),
     }
   },

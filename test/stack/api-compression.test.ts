@@ -61,7 +61,7 @@ test.each(['json', 'csv', 'ndjson', 'geojson'])(
         'content-encoding': coding,
         'content-length': String(body.length),
         'content-type': plain.headers['content-type'],
-        vary: 'Accept, Accept-Encoding',
+        vary: 'Accept, Accept-Encoding, Authorization',
       })
       expect(decode(body).equals(plain.body)).toBe(true)
       // CSV has no names in its rows to save, and half of a row is its hash
@@ -74,7 +74,7 @@ test('what is short, a stream, an error or an answer with a secret is sent as it
   const accept = { 'accept-encoding': 'gzip, br, zstd' }
   const short = await ask('/v1/readings?limit=1', accept)
   expect(short.headers['content-encoding']).toBeUndefined()
-  expect(short.headers.vary).toBe('Accept, Accept-Encoding')
+  expect(short.headers.vary).toBe('Accept, Accept-Encoding, Authorization')
   expect((await ask('/v1/sensors?limit=0', accept)).headers['content-encoding']).toBeUndefined()
   const stream = await fetch(`${api.url}/v1/stream`, {
     headers: { authorization: `Bearer ${api.key}`, ...accept },

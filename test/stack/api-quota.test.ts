@@ -130,6 +130,7 @@ test('a request that is "not modified", or refused after its charge, is refunded
     const statuses = [304, 200]
     const app = createApp({
       admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),
+      digest: () => 'same',
       observe: () => undefined,
       routes: [
         {

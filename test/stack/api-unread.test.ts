@@ -17,6 +17,7 @@ const accountOf = (authorization = ''): string => authorization.replace('Bearer 
 /** Each key has its own account, and each answer is a large page. */
 async function open() {
   const app = createApp({
+    digest: () => 'same',
     routes: [
       {
         path: '/page',

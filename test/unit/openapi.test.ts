@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { apiErrors } from '../../api/http/api-errors.ts'
-import { exposedHeaders } from '../../api/http/cors.ts'
 import { openApi } from '../../api/openapi/document.ts'
 import { documented } from '../../api/openapi/documented.ts'
 
@@ -34,11 +33,6 @@ test('everything that the document defines is used in it', () => {
       expect(whole).toContain(`"$ref":"#/components/${kind}/${name}"`)
     }
   }
-})
-
-test('a page of another origin may read every header that the document names', () => {
-  const exposed = new Set<string>(exposedHeaders)
-  expect(Object.keys(openApi.components.headers).filter((name) => !exposed.has(name))).toEqual([])
 })
 
 test('every operation has its tag, summary, description and id, which is unique', () => {
