@@ -92,7 +92,7 @@ export function createApp({
     const { headers } = ctx.req
     // charged before any work is done for the caller
     const ask = route.isUncharged ? 'look' : 'request'
-    const admitted = route.isOpen ? undefined : await admit(headers, ask)
+    const admitted = route.isOpen ? undefined : await admit(headers, ask, tokenOf(ctx, route))
     state.admitted = admitted
     const caller = admitted?.caller
     const network = (): string => clientNetwork(ctx.req, proxies)
@@ -228,6 +228,12 @@ const queryOf = ({ req: { url = '' } }: Context): string => {
   const mark = url.indexOf('?')
   return mark === -1 ? '' : url.slice(mark + 1)
 }
+
+/** Of a request that sends no key: read before the other parameters, as nothing is done for a stranger. */
+const tokenOf = (ctx: Context, { takesToken }: Route): string | undefined =>
+  takesToken === true && ctx.req.headers.authorization === undefined
+    ? (new URLSearchParams(queryOf(ctx)).get('token') ?? undefined)
+    : undefined
 
 const plain = /^[\x21-\x7e]*$/
 

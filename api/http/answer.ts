@@ -19,6 +19,8 @@ export type Answer = {
 /** For whom the store is read, and until when. */
 export type Caller = {
   readonly key: string
+  /** sha256 of the key, in hex: its name in bucket `keys`. */
+  readonly keyHash: string
   /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
   readonly account: string
   readonly isInternal: boolean
@@ -75,6 +77,8 @@ export type Route = {
   readonly isPart?: boolean
   /** Answers without a key. */
   readonly isOpen?: boolean
+  /** Its parameter `token` stands in for a key, if no key is sent. */
+  readonly takesToken?: boolean
   /** Charged only to the minute's quota, not to the day's. */
   readonly isUncharged?: boolean
   /**

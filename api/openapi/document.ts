@@ -18,7 +18,7 @@ import {
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
-import { streamPaths, usagePaths, usageSchemas } from './usage.ts'
+import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
 
@@ -319,6 +319,7 @@ export const openApi = {
       ...answerSchemas,
       ...networkSchemas,
       ...usageSchemas,
+      ...streamSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

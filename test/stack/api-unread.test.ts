@@ -29,6 +29,7 @@ async function open() {
     admit: async ({ authorization }) => ({
       caller: {
         key: 'key',
+        keyHash: '',
         account: accountOf(authorization),
         isInternal: false,
         isVisitor: false,
