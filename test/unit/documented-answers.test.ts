@@ -10,7 +10,7 @@ const brief = {
   last_updated: '2026-01-31T08:00:00.000Z',
 }
 const tag = { etag: '"x"' }
-const told = (
+const reported = (
   value: object,
   status = 200,
   type = 'application/json',
@@ -19,16 +19,18 @@ const told = (
 
 test('an answer that the document does not have fails the test that got it', async () => {
   const judge = (answer: Response, path = '/v1/areas') => mustBeDocumented('GET', path, answer)
-  await expect(judge(told({ ...areas, network: brief }))).resolves.toBeUndefined()
-  await expect(judge(told(areas))).rejects.toThrow('network')
+  await expect(judge(reported({ ...areas, network: brief }))).resolves.toBeUndefined()
+  await expect(judge(reported(areas))).rejects.toThrow('network')
   const short = { ...brief, last_updated: '2026-01-31T08:00:00Z' }
-  await expect(judge(told({ ...areas, network: short }))).rejects.toThrow('last_updated')
-  await expect(judge(told(areas, 418))).rejects.toThrow('418')
-  await expect(judge(told(areas, 404))).rejects.toThrow('404')
-  await expect(judge(told(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
-  await expect(judge(told(areas, 404), '/v1/nothing')).rejects.toThrow('error')
+  await expect(judge(reported({ ...areas, network: short }))).rejects.toThrow('last_updated')
+  await expect(judge(reported(areas, 418))).rejects.toThrow('418')
+  await expect(judge(reported(areas, 404))).rejects.toThrow('404')
+  await expect(judge(reported(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
+  await expect(judge(reported(areas, 404), '/v1/nothing')).rejects.toThrow('error')
   const whole = { ...areas, network: brief }
-  await expect(judge(told(whole, 200, 'application/json', {}))).rejects.toThrow('lacks the ETag')
+  await expect(judge(reported(whole, 200, 'application/json', {}))).rejects.toThrow(
+    'lacks the ETag',
+  )
   const verify = '/v1/readings/NGR-LOS-IKJ-001/verify'
-  await expect(judge(told(whole), verify)).rejects.toThrow('has no ETag')
+  await expect(judge(reported(whole), verify)).rejects.toThrow('has no ETag')
 })
