@@ -139,13 +139,15 @@ export function createApp({
       readBody,
     })
     const answer = answering instanceof Promise ? await answering : answering
-    if (version !== undefined) keepAnswer(url, version, answer)
-    give(answer)
+    if (version === undefined) give(answer)
+    else give(keepAnswer(url, version, { ...answer, isKept: true }))
   }
 
   const stored = new Map<string, { readonly version: number; readonly answer: Answer }>()
-  const keepAnswer = (url: string, version: number, answer: Answer): void =>
+  const keepAnswer = (url: string, version: number, answer: Answer): Answer => {
     remember(stored, url, { version, answer }, mostKept)
+    return answer
+  }
 
   app.use(async (ctx, next) => {
     const state: RequestState = ctx.state

@@ -6,7 +6,7 @@ import { readView } from '../live/view.ts'
 
 /** GET /v1/aqi/scale: the table of an index. */
 export function aqiScale(indices: readonly AirIndex[] = airIndices): Route {
-  const answers = new Map(indices.map((index) => [index, scaleOf(index)]))
+  const answers = new Map(indices.map((index) => [index, { ...scaleOf(index), isKept: true }]))
   return {
     path: '/v1/aqi/scale',
     params: ['index'],

@@ -10,6 +10,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>
   /** Says when it was made, so it never repeats and has no tag. */
   readonly isOnce?: boolean
+  /** It answers many requests: its digest and its compressed bytes are kept as long as its body. */
+  readonly isKept?: boolean
   /** For how many seconds a client need not ask again; 0 unless given: it asks each time. */
   readonly freshSeconds?: number
   /** Instead of `body`: receives the connection once the head is sent, and ends it. */

@@ -1,6 +1,7 @@
 /** Compression: what a client accepts (RFC 9110, 12.5.3), and the bytes that it gets. */
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { remember } from '../../core/remember.ts'
+import type { Answer } from './answer.ts'
 import { ApiError } from './api-error.ts'
 
 export type Coding = (typeof codings)[number]
@@ -108,14 +109,18 @@ const noCoding = (): ApiError => {
   })
 }
 
-/** Of bodies that are kept, such as the document; the others are gone with their answers. */
+/** Of bodies that are kept, such as the document. */
 const packed = new WeakMap<Buffer, Map<Coding, Buffer>>()
 
 /**
  * Compressed in this turn of the event loop, which is the account's own (`loop-turns.ts`): so no
  * body waits in memory for another one, and a page of 1,000 readings takes 1 to 2 ms.
  */
-export function packedAs(coding: Coding, body: Buffer): Buffer {
+export function packedAs(
+  coding: Coding,
+  { body, isKept = false }: Pick<Answer, 'body' | 'isKept'>,
+): Buffer {
+  if (!isKept) return pack[coding](body)
   const kept = packed.get(body) ?? new Map<Coding, Buffer>()
   const bytes = kept.get(coding) ?? pack[coding](body)
   packed.set(body, kept.set(coding, bytes))

@@ -44,7 +44,7 @@ export function writeAnswer(ctx: Context, answer: Answer, sending: Sending): num
   if (coding !== undefined) head['content-encoding'] = coding
   if (follow === undefined) {
     // nobody reads the body of a HEAD: it is not compressed only to learn its length
-    const sent = coding === undefined || isHead ? body : packedAs(coding, body)
+    const sent = coding === undefined || isHead ? body : packedAs(coding, answer)
     if (coding === undefined || !isHead) head['content-length'] = sent.length
     res.writeHead(status, head).end(isHead ? undefined : sent)
     return isHead ? 0 : sent.length
@@ -83,19 +83,21 @@ const varyOf = ({ isTyped, keeps }: Sending): string =>
 const cacheControl = ({ freshSeconds = 0 }: Answer, keeps: Sending['keeps']): string =>
   `${keeps === 'own' ? 'private, ' : ''}${freshSeconds > 0 ? `max-age=${freshSeconds}` : 'no-cache'}`
 
-/** Of bodies that are kept; the others are gone with their answers. */
+/** Of bodies that are kept: a weak entry for each of the others costs more than their digest. */
 const digests = new WeakMap<Buffer, string>()
 
 /**
  * The bytes, their media type and their coding, and nothing else: the same in every process, and
  * other at the next format, shape, index or coding.
  */
-function tagOf({ type, body }: Answer, coding: Coding | undefined, digest: Digest): string {
-  let known = digests.get(body)
-  if (known === undefined) {
-    known = digest(body)
-    digests.set(body, known)
-  }
+function tagOf(
+  { type, body, isKept = false }: Answer,
+  coding: Coding | undefined,
+  digest: Digest,
+): string {
+  let known = isKept ? digests.get(body) : undefined
+  known ??= digest(body)
+  if (isKept) digests.set(body, known)
   return `"${known}-${mediaIn(type)}${coding === undefined ? '' : `-${coding}`}"`
 }
 

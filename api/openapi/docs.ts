@@ -4,7 +4,7 @@ import { openApi } from './document.ts'
 
 /** GET /v1/openapi.json: this interface for programs. */
 export function openApiDocument(): Route {
-  const answer = jsonAnswer(openApi)
+  const answer = { ...jsonAnswer(openApi), isKept: true }
   return {
     path: '/v1/openapi.json',
     params: [],
@@ -18,6 +18,7 @@ export function openApiDocument(): Route {
 export function docsPage(): Route {
   const answer: Answer = {
     type: 'text/html; charset=utf-8',
+    isKept: true,
     body: Buffer.from(page()),
     headers: {
       'content-security-policy':

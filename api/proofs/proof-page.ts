@@ -32,6 +32,7 @@ export const proofFiles = (): readonly Route[] => [
 function file(name: string, from: string, type: string): Route {
   const answer: Answer = {
     type: `${type}; charset=utf-8`,
+    isKept: true,
     body: readFileSync(new URL(from, import.meta.url)),
     headers: { 'x-content-type-options': 'nosniff' },
   }

@@ -23,7 +23,7 @@ async function open() {
         path: '/page',
         params: [],
         types: [jsonType],
-        answer: () => ({ type: jsonType, body: page }),
+        answer: () => ({ type: jsonType, body: page, isKept: true }),
       },
     ],
     admit: async ({ authorization }) => ({
