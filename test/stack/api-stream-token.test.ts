@@ -23,6 +23,17 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 type Token = { readonly token: string; readonly url: string; readonly expires_at: string }
 
+/** A key that the process has learnt of. */
+const newKey = async (fields: Parameters<TestApi['newKey']>[0]) => {
+  const made = await api.newKey(fields)
+  const headers = { authorization: `Bearer ${made.key}` }
+  await eventually('the key is known', async () => {
+    const { status, body } = await api.get('/v1/areas', { method: 'HEAD', headers })
+    await body?.cancel()
+    return status === 200
+  })
+  return made
+}
 const askToken = (key: string): Promise<Response> =>
   api.get('/v1/stream/token', { method: 'POST', headers: { authorization: `Bearer ${key}` } })
 const tokenOf = async (key: string): Promise<Token> =>
@@ -41,7 +52,7 @@ const refusal = async (url: string, headers = {}) => {
 }
 
 test('a token opens a stream without a header, which is charged like any other', async () => {
-  const { key } = await api.newKey({ account: 'account-2' })
+  const { key } = await newKey({ account: 'account-2' })
   const before = await left(key)
   const { token, url, expires_at } = await tokenOf(key)
   expect(url).toBe(`/v1/stream?token=${token}`)
@@ -57,7 +68,7 @@ test('a token opens a stream without a header, which is charged like any other',
 })
 
 test('a token is good for streams only, alone, and as long as its key', async () => {
-  const { key, hash } = await api.newKey({ account: 'account-3' })
+  const { key, hash } = await newKey({ account: 'account-3' })
   const { token, url } = await tokenOf(key)
   expect(await refusal(`/v1/sensors?token=${token}`)).toEqual([401, 'missing_key', '*'])
   const bearer = { authorization: `Bearer ${token}` }
@@ -83,7 +94,7 @@ test('a token is good for streams only, alone, and as long as its key', async ()
 })
 
 test('an account makes as many as its requests of a minute, and opens ten streams', async () => {
-  const { key } = await api.newKey({ account: 'account-4' })
+  const { key } = await newKey({ account: 'account-4' })
   const { url } = await tokenOf(key)
   using streams = new DisposableStack()
   for (let i = 0; i < 10; i++) expect(streams.use(await open(url)).status).toBe(200)
@@ -97,7 +108,7 @@ test('an account makes as many as its requests of a minute, and opens ten stream
 })
 
 test('the dashboard’s own key has no tokens', async () => {
-  const { key } = await api.newKey({ internal: true })
+  const { key } = await newKey({ internal: true })
   expect((await askToken(key)).status).toBe(404)
 })
 
