@@ -1,6 +1,7 @@
 /** Admits a request: is the key valid, is quota left, and is the key still valid after the wait? */
 import type { Charge } from '../core/access/quota.ts'
 import type { AuthHeaders, KeyGuard } from './access/key-guard.ts'
+import type { StreamTokens } from './access/stream-tokens.ts'
 import type { Caller } from './http/answer.ts'
 import type { Quota } from './quota/quota.ts'
 import { quotaHeaders } from './quota/standing.ts'
@@ -13,20 +14,21 @@ export type Admitted = {
   readonly refund: () => void
 }
 
-/** @throws ApiError 401, 429, 503 */
-export type Admit = (headers: AuthHeaders, ask: Charge) => Promise<Admitted>
+/** @param token counts instead of the headers @throws ApiError 401, 429, 503 */
+export type Admit = (headers: AuthHeaders, ask: Charge, token?: string) => Promise<Admitted>
 
 type Options = {
   readonly guard: KeyGuard
+  readonly tokens: Pick<StreamTokens, 'open'>
   readonly quota: Pick<Quota, 'charge' | 'refund'>
   /** Called with every key that was admitted. */
   readonly onUsed: (key: string) => void
 }
 
 export const createAdmit =
-  ({ guard, quota, onUsed }: Options): Admit =>
-  async (headers, ask) => {
-    const caller = guard(headers)
+  ({ guard, tokens, quota, onUsed }: Options): Admit =>
+  async (headers, ask, token) => {
+    const caller = token === undefined ? guard(headers) : guard(headers, await tokens.open(token))
     if (caller.isInternal) return { caller, headers: {}, refund: () => undefined }
     const standing = await quota.charge(caller.account, ask)
     onUsed(caller.key)

@@ -6,17 +6,23 @@ import { randomUUID } from 'node:crypto'
 import Router from '@koa/router'
 import Koa, { type Context } from 'koa'
 import { siteOf } from '../core/access/network-of.ts'
+import type { RateLimit } from '../core/access/rate-limit.ts'
 import { remember } from '../core/remember.ts'
+import type { Digest } from '../runtime/digest.ts'
 import { clientNetwork } from '../runtime/http/client-network.ts'
 import { networkHeader } from './access/key-guard.ts'
 import { type Admit, type Admitted, isRefunded } from './admit.ts'
 import type { Answer, Asker, Caller, Route } from './http/answer.ts'
 import { ApiError, clientGone } from './http/api-error.ts'
+import { codingFor, readCodings } from './http/coding.ts'
+import { answerPreflight, corsHeaders, isForPages } from './http/cors.ts'
 import { toApiError, writeError } from './http/error-answer.ts'
 import { readJsonBody } from './http/json-body.ts'
 import { loopTurns } from './http/loop-turns.ts'
 import { decodeText, parseParams } from './http/params.ts'
+import { rateByNetwork } from './http/rate-by-network.ts'
 import { unreadAnswers } from './http/unread-answers.ts'
+import { writeAnswer } from './http/write-answer.ts'
 
 /** Called for every request when its answer is on the way. */
 export type Observe = (seen: {
@@ -33,15 +39,30 @@ type Options = {
   readonly proxies?: number
   readonly admit: Admit
   readonly observe: Observe
+  /** For the tags of answers. */
+  readonly digest: Digest
+  /** How often a network may ask whether a page may call. */
+  readonly preflights?: RateLimit
 }
+
+/** A page that uses its account's minute at once asks as often. */
+const usualPreflights: RateLimit = { perSecond: 10, burst: 600 }
 
 /** Answers stored; the largest are about 200 KB. */
 const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
 
-export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa {
+export function createApp({
+  routes,
+  admit,
+  observe,
+  digest,
+  proxies = 0,
+  preflights = usualPreflights,
+}: Options): Koa {
   const app = new Koa()
+  const boundPreflights = rateByNetwork({ limit: preflights, clockMs: () => performance.now() })
   const inTurn = loopTurns()
   const unread = unreadAnswers()
   // routes without names in their path are found by a look-up; the router's patterns match the
@@ -71,7 +92,7 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const { headers } = ctx.req
     // charged before any work is done for the caller
     const ask = route.isUncharged ? 'look' : 'request'
-    const admitted = route.isOpen ? undefined : await admit(headers, ask)
+    const admitted = route.isOpen ? undefined : await admit(headers, ask, tokenOf(ctx, route))
     state.admitted = admitted
     const caller = admitted?.caller
     const network = (): string => clientNetwork(ctx.req, proxies)
@@ -82,12 +103,17 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     // the key may have been revoked while it waited for its charge and its turn
     caller?.checkAgain()
     unread.refuseMore(share)
-    const give = (answer: Answer): void => {
-      const bytes = send(ctx, answer)
-      unread.add(share, ctx.res, bytes)
-    }
     const parsed = route.typeOf && parseParams(queryOf(ctx), route.params)
     const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, route.types)
+    const accepted = readCodings(headers['accept-encoding'])
+    if ((route.method ?? 'GET') === 'GET') codingFor(type, 0, accepted)
+    const isTyped = route.types.length > 1
+    const keeps = caller === undefined ? 'any' : caller.isInternal ? 'none' : 'own'
+    const give = (answer: Answer): void => {
+      const own = { ...state.cors, ...admitted?.headers, 'x-request-id': state.requestId }
+      const bytes = writeAnswer(ctx, answer, { accepted, isTyped, keeps, digest, headers: own })
+      unread.add(share, ctx.res, bytes)
+    }
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : stored.get(url)
@@ -113,13 +139,15 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       readBody,
     })
     const answer = answering instanceof Promise ? await answering : answering
-    if (version !== undefined) keepAnswer(url, version, answer)
-    give(answer)
+    if (version === undefined) give(answer)
+    else give(keepAnswer(url, version, { ...answer, isKept: true }))
   }
 
   const stored = new Map<string, { readonly version: number; readonly answer: Answer }>()
-  const keepAnswer = (url: string, version: number, answer: Answer): void =>
+  const keepAnswer = (url: string, version: number, answer: Answer): Answer => {
     remember(stored, url, { version, answer }, mostKept)
+    return answer
+  }
 
   app.use(async (ctx, next) => {
     const state: RequestState = ctx.state
@@ -128,8 +156,17 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
     const { accept } = ctx.req.headers
     if (accept?.includes(';')) ctx.req.headers.accept = withoutParameters(accept)
     try {
+      const path = pathOf(ctx)
+      if (isForPages(path)) state.cors = corsHeaders
       checkUrl(ctx.req.url ?? '')
-      const methods = fixed.get(pathOf(ctx))
+      if (ctx.method === 'OPTIONS' && state.cors !== undefined) {
+        state.route = 'preflight'
+        boundPreflights(clientNetwork(ctx.req, proxies))
+        answerPreflight(ctx, state.requestId)
+        observe({ route: state.route, status: 204, requestId: state.requestId })
+        return
+      }
+      const methods = fixed.get(path)
       if (methods !== undefined) await serve(ctx, methods, noNames)
       else await next()
       if (!ctx.headerSent && ctx.respond !== false) throw noRoute()
@@ -140,7 +177,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       const error = toApiError(thrown)
       const { requestId, route } = state
       if (isRefunded(error.status)) state.admitted?.refund()
-      if (!ctx.headerSent) writeError(ctx, error, requestId, state.admitted?.headers)
+      if (!ctx.headerSent)
+        writeError(ctx, error, requestId, { ...state.cors, ...state.admitted?.headers })
       const cause = error.status >= 500 ? thrown : undefined
       observe({ route, requestId, status: error.status, cause })
     }
@@ -174,17 +212,13 @@ function askerOf({ req, res }: Context, caller: Caller | undefined, network: () 
 }
 
 const longestNetwork = 64
-/**
- * Whether the client has this answer already. Not Koa's `fresh`: that honours `Cache-Control:
- * no-cache` of a request, which Node's fetch adds to every If-None-Match, as a wish for a full
- * answer.
- */
-const isSameAs = ({ req }: Context, etag: string): boolean =>
-  (req.headers['if-none-match'] ?? '')
-    .split(',')
-    .some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
-
-type RequestState = { requestId: string; route: string; admitted?: Admitted | undefined }
+type RequestState = {
+  requestId: string
+  route: string
+  admitted?: Admitted | undefined
+  /** Set if pages of other origins may read the answer. */
+  cors?: typeof corsHeaders
+}
 
 const noNames = {}
 
@@ -196,6 +230,12 @@ const queryOf = ({ req: { url = '' } }: Context): string => {
   const mark = url.indexOf('?')
   return mark === -1 ? '' : url.slice(mark + 1)
 }
+
+/** Of a request that sends no key: read before the other parameters, as nothing is done for a stranger. */
+const tokenOf = (ctx: Context, { takesToken }: Route): string | undefined =>
+  takesToken === true && ctx.req.headers.authorization === undefined
+    ? (new URLSearchParams(queryOf(ctx)).get('token') ?? undefined)
+    : undefined
 
 const plain = /^[\x21-\x7e]*$/
 
@@ -259,38 +299,3 @@ const withoutParameters = (accept: string): string =>
       return weight === undefined ? type : `${type};${weight}`
     })
     .join(',')
-
-/**
- * Writes directly to the socket: Koa's own way inspects the body again to find out what it is.
- * @returns bytes of the body that are on the way
- */
-function send(ctx: Context, answer: Answer): number {
-  const { type, body, headers = {}, etag, follow } = answer
-  const isKnown = etag !== undefined && isSameAs(ctx, etag)
-  ctx.respond = false
-  // the server has answered 503 for us, or the client has gone
-  if (ctx.res.headersSent) return 0
-  ctx.res.writeHead(isKnown ? 304 : (answer.status ?? 200), {
-    ...(isKnown ? {} : { 'content-type': type }),
-    ...(follow === undefined && !isKnown ? { 'content-length': body.length } : {}),
-    ...(etag === undefined
-      ? { 'cache-control': 'no-store' }
-      : { 'cache-control': 'no-cache', etag }),
-    ...(ctx.state as RequestState).admitted?.headers,
-    ...headers,
-    'x-request-id': (ctx.state as RequestState).requestId,
-  })
-  if (isKnown) {
-    ctx.res.end()
-    return 0
-  }
-  if (follow === undefined || ctx.method === 'HEAD') {
-    ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
-    return ctx.method === 'HEAD' ? 0 : body.length
-  }
-  // the client left while it was admitted: its `close`, which frees its places, has passed already
-  if (ctx.res.closed) return 0
-  ctx.res.flushHeaders()
-  follow(ctx.res)
-  return 0
-}

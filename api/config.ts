@@ -16,6 +16,8 @@ export type ApiConfig = {
   readonly allowInsecureWebhooks: boolean
   readonly proofs: ProofSettings
   readonly limits: Readonly<Record<Account['tier'], Limits>>
+  /** How often an address may ask whether a page may call. */
+  readonly preflights: RateLimit
 }
 
 /** What the operator says about the network. */
@@ -49,6 +51,7 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
   const count = (name: string, otherwise: number): number =>
     settings.int(name, { default: otherwise, min: 1 })
   const proofsPerMinute = count('AIRPROOF_OPEN_PROOFS_PER_MINUTE', 600)
+  const openPerSecond = (proofsPerMinute * secondMs) / minuteMs
   // a free account has fewer requests per day, but may read its usage this often
   const perMinute = count('AIRPROOF_BURST_PREMIUM', 600)
   return Object.freeze({
@@ -60,7 +63,7 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
       publicUrl: readPublicUrl(settings),
       anchorIntervalMs: settings.durationMs('ANCHOR_INTERVAL', { default: 10 * minuteMs }),
       openProofs: {
-        perSecond: (proofsPerMinute * secondMs) / minuteMs,
+        perSecond: openPerSecond,
         burst: Math.max(1, proofsPerMinute / 10),
       },
     },
@@ -75,6 +78,8 @@ export function readApiConfig(source: SettingsSource): ApiConfig {
       free: { perDay: count('AIRPROOF_QUOTA_FREE', 100), perMinute },
       premium: { perDay: count('AIRPROOF_QUOTA_PREMIUM', 10_000), perMinute },
     },
+    // a page that uses its account's minute at once asks as often
+    preflights: { perSecond: openPerSecond, burst: proofsPerMinute },
     allowInsecureWebhooks: settings.yes('AIRPROOF_ALLOW_INSECURE_WEBHOOKS'),
   })
 }

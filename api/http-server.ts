@@ -5,6 +5,7 @@ import {
 } from '../runtime/http/http-server.ts'
 import { longestUrl } from './app.ts'
 import { ApiError } from './http/api-error.ts'
+import { corsHeaders } from './http/cors.ts'
 import { errorBody } from './http/error-answer.ts'
 
 type Options = Pick<HttpServerOptions, 'host' | 'port' | 'listener' | 'limits' | 'connections'>
@@ -17,4 +18,5 @@ export const openHttpServer = (options: Options): Promise<HttpServer> =>
     longestUrl,
     brokenBody: ({ status, code, message }, requestId) =>
       errorBody(new ApiError(status, code, message), requestId, false),
+    brokenHeaders: corsHeaders,
   })

@@ -1,4 +1,5 @@
 import { secondMs } from '../core/time.ts'
+import { createDigest } from '../runtime/digest.ts'
 import { openMetrics } from '../runtime/metrics.ts'
 import { connectNats } from '../runtime/nats/nats.ts'
 import { openAdmin } from '../runtime/process/admin.ts'
@@ -22,7 +23,7 @@ import { openWhenNeeded } from './webhooks/secrets.ts'
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
   const settings = readApiConfig({ env, flags })
-  const { host, port, proxies, network, limits } = settings
+  const { host, port, proxies, network, limits, preflights } = settings
   const nowMs = Date.now
 
   const nc = await connectNats(config, { name: 'api', log, stop })
@@ -54,8 +55,10 @@ export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   const logFailure = failureLog(log)
   const app = createApp({
     proxies,
+    preflights,
     admit: admission.admit,
     routes,
+    digest: await createDigest(),
     observe: (seen) => {
       count(seen)
       const { cause, ...answer } = seen

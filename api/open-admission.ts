@@ -10,6 +10,7 @@ import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { createKeyGuard, parseKnownAccount, parseKnownKey, type Tier } from './access/key-guard.ts'
 import { openKeyUses } from './access/key-uses.ts'
+import { type StreamTokens, streamTokens } from './access/stream-tokens.ts'
 import { type Admit, createAdmit } from './admit.ts'
 import type { Route } from './http/answer.ts'
 import { watchFreshness } from './live/watch-freshness.ts'
@@ -25,6 +26,7 @@ export type Admission = {
   /** How long ago the keys in memory were last confirmed by NATS, ms. */
   readonly staleMs: () => number
   readonly usage: Route
+  readonly tokens: StreamTokens
 }
 
 type Options = {
@@ -63,8 +65,10 @@ export async function openAdmission(
   const uses = opened.use(await openKeyUses(nc, { nowMs }))
   const hasAccount = (account: string): boolean => accounts.get(account) !== undefined
   const guard = createKeyGuard({ find: keys.get, hasAccount, staleMs, nowMs })
+  const tokens = streamTokens({ box, nowMs })
   return {
-    admit: createAdmit({ guard, quota, onUsed: uses.note }),
+    tokens,
+    admit: createAdmit({ guard, tokens, quota, onUsed: uses.note }),
     tierOf,
     staleMs,
     usage: showUsage({

@@ -27,6 +27,7 @@ import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
+import { makeStreamToken } from './stream/stream-token.ts'
 import { openWebhooks } from './webhooks/open-webhooks.ts'
 
 type Options = {
@@ -63,7 +64,7 @@ export async function openRoutes(
   const routes = documented([
     listSensors({ board, rules, directory }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
-    listReadings({ board, rules, newest, queryStore, texts }),
+    listReadings({ board, rules, newest, queryStore, texts, nowMs }),
     listAreas({ board, directory }),
     showArea({
       board,
@@ -90,6 +91,7 @@ export async function openRoutes(
       registry: metrics,
     })),
     aqiScale(),
+    makeStreamToken(admission.tokens),
     streamEvents({ nc, hub, board, rules, directory, texts, log }),
     ...webhooks.routes,
     admission.usage,

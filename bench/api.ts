@@ -9,13 +9,10 @@
  *   HTTP, one after the other. `uncached` requests another period each time; the rest is as users
  *   do it, with answers cached for 10 s.
  */
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createApp } from '../api/app.ts'
 import { createAreaHistory } from '../api/areas/area-history.ts'
@@ -28,11 +25,13 @@ import { formatIso } from '../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs } from '../core/time.ts'
 import { createRollupProgress } from '../operate/rollup-progress.ts'
 import { createCache } from '../runtime/cache.ts'
+import { createDigest } from '../runtime/digest.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 import { readingOf } from '../test/support/readings.ts'
 import { admit, areaOf, createCity, key, registered, sensorId } from './api-city.ts'
+import { type ApiServer, startServer } from './api-server.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -73,35 +72,11 @@ async function load(url: string, count: number): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, lane))
 }
 
-type Child = AsyncDisposable & { readonly url: string; readonly cpuUs: () => Promise<number> }
-
-async function startServer(file: string): Promise<Child> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), [String(sensors)])
-  const nextMessage = async (): Promise<{ url?: string; cpuUs?: number }> => {
-    const [message] = await once(child, 'message')
-    return message
-  }
-  const { url = '' } = await nextMessage()
-  return {
-    url,
-    cpuUs: async () => {
-      const answer = nextMessage()
-      child.send('cpu')
-      return (await answer).cpuUs ?? Number.NaN
-    },
-    [Symbol.asyncDispose]: async () => {
-      const exited = once(child, 'exit')
-      child.disconnect()
-      await exited
-    },
-  }
-}
-
 async function benchSensors() {
   const path = '/v1/sensors?limit=100'
-  await using ours = await startServer('./api-ours.ts')
-  await using naive = await startServer('./api-naive.ts')
-  const cost = async ({ url, cpuUs }: Child): Promise<number> => {
+  await using ours = await startServer('./api-ours.ts', sensors)
+  await using naive = await startServer('./api-naive.ts', sensors)
+  const cost = async ({ url, cpuUs }: ApiServer): Promise<number> => {
     const before = await cpuUs()
     await load(url + path, requests / turns)
     return ((await cpuUs()) - before) / (requests / turns)
@@ -191,6 +166,7 @@ async function benchAreas(store: Store) {
   const keep = createCache({ forMs: keptMs, most: 2_000, nowMs: Date.now })
   const app = createApp({
     admit,
+    digest: await createDigest(),
     observe: ({ cause }) => {
       if (cause instanceof Error) throw cause
     },

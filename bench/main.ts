@@ -14,6 +14,7 @@ const benches: Readonly<Record<string, string>> = {
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
+  compression: 'what each coding of an answer costs, beside what it saves',
   fair: 'what an account waits for its history while visitors and others attack the store',
   quota: 'requests charged: CPU each, a second through NATS, beside a write for each',
   stream: '200 listeners of 100 readings a second: CPU, delay',
@@ -41,6 +42,6 @@ if (Object.hasOwn(benches, name)) {
 } else {
   process.stdout.write('usage: npm run bench -- NAME [flags]\n\n')
   for (const [bench, about] of Object.entries(benches))
-    process.stdout.write(`  ${bench.padEnd(11)} ${about}\n`)
+    process.stdout.write(`  ${bench.padEnd(12)} ${about}\n`)
   process.exitCode = name === '' ? 0 : 2
 }

@@ -72,7 +72,12 @@ async function memory() {
     limitsOf: () => limits,
     nowMs: Date.now,
   })
-  const admit = createAdmit({ guard, quota, onUsed: () => undefined })
+  const admit = createAdmit({
+    guard,
+    tokens: { open: async () => '' },
+    quota,
+    onUsed: () => undefined,
+  })
   const credentials = { authorization: `Bearer ${key}` }
   const one = async (): Promise<void> => {
     const { caller } = await admit(credentials, 'request')

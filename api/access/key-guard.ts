@@ -51,8 +51,11 @@ export type AuthHeaders = {
   readonly [accountHeader]?: string | string[] | undefined
 }
 
-/** @throws ApiError 401 with its reason as `code`, or 503 while the keys in force are not known */
-export type KeyGuard = (headers: AuthHeaders) => Caller
+/**
+ * @param keyHash of a token's key, which then counts instead of the headers
+ * @throws ApiError 401 with its reason as `code`, or 503 while the keys in force are not known
+ */
+export type KeyGuard = (headers: AuthHeaders, keyHash?: string) => Caller
 
 export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOptions): KeyGuard {
   const mustBeFresh = (): void => {
@@ -70,13 +73,23 @@ export function createKeyGuard({ find, hasAccount, staleMs, nowMs }: KeyGuardOpt
     if (nowMs() >= key.expiresMs) throw refused('expired_key')
     const { id, isInternal } = key
     if (isInternal && actsFor === undefined)
-      return { key: id, account: key.account, isInternal, isVisitor: true }
+      return { key: id, keyHash: name, account: key.account, isInternal, isVisitor: true }
     const account = isInternal ? actsFor : key.account
     // a header sent twice arrives joined by a comma, which does not name an account either
     if (typeof account !== 'string' || !hasAccount(account)) throw refused('unknown_account')
-    return { key: id, account, isInternal, isVisitor: false }
+    return { key: id, keyHash: name, account, isInternal, isVisitor: false }
   }
-  return ({ authorization, [accountHeader]: actsFor }) => {
+  const ofToken = (keyHash: string): Caller => {
+    const check = (): Omit<Caller, 'checkAgain'> => {
+      mustBeFresh()
+      // the dashboard's own key has no tokens
+      if (find(keyHash)?.isInternal !== false) throw refusedToken()
+      return judge(keyHash, '', undefined)
+    }
+    return { ...check(), checkAgain: () => void check() }
+  }
+  return ({ authorization, [accountHeader]: actsFor }, keyHash) => {
+    if (keyHash !== undefined) return ofToken(keyHash)
     mustBeFresh()
     if (authorization === undefined || authorization === '') throw missing()
     const [, text = ''] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
@@ -105,6 +118,17 @@ const refused = (code: ApiErrorCode, details: Readonly<Record<string, unknown>> 
     details,
     headers: { 'www-authenticate': `${realm}, error="invalid_token"` },
   })
+
+/** Its key may be fine: the client gets another one with it. */
+export const refusedToken = (): ApiError =>
+  new ApiError(
+    401,
+    'invalid_token',
+    'the token is wrong or over: get another one at /v1/stream/token',
+    {
+      headers: { 'www-authenticate': `${realm}, error="invalid_token"` },
+    },
+  )
 
 const wrong = (reason: string): ApiError => refused('invalid_key', { reason })
 

@@ -1,12 +1,12 @@
 import type { AirIndex, Ends } from '../../core/air/index/air-index.ts'
 import { airIndices } from '../../core/air/index/indices.ts'
 import { units } from '../../core/air/quantities.ts'
-import { type Answer, constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { type Answer, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { readView } from '../live/view.ts'
 
 /** GET /v1/aqi/scale: the table of an index. */
 export function aqiScale(indices: readonly AirIndex[] = airIndices): Route {
-  const answers = new Map(indices.map((index) => [index, constant(scaleOf(index))]))
+  const answers = new Map(indices.map((index) => [index, { ...scaleOf(index), isKept: true }]))
   return {
     path: '/v1/aqi/scale',
     params: ['index'],

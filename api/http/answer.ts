@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Params } from './params.ts'
 
@@ -9,8 +8,12 @@ export type Answer = {
   readonly type: string
   readonly body: Buffer
   readonly headers?: Readonly<Record<string, string>>
-  /** Set if the answer stays the same while the process runs: a client that has it gets a 304. */
-  readonly etag?: string
+  /** Says when it was made, so it never repeats and has no tag. */
+  readonly isOnce?: boolean
+  /** It answers many requests: its digest and its compressed bytes are kept as long as its body. */
+  readonly isKept?: boolean
+  /** For how many seconds a client need not ask again; 0 unless given: it asks each time. */
+  readonly freshSeconds?: number
   /** Instead of `body`: receives the connection once the head is sent, and ends it. */
   readonly follow?: (out: ServerResponse) => void
 }
@@ -18,6 +21,8 @@ export type Answer = {
 /** For whom the store is read, and until when. */
 export type Caller = {
   readonly key: string
+  /** sha256 of the key, in hex: its name in bucket `keys`. */
+  readonly keyHash: string
   /** Whom the answer is for: the key's own account, or the one an internal caller acts for. */
   readonly account: string
   readonly isInternal: boolean
@@ -74,6 +79,8 @@ export type Route = {
   readonly isPart?: boolean
   /** Answers without a key. */
   readonly isOpen?: boolean
+  /** Its parameter `token` stands in for a key, if no key is sent. */
+  readonly takesToken?: boolean
   /** Charged only to the minute's quota, not to the day's. */
   readonly isUncharged?: boolean
   /**
@@ -88,15 +95,9 @@ export const jsonType = 'application/json'
 
 export const jsonAnswer = (
   value: unknown,
-  rest: Pick<Answer, 'status' | 'headers'> = {},
+  rest: Pick<Answer, 'status' | 'headers' | 'isOnce'> = {},
 ): Answer => ({
   type: jsonType,
   body: Buffer.from(JSON.stringify(value)),
   ...rest,
-})
-
-/** An answer that never changes while the process runs. */
-export const constant = (answer: Answer): Answer => ({
-  ...answer,
-  etag: `"${hash('sha256', answer.body, 'base64url').slice(0, 27)}"`,
 })

@@ -25,6 +25,10 @@ export const apiErrors = {
   expired_key: [401, 'the key is older than 90 days'],
   revoked_key: [401, 'the key was revoked, which counts everywhere within a second'],
   unknown_account: [401, 'the account of the key does not exist any more'],
+  invalid_token: [
+    401,
+    'the `token` of a stream is wrong or older than 60 seconds: get another one with your key',
+  ],
   premium_required: [403, 'webhooks belong to the premium tier'],
   not_found: [404, 'there is no such address'],
   sensor_not_found: [
@@ -43,7 +47,7 @@ export const apiErrors = {
   method_not_allowed: [405, 'the header `Allow` lists the methods that the address allows'],
   not_acceptable: [
     406,
-    'no media type that `Accept` names is available; `details.available` lists those that are',
+    'no media type that `Accept` names, or no coding that `Accept-Encoding` names, is available; `details.available` lists those that are',
   ],
   too_slow: [408, 'the request took too long to arrive'],
   idempotency_key_used: [

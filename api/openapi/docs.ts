@@ -1,10 +1,10 @@
-import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { type Answer, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 import { apiErrors } from '../http/api-errors.ts'
 import { openApi } from './document.ts'
 
 /** GET /v1/openapi.json: this interface for programs. */
 export function openApiDocument(): Route {
-  const answer = constant(jsonAnswer(openApi))
+  const answer = { ...jsonAnswer(openApi), isKept: true }
   return {
     path: '/v1/openapi.json',
     params: [],
@@ -16,15 +16,16 @@ export function openApiDocument(): Route {
 
 /** GET /v1/docs: the same for people, in one page that loads nothing from other hosts. */
 export function docsPage(): Route {
-  const answer = constant({
+  const answer: Answer = {
     type: 'text/html; charset=utf-8',
+    isKept: true,
     body: Buffer.from(page()),
     headers: {
       'content-security-policy':
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
     },
-  })
+  }
   return {
     path: '/v1/docs',
     params: [],

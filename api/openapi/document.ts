@@ -12,12 +12,13 @@ import {
   openFailures,
   path,
   query,
+  read,
   ref,
   text,
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
-import { streamPaths, usagePaths, usageSchemas } from './usage.ts'
+import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
 
@@ -69,8 +70,7 @@ const boxInQuery = query(
 )
 
 const html = { 'text/html': { schema: text } } as const
-const constant = { more: ['ETag'], isOpen: true } as const
-const unchanged = { '304': { description: 'as If-None-Match has it' } } as const
+const open = { isOpen: true } as const
 
 export const openApi = {
   openapi: '3.1.0',
@@ -104,8 +104,7 @@ export const openApi = {
         description: 'Addresses of this document and its page.',
         security: [],
         responses: {
-          '200': answer('the addresses', { ...json(ref('Start')), ...html }, constant),
-          ...unchanged,
+          ...read('the addresses', { ...json(ref('Start')), ...html }, open),
           ...openFailures(),
         },
       },
@@ -132,7 +131,7 @@ export const openApi = {
           indexInQuery,
         ],
         responses: {
-          '200': answer('a page of sensors', json(ref('SensorsPage')), { more: ['Link'] }),
+          ...read('a page of sensors', json(ref('SensorsPage')), { more: ['Link'] }),
           ...failures(404),
         },
       },
@@ -144,7 +143,7 @@ export const openApi = {
         summary: 'One sensor as it is now',
         description: 'Also one that was retired; its `sensor_status` is offline.',
         parameters: [sensorInPath, indexInQuery],
-        responses: { '200': answer('the sensor', json(ref('SensorStatus'))), ...failures(404) },
+        responses: { ...read('the sensor', json(ref('SensorStatus'))), ...failures(404) },
       },
     },
     '/v1/readings': {
@@ -165,7 +164,7 @@ export const openApi = {
           indexInQuery,
         ],
         responses: {
-          '200': answer(
+          ...read(
             'a page of readings in the requested shape',
             {
               ...json({
@@ -202,7 +201,7 @@ export const openApi = {
         description: 'A bundle; docs/proofs.md says how to check it.',
         parameters: [sensorInPath, readingTime, hashPin],
         responses: {
-          '200': answer('the bundle', json(ref('ProofBundle'))),
+          ...read('the bundle', json(ref('ProofBundle'))),
           ...failures(404, 409),
         },
       },
@@ -220,7 +219,7 @@ export const openApi = {
           hashPin,
         ],
         responses: {
-          '200': answer(
+          ...read(
             'the bundle, or a page',
             { ...json(ref('ProofBundle')), ...html },
             { isOpen: true },
@@ -237,8 +236,7 @@ export const openApi = {
         description: '`node airproof-verify.js FILE`, or in a page.',
         security: [],
         responses: {
-          '200': answer('the program', { 'text/javascript': { schema: text } }, constant),
-          ...unchanged,
+          ...read('the program', { 'text/javascript': { schema: text } }, open),
           ...openFailures(),
         },
       },
@@ -250,7 +248,7 @@ export const openApi = {
         tags: ['areas'],
         summary: 'The areas of the network',
         description: 'And the network as a whole.',
-        responses: { '200': answer('all areas', json(ref('Areas'))), ...failures() },
+        responses: { ...read('all areas', json(ref('Areas'))), ...failures() },
       },
     },
     '/v1/areas/{area_name}': {
@@ -267,7 +265,7 @@ export const openApi = {
           indexInQuery,
         ],
         responses: {
-          '200': answer('the statistics', json(ref('AreaStatistics'))),
+          ...read('the statistics', json(ref('AreaStatistics'))),
           ...failures(404),
         },
       },
@@ -280,8 +278,7 @@ export const openApi = {
         description: 'With its colours.',
         parameters: [indexInQuery],
         responses: {
-          '200': answer('the table', json(ref('AqiScale')), { more: ['ETag'] }),
-          ...unchanged,
+          ...read('the table', json(ref('AqiScale'))),
           ...failures(),
         },
       },
@@ -297,12 +294,7 @@ export const openApi = {
         description: 'OpenAPI 3.1.',
         security: [],
         responses: {
-          '200': answer(
-            'the document',
-            json({ type: 'object', additionalProperties: true }),
-            constant,
-          ),
-          ...unchanged,
+          ...read('the document', json({ type: 'object', additionalProperties: true }), open),
           ...openFailures(),
         },
       },
@@ -314,7 +306,7 @@ export const openApi = {
         summary: 'This document for people',
         description: 'A page that needs no other host.',
         security: [],
-        responses: { '200': answer('a page', html, constant), ...unchanged, ...openFailures() },
+        responses: { ...read('a page', html, open), ...openFailures() },
       },
     },
   },
@@ -327,6 +319,7 @@ export const openApi = {
       ...answerSchemas,
       ...networkSchemas,
       ...usageSchemas,
+      ...streamSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

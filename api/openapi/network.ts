@@ -1,5 +1,4 @@
 import {
-  answer,
   arrayOf,
   hash,
   integer,
@@ -7,6 +6,7 @@ import {
   nullable,
   object,
   openFailures,
+  read,
   ref,
   text,
   textOrNull,
@@ -21,8 +21,7 @@ const operation = (operationId: string, description: string) => ({
     description,
     security: [],
     responses: {
-      '200': answer('the network', json(ref('Network')), { more: ['ETag'], isOpen: true }),
-      '304': { description: 'as If-None-Match has it' },
+      ...read('the network', json(ref('Network')), { isOpen: true }),
       ...openFailures(429),
     },
   },

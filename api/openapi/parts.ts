@@ -98,6 +98,12 @@ export const answer = (
   content,
 })
 
+/** What a GET answers, and to a client that has it already. */
+export const read = (...[description, content, rest]: Parameters<typeof answer>) => ({
+  '200': answer(description, content, { ...rest, more: ['ETag', ...(rest?.more ?? [])] }),
+  '304': { description: 'as If-None-Match has it' },
+})
+
 /** Errors that any request may get. */
 const always = [400, 405, 406, 408, 414, 431, 500] as const
 const withKey = [401, 429, 503] as const

@@ -1,4 +1,4 @@
-import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { type Answer, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 
 const page = `<!doctype html>
 <html lang="en">
@@ -10,22 +10,15 @@ const page = `<!doctype html>
 
 /** GET /: where to go from here. */
 export function rootPointer(): Route {
-  const vary = { vary: 'Accept' }
-  const json = constant(
-    jsonAnswer(
-      { status: 'success', docs: '/v1/docs', openapi: '/v1/openapi.json' },
-      { headers: vary },
-    ),
-  )
-  const html = constant({
+  const json = jsonAnswer({ status: 'success', docs: '/v1/docs', openapi: '/v1/openapi.json' })
+  const html: Answer = {
     type: 'text/html; charset=utf-8',
     body: Buffer.from(page),
     headers: {
-      ...vary,
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'x-content-type-options': 'nosniff',
     },
-  })
+  }
   return {
     path: '/',
     params: [],

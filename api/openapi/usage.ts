@@ -9,6 +9,7 @@ import {
   oneOf,
   type Parameter,
   query,
+  read,
   ref,
   success,
   text,
@@ -42,6 +43,15 @@ export const usageSchemas = {
   }),
 } as const
 
+export const streamSchemas = {
+  StreamToken: object({
+    status: success,
+    token: { ...text, description: 'opens streams, as `token` of /v1/stream' },
+    url: { ...text, description: 'the stream with it, as a path on this server' },
+    expires_at: { ...time, description: 'until when a stream can be opened; an open one goes on' },
+  }),
+} as const
+
 export const usagePaths = {
   '/v1/usage': {
     get: {
@@ -49,20 +59,31 @@ export const usagePaths = {
       tags: ['account'],
       summary: 'What your account has used of its quota',
       description: 'Not charged to the day, only to the minute.',
-      responses: { '200': answer('the usage', json(ref('Usage'))), ...failures() },
+      responses: { ...read('the usage', json(ref('Usage'))), ...failures() },
     },
   },
 } as const
 
 export const streamPaths = (area: Parameter, box: Parameter) =>
   ({
+    '/v1/stream/token': {
+      post: {
+        operationId: 'makeStreamToken',
+        tags: ['stream'],
+        summary: 'A token for a page, whose EventSource cannot send a key',
+        description:
+          'Opens streams for 60 seconds and nothing else, and is revoked with its key. Not charged to the day, only to the minute.',
+        responses: { '200': answer('the token', json(ref('StreamToken'))), ...failures(404) },
+      },
+    },
     '/v1/stream': {
       get: {
         operationId: 'stream',
         tags: ['stream'],
         summary: 'What happens, as it happens: server-sent events',
         description:
-          'Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. Each connection costs one request of the quota.',
+          'Events reading and reading.late (each like a Reading), sensor.online, sensor.offline, gap and end. Each connection costs one request of the quota. A page may send `token` instead of a key.',
+        security: [{ key: [] }, {}],
         parameters: [
           query('sensor_id', { ...text, minLength: 1 }, 'of this sensor only', {
             example: 'NGR-LOS-IKJ-017',
@@ -74,6 +95,7 @@ export const streamPaths = (area: Parameter, box: Parameter) =>
             text,
             'continue after this event; wins over the header Last-Event-ID',
           ),
+          query('token', text, 'of /v1/stream/token, instead of a key', { example: 'aqs_v1.…' }),
           {
             name: 'Last-Event-ID',
             in: 'header',

@@ -10,6 +10,7 @@ import {
   oneOf,
   path,
   query,
+  read,
   ref,
   text,
   timeGiven,
@@ -29,15 +30,21 @@ const takes = (schema: string, { required = false } = {}) => ({
 
 type Answered = readonly [status: '200' | '201' | '202', schema: string, description: string]
 /** Errors that only this operation has, and headers of its success. */
-type More = { readonly others?: readonly number[]; readonly headers?: readonly string[] }
+type More = {
+  readonly others?: readonly number[]
+  readonly headers?: readonly string[]
+  readonly isRead?: boolean
+}
 
 const answers = (
   [status, schema, description]: Answered,
-  { others = [], headers = [] }: More = {},
+  { others = [], headers = [], isRead = false }: More = {},
 ) => ({
   tags: ['webhooks'],
   responses: {
-    [status]: answer(description, json(ref(schema)), { more: headers }),
+    ...(isRead
+      ? read(description, json(ref(schema)), { more: headers })
+      : { [status]: answer(description, json(ref(schema)), { more: headers }) }),
     ...failures(403, ...others),
   },
 })
@@ -51,7 +58,7 @@ export const webhookPaths = {
       operationId: 'listWebhooks',
       summary: 'Your webhooks, oldest first',
       description: 'Also for an account that is not premium any more.',
-      ...answers(['200', 'Webhooks', 'all of them, at most 20']),
+      ...answers(['200', 'Webhooks', 'all of them, at most 20'], { isRead: true }),
     },
     post: {
       operationId: 'createWebhook',
@@ -82,7 +89,7 @@ export const webhookPaths = {
       summary: 'One webhook',
       description: 'Without its secret.',
       parameters: [webhookId],
-      ...answers(theWebhook, { others: [404] }),
+      ...answers(theWebhook, { others: [404], isRead: true }),
     },
     patch: {
       operationId: 'changeWebhook',
@@ -170,7 +177,11 @@ export const webhookPaths = {
         ),
         query('cursor', { ...text, minLength: 1 }, 'next_cursor of the page before'),
       ],
-      ...answers(['200', 'DeliveriesPage', 'a page'], { others: [404], headers: ['Link'] }),
+      ...answers(['200', 'DeliveriesPage', 'a page'], {
+        others: [404],
+        headers: ['Link'],
+        isRead: true,
+      }),
     },
   },
   '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}': {
@@ -179,7 +190,7 @@ export const webhookPaths = {
       summary: 'A delivery with its attempts, newest first',
       description: 'With requests and responses.',
       parameters: [webhookId, deliveryId],
-      ...answers(['200', 'OneDelivery', 'the delivery'], { others: [404] }),
+      ...answers(['200', 'OneDelivery', 'the delivery'], { others: [404], isRead: true }),
     },
   },
   '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay': {

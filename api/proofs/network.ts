@@ -9,7 +9,7 @@ import type { Deployment } from '../../schemas/anchoring/batch-record.ts'
 import { type ContractVersion, contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import { contractVersionAt } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
-import { constant, jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
 
 /** A contract that batches were anchored in, as bucket `anchoring` has it. Without a version: 1. */
 export type UsedContract = Pick<Deployment, 'chainId' | 'contract' | 'block'> & {
@@ -87,6 +87,6 @@ export const networkRoutes = ({ networkNow, bound }: Served): readonly Route[] =
     isOpen: true,
     answer: ({ network }) => {
       bound(network())
-      return constant(jsonAnswer(networkNow()))
+      return jsonAnswer(networkNow())
     },
   }))

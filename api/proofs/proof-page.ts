@@ -6,7 +6,7 @@ import { measurementsOf } from '../../core/air/values.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { proofPath } from '../../core/proof/proof-path.ts'
 import type { Verdict } from '../../operate/proofs/prove-reading.ts'
-import { type Answer, constant, type Route } from '../http/answer.ts'
+import type { Answer, Route } from '../http/answer.ts'
 import type { NetworkDocument } from './network.ts'
 
 /**
@@ -20,7 +20,6 @@ const headers = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  vary: 'Accept',
 }
 
 /** The verifier as it was built, the page's script and its looks, at addresses that stay. */
@@ -31,11 +30,12 @@ export const proofFiles = (): readonly Route[] => [
 ]
 
 function file(name: string, from: string, type: string): Route {
-  const answer = constant({
+  const answer: Answer = {
     type: `${type}; charset=utf-8`,
+    isKept: true,
     body: readFileSync(new URL(from, import.meta.url)),
     headers: { 'x-content-type-options': 'nosniff' },
-  })
+  }
   return {
     path: `/proof/${name}`,
     isPart: name.startsWith('page.'),

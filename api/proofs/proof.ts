@@ -115,7 +115,6 @@ function notYet(verdict: Verdict, expectedBy: ExpectedBy): ApiError {
 function bundleAnswer({ reading, text }: Bundle, isFile = false): Answer {
   const name = `${reading.sensor}_${formatIsoMs(reading.timeMs).replaceAll(':', '-')}${ending}`
   const headers = {
-    vary: 'Accept',
     'x-content-type-options': 'nosniff',
     ...(isFile ? { 'content-disposition': `attachment; filename="${name}"` } : {}),
   }

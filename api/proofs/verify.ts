@@ -30,7 +30,7 @@ export const verifyReading = (options: Options): Route => ({
   types: [jsonType],
   answer: async ({ names, params, asker }) => {
     const wanted = { asker, name: names['sensor_id'] ?? '', timeMs: needTime(params) }
-    return jsonAnswer(bodyOf(await provenReading(options, wanted), options))
+    return jsonAnswer(bodyOf(await provenReading(options, wanted), options), { isOnce: true })
   },
 })
 

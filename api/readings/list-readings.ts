@@ -5,6 +5,7 @@ import type { StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import { readingCursor, readReadingCursor } from '../http/cursor.ts'
+import { freshSeconds } from '../http/fresh-seconds.ts'
 import { nextLink } from '../http/next-link.ts'
 import {
   latestMs,
@@ -26,10 +27,11 @@ import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
-  readonly newest: NewestReadings
+  readonly newest: Pick<NewestReadings, 'page'>
   readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
+  readonly nowMs: () => number
 }
 
 const names = [
@@ -75,7 +77,11 @@ export const listReadings = (options: Options): Route => ({
     return {
       type,
       body,
-      headers: { vary: 'Accept', ...nextLink('/v1/readings', params, nextCursor) },
+      freshSeconds: freshSeconds(
+        Math.min(query.toMs, query.after?.timeMs ?? latestMs),
+        options.nowMs(),
+      ),
+      headers: nextLink('/v1/readings', params, nextCursor),
     }
   },
 })

@@ -71,10 +71,13 @@ export function streamEvents(options: Options): Route {
 
   return {
     path: '/v1/stream',
-    params: ['sensor_id', 'area', 'bbox', 'last_event_id'],
+    params: ['sensor_id', 'area', 'bbox', 'last_event_id', 'token'],
     types: ['text/event-stream'],
+    takesToken: true,
     answer: ({ params, header, caller, asker }) => {
       if (caller === undefined) throw new Error('the stream always needs a key')
+      if (params.has('token') && header('authorization') !== undefined)
+        throw badParameter('token', '(not shown)', 'left out with the header Authorization')
       const wants = readWanted(params, options)
       const cursor = readCursor(params, header)
       if (!hub.isLive()) throw unavailable('stream_unavailable', 'the stream cannot be joined yet')

@@ -29,11 +29,16 @@ export type HttpServerOptions = {
   readonly longestUrl: number
   /** The JSON of the response to bytes that are not a valid request. */
   readonly brokenBody: (broken: BrokenRequest, requestId: string) => Buffer
+  /** More headers of that response. */
+  readonly brokenHeaders?: Readonly<Record<string, string>>
   readonly limits?: HttpLimits
   readonly connections?: ConnectionBounds
   /** HTTPS with these files, which are read again when they change; absent: plain HTTP. */
   readonly tls?: TlsFiles | undefined
 }
+
+/** How a server responds to what it does not pass to its listener. */
+type ToBroken = Pick<HttpServerOptions, 'brokenBody' | 'brokenHeaders'>
 
 /** How long a client may keep a socket busy, in ms. */
 export type HttpLimits = {
@@ -61,10 +66,12 @@ export async function startHttpServer({
   listener,
   longestUrl,
   brokenBody,
+  brokenHeaders = {},
   limits: { requestMs, idleMs } = usualLimits,
   connections,
   tls,
 }: HttpServerOptions): Promise<HttpServer> {
+  const toBroken = { brokenBody, brokenHeaders }
   const server = serverOf(
     {
       // a client that sends slowly holds a socket, so its time is limited
@@ -76,17 +83,17 @@ export async function startHttpServer({
       // Node's own response has no body
       requireHostHeader: false,
     },
-    oneAtATime(withHost(listener, brokenBody)),
+    oneAtATime(withHost(listener, toBroken)),
     tls,
   )
   boundConnections(server, connections)
-  answerBeforeIdle(server, idleMs, brokenBody)
+  answerBeforeIdle(server, idleMs, toBroken)
   // Node's own response is 417, without our headers and body; RFC 9110 allows to ignore the header
   server.on('checkExpectation', (request, response) => {
     server.emit('request', request, response)
   })
   server.on('clientError', (error, socket) => {
-    answerBroken(error, socket, brokenBody, longestUrl)
+    answerBroken(error, socket, toBroken, longestUrl)
   })
   const url = await listenOn(server, { host, port, setting })
   return {
@@ -100,7 +107,7 @@ export async function startHttpServer({
  * reports the first, and a proxy in front may have used the second.
  */
 const withHost =
-  (listener: RequestListener, brokenBody: HttpServerOptions['brokenBody']): RequestListener =>
+  (listener: RequestListener, toBroken: ToBroken): RequestListener =>
   (request, response) => {
     const hosts = hostsIn(request.rawHeaders)
     if (hosts === 1 || (hosts === 0 && request.httpVersion === '1.0')) {
@@ -108,7 +115,7 @@ const withHost =
       return
     }
     const message = `the request has ${hosts === 0 ? 'no' : 'more than one'} Host header`
-    endWith(response, { status: 400, code: 'bad_request', message }, brokenBody)
+    endWith(response, { status: 400, code: 'bad_request', message }, toBroken)
   }
 
 /** @param raw names and values in turn, as they were sent */
@@ -123,7 +130,7 @@ function hostsIn(raw: readonly string[]): number {
 function endWith(
   response: ServerResponse,
   broken: BrokenRequest,
-  brokenBody: HttpServerOptions['brokenBody'],
+  { brokenBody, brokenHeaders }: ToBroken,
 ): void {
   const requestId = randomUUID()
   const body = brokenBody(broken, requestId)
@@ -132,6 +139,7 @@ function endWith(
       'content-type': 'application/json',
       'content-length': body.length,
       connection: 'close',
+      ...brokenHeaders,
       'x-request-id': requestId,
       ...(broken.status === 503 ? { 'retry-after': '2' } : {}),
     })
@@ -163,11 +171,7 @@ function serverOf(
  * Closes a socket on which nothing moves: its client reads too slowly, or sends no request. If it
  * waits for a response that has not begun, it receives an error response first.
  */
-function answerBeforeIdle(
-  server: Server,
-  idleMs: number,
-  brokenBody: HttpServerOptions['brokenBody'],
-): void {
+function answerBeforeIdle(server: Server, idleMs: number, toBroken: ToBroken): void {
   const unanswered = new WeakMap<Duplex, Set<ServerResponse>>()
   server.on('request', ({ socket }, response) => {
     const waiting = unanswered.get(socket) ?? new Set()
@@ -180,7 +184,7 @@ function answerBeforeIdle(
       socket.destroy()
       return
     }
-    for (const response of waiting) endWith(response, tookTooLong, brokenBody)
+    for (const response of waiting) endWith(response, tookTooLong, toBroken)
   })
 }
 
@@ -206,7 +210,7 @@ async function close(server: Server): Promise<void> {
 function answerBroken(
   error: Error,
   socket: Duplex,
-  brokenBody: HttpServerOptions['brokenBody'],
+  { brokenBody, brokenHeaders = {} }: ToBroken,
   longestUrl: number,
 ): void {
   if (!socket.writable || codeOf(error) === 'ECONNRESET') {
@@ -216,9 +220,10 @@ function answerBroken(
   const broken = brokenAs(error, longestUrl)
   const requestId = randomUUID()
   const body = brokenBody(broken, requestId)
+  const more = Object.entries(brokenHeaders).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(
     `HTTP/1.1 ${broken.status} ${reasons[broken.status]}\r\ncontent-type: application/json\r\n` +
-      `x-request-id: ${requestId}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
+      `${more.join('')}x-request-id: ${requestId}\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString()}`,
   )
 }
 

@@ -126,10 +126,23 @@ test('a request that is "not modified", or refused after its charge, is refunded
     const checkAgain = (): void => {
       if (isRevoked) throw new ApiError(401, 'revoked_key', 'no')
     }
-    const caller = { key: 'k', account, isInternal: false, isVisitor: false, checkAgain }
+    const caller = {
+      key: 'k',
+      keyHash: '',
+      account,
+      isInternal: false,
+      isVisitor: false,
+      checkAgain,
+    }
     const statuses = [304, 200]
     const app = createApp({
-      admit: createAdmit({ guard: () => caller, quota, onUsed: () => undefined }),
+      admit: createAdmit({
+        guard: () => caller,
+        tokens: { open: async () => '' },
+        quota,
+        onUsed: () => undefined,
+      }),
+      digest: () => 'same',
       observe: () => undefined,
       routes: [
         {

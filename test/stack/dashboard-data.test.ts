@@ -40,6 +40,11 @@ test('what the map shows is open to anyone within a limit; the rest needs its ac
   for (const path of ['usage', 'webhooks', 'webhooks/wh_0000000'])
     expect([path, (await stranger.get(`/data/v1/${path}`, json)).status]).toEqual([path, 401])
   expect((await stranger.get('/data/v1/openapi.json', json)).status).toBe(404)
+  // for our own pages only: a page of another origin reads nothing here
+  for (const path of ['/data/v1/sensors', '/data/v1/usage']) {
+    const { headers } = await stranger.get(path, { headers: { origin: 'https://page.example' } })
+    expect([path, headers.has('access-control-allow-origin')]).toEqual([path, false])
+  }
   // the client's own key and account mean nothing on the way
   const claimed = {
     accept: 'application/json',

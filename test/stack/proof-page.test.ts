@@ -41,7 +41,7 @@ test('a link without a key gives people a page and programs the bundle', async (
     return text.includes('data-status="verified"') ? { answer, text } : undefined
   })
   expect(page.answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(page.answer.headers.get('vary')).toBe('Accept')
+  expect(page.answer.headers.get('vary')).toBe('Accept, Accept-Encoding')
   expect(page.text).toContain(sensor)
   expect(page.text).toContain('not measured')
   expect(page.text).toContain('anchors on a demonstration chain (31337)')

@@ -7,7 +7,12 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false
 ajv.addSchema({ $id: 'document', components: openApi.components })
 
 type Content = Readonly<Record<string, { readonly schema: object }>>
-type Told = { readonly $ref?: string; readonly description?: string; readonly content?: Content }
+type Told = {
+  readonly $ref?: string
+  readonly description?: string
+  readonly headers?: object
+  readonly content?: Content
+}
 type Responses = Readonly<Record<string, Told>>
 type Operation = { readonly responses: Responses }
 
@@ -30,8 +35,13 @@ function validatorOf(schema: object): ValidateFunction {
   return made
 }
 
-function contentOf(method: string, address: string, status: number): Content | undefined {
+function contentOf(
+  method: string,
+  address: string,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+): Content | undefined {
   const [path = ''] = address.split('?')
+  const tag = headers.get('etag')
   const known = paths.find(({ pattern }) => pattern.test(path))
   // another address, or another method: an ordinary failure
   const operation = known?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
@@ -39,6 +49,12 @@ function contentOf(method: string, address: string, status: number): Content | u
   const name = operation === undefined ? String(status) : response?.$ref?.split('/').at(-1)
   if (name !== undefined) return openApi.components.responses[name]?.content
   if (response === undefined) throw new Error(`the document has no ${status} for ${method} ${path}`)
+  if (tag !== null && response.headers !== undefined && !('ETag' in response.headers))
+    throw new Error(`the document has no ETag for ${status} of ${method} ${path}`)
+  // the dashboard's own key gets none: its answers are not kept
+  const isKept = headers.get('cache-control') !== 'no-store'
+  if (tag === null && isKept && 'ETag' in (response.headers ?? {}))
+    throw new Error(`${status} of ${method} ${path} lacks the ETag of the document`)
   return response.content
 }
 
@@ -48,7 +64,7 @@ export async function mustBeDocumented(
   address: string,
   answer: Response,
 ): Promise<void> {
-  const content = contentOf(method, address, answer.status)
+  const content = contentOf(method, address, answer)
   if (method === 'HEAD' || answer.status === 304) return
   const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
   const schema = content?.[type]?.schema

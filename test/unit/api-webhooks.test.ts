@@ -281,6 +281,7 @@ test.each([
       type: 'application/json',
       caller: {
         key: 'key_1',
+        keyHash: '',
         account: webhook.account,
         isInternal: false,
         isVisitor: false,

@@ -9,8 +9,13 @@ const brief = {
   sensors: { total: 0, online: 0, offline: 0 },
   last_updated: '2026-01-31T08:00:00.000Z',
 }
-const reported = (value: object, status = 200, type = 'application/json'): Response =>
-  new Response(JSON.stringify(value), { status, headers: { 'content-type': type } })
+const tag = { etag: '"x"' }
+const reported = (
+  value: object,
+  status = 200,
+  type = 'application/json',
+  more: Record<string, string> = tag,
+) => new Response(JSON.stringify(value), { status, headers: { 'content-type': type, ...more } })
 
 test('an answer that the document does not have fails the test that got it', async () => {
   const judge = (answer: Response, path = '/v1/areas') => mustBeDocumented('GET', path, answer)
@@ -22,4 +27,10 @@ test('an answer that the document does not have fails the test that got it', asy
   await expect(judge(reported(areas, 404))).rejects.toThrow('404')
   await expect(judge(reported(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
   await expect(judge(reported(areas, 404), '/v1/nothing')).rejects.toThrow('error')
+  const whole = { ...areas, network: brief }
+  await expect(judge(reported(whole, 200, 'application/json', {}))).rejects.toThrow(
+    'lacks the ETag',
+  )
+  const verify = '/v1/readings/NGR-LOS-IKJ-001/verify'
+  await expect(judge(reported(whole), verify)).rejects.toThrow('has no ETag')
 })
