@@ -25,6 +25,7 @@ import { proofRoutes } from './proofs/proof-routes.ts'
 import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
+import { showSensor } from './sensors/show-sensor.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
 import { openWebhooks } from './webhooks/open-webhooks.ts'
@@ -62,6 +63,7 @@ export async function openRoutes(
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
     listSensors({ board, rules, directory }),
+    showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts }),
     listAreas({ board, directory }),

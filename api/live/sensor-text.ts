@@ -17,21 +17,25 @@ export function vitalsOf(
   }
 }
 
-/**
- * The JSON of a sensor, in ASCII: text joined from such parts has one byte per character and is not
- * encoded again.
- */
-export function sensorText(entry: Entry, index: AirIndex, nowMs: number): string {
+/** A sensor as every list has it. */
+export function sensorJson(entry: Entry, index: AirIndex, nowMs: number) {
   const { area, lat, lon, address } = entry.site
-  return asciiJson({
+  return {
     id: entry.sensor.id,
     area,
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',
     ...vitalsOf(entry, nowMs),
     aqi: newestIndex(entry, index),
-  })
+  }
 }
+
+/**
+ * The same in ASCII: text joined from such parts has one byte per character and is not encoded
+ * again.
+ */
+export const sensorText = (entry: Entry, index: AirIndex, nowMs: number): string =>
+  asciiJson(sensorJson(entry, index, nowMs))
 
 const beyondAscii = /[\u007f-\uffff]/g
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -137,6 +137,16 @@ export const openApi = {
         },
       },
     },
+    '/v1/sensors/{sensor_id}': {
+      get: {
+        operationId: 'showSensor',
+        tags: ['sensors'],
+        summary: 'One sensor: its device, its owner, and where it was when',
+        description: 'Also one that was retired.',
+        parameters: [sensorInPath, indexInQuery],
+        responses: { '200': answer('the sensor', json(ref('SensorPage'))), ...failures(404) },
+      },
+    },
     '/v1/sensors/{sensor_id}/status': {
       get: {
         operationId: 'sensorStatus',

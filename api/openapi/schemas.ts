@@ -51,6 +51,22 @@ const reading = {
   aqi,
 } as const
 
+const sensor = {
+  id: sensorId,
+  area: text,
+  location: ref('Location'),
+  status: ref('Presence'),
+  last_reading: timeOrNull,
+  uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
+  aqi: { ...integerOrNull, description: 'of its newest reading' },
+} as const
+const standing = {
+  retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
+  retired_at: timeOrNull,
+  commissioned_at: { ...time, description: 'when it became part of the network' },
+  expected_interval_seconds: number,
+} as const
+
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
   description:
@@ -99,15 +115,7 @@ export const answerSchemas = {
   Presence: oneOf(['online', 'offline']),
   Location: object({ lat: number, lon: number, address: text }),
   Sensor: {
-    ...object({
-      id: sensorId,
-      area: text,
-      location: ref('Location'),
-      status: ref('Presence'),
-      last_reading: timeOrNull,
-      uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
-      aqi: { ...integerOrNull, description: 'of its newest reading' },
-    }),
+    ...object(sensor),
     examples: [
       {
         id: 'NGR-LOS-IKJ-017',
@@ -127,18 +135,38 @@ export const answerSchemas = {
     next_cursor: cursor,
     sensors: arrayOf(ref('Sensor')),
   }),
+  SensorPage: object({ status: success, sensor: ref('SensorDetails') }),
+  SensorDetails: object({
+    ...sensor,
+    ...standing,
+    make: { ...textOrNull, description: 'who made the device; null: not known, as with the next' },
+    model: { ...textOrNull, description: 'what its maker calls it' },
+    indoor: { type: ['boolean', 'null'], description: 'true: it measures the air of a room' },
+    height_m: { ...numberOrNull, description: 'above the ground' },
+    licence: { ...textOrNull, description: 'of its data; null: that of the network, /v1/network' },
+    owner: { ...textOrNull, description: 'whom to name' },
+    sites: {
+      ...arrayOf(
+        object({
+          from: time,
+          until: { ...timeOrNull, description: 'null: it is there now' },
+          area: text,
+          lat: number,
+          lon: number,
+        }),
+      ),
+      description: 'where it was from when on, oldest first',
+    },
+  }),
   SensorStatus: object({
     status: success,
     sensor_id: sensorId,
     sensor_status: ref('Presence'),
-    retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
-    retired_at: timeOrNull,
+    ...standing,
     last_reading: timeOrNull,
     silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
     offline_since: timeOrNull,
     uptime_24h: number,
-    commissioned_at: { ...time, description: 'when it became part of the network' },
-    expected_interval_seconds: number,
     latest: nullable(ref('Reading')),
     aqi_nowcast: { ...integerOrNull, description: 'of now, as the index defines it' },
     aqi_24h: { ...integerOrNull, description: 'of the 24-hour means' },

@@ -164,6 +164,14 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     tests,
   },
   {
+    name: 'a sensor is shown with the US index',
+    file: 'api/sensors/show-sensor.ts',
+    text: 'sensorJson(entry, index,',
+    becomes: 'sensorJson(entry, index && usualView.index,',
+    top: usualView,
+    tests,
+  },
+  {
     name: 'the status now is of the US index',
     file: 'api/sensors/sensor-status.ts',
     text: 'indexNow(entry, view.index, nowMs())',
