@@ -35,7 +35,7 @@ type Options = {
   readonly observe: Observe
 }
 
-/** Answers stored; the largest are about 200 KB. */
+/** Answers stored; the largest are about 600 KB: 1,000 sensors with their latest readings. */
 const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
@@ -87,7 +87,8 @@ export function createApp({ routes, admit, observe, proxies = 0 }: Options): Koa
       unread.add(share, ctx.res, bytes)
     }
     const parsed = route.typeOf && parseParams(queryOf(ctx), route.params)
-    const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, route.types)
+    const types = (parsed && route.typesOf?.(parsed)) ?? route.types
+    const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, types)
     const { url = '' } = ctx.req
     const version = route.version?.()
     const known = version === undefined ? undefined : stored.get(url)

@@ -62,7 +62,7 @@ export async function openRoutes(
   )
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
-    listSensors({ board, rules, directory }),
+    listSensors({ board, rules, directory, nowMs }),
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts }),

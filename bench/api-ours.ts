@@ -7,6 +7,7 @@ import { serveFor } from './api-child.ts'
 import { admit, createCity, rules } from './api-city.ts'
 
 const sensors = Number(process.argv[2])
+const readingsPerSecond = Number(process.argv[3] ?? 100)
 const { board, hear } = createCity(sensors)
 const startMs = Date.now()
 for (let n = 0; n < sensors; n++) hear(n, startMs - 1_000 + n)
@@ -14,8 +15,8 @@ const directory = areaDirectory([], { networkName: 'Lagos', idPrefix: 'NGR-LOS' 
 const app = createApp({
   admit,
   observe: () => undefined,
-  routes: [listSensors({ board, rules, directory: () => directory })],
+  routes: [listSensors({ board, rules, directory: () => directory, nowMs: Date.now })],
 })
 const handle = app.callback()
 const server = createServer((request, response) => void handle(request, response))
-await serveFor(server, (n) => hear(n % sensors, startMs + n))
+await serveFor(server, (n) => hear(n % sensors, startMs + n), readingsPerSecond)

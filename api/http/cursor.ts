@@ -18,6 +18,10 @@ function unwrap(params: Params): { readonly word: string; readonly place: string
 const expected = 'a next_cursor of an earlier answer'
 
 export const idCursor = (id: string): string => wrap(`s:${id}`)
+/** In the order of (distance, id). */
+export type DistancePlace = { readonly distanceM: number; readonly id: string }
+export const distanceCursor = ({ distanceM, id }: DistancePlace): string =>
+  wrap(`d:${distanceM}:${id}`)
 export const readingCursor = ({ timeMs, sensor }: Cursor): string => wrap(`r:${timeMs}:${sensor}`)
 
 /** The sensor after which the page starts. @throws ApiError 400 */
@@ -27,6 +31,20 @@ export function readIdCursor(params: Params, rules: SensorIdRules): string | und
   const id = cursor.place.startsWith('s:') ? rules.parse(cursor.place.slice(2)) : undefined
   if (id === undefined) throw badParameter('cursor', cursor.word, expected)
   return id
+}
+
+/** @throws ApiError 400 */
+export function readDistanceCursor(
+  params: Params,
+  rules: SensorIdRules,
+): DistancePlace | undefined {
+  const cursor = unwrap(params)
+  if (cursor === undefined) return undefined
+  const [, distance = '', text = ''] =
+    /^d:(\d{1,8}(?:\.\d{1,20})?(?:e-\d{1,2})?):(.+)$/.exec(cursor.place) ?? []
+  const id = rules.parse(text)
+  if (distance === '' || id === undefined) throw badParameter('cursor', cursor.word, expected)
+  return { distanceM: Number(distance), id }
 }
 
 /** @throws ApiError 400 */

@@ -1,8 +1,9 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { uptime24h } from '../../core/state/uptime.ts'
 import type { Entry } from './sensor-now.ts'
-import { isOnline, newestIndex, newestMs } from './sensor-now.ts'
+import { isOnline, newestMs, newestReading } from './sensor-now.ts'
 
 /** Uptime, and the newest reading's time (null if it never sent one). */
 export function vitalsOf(
@@ -18,7 +19,12 @@ export function vitalsOf(
 }
 
 /** A sensor as every list has it. */
-export function sensorJson(entry: Entry, index: AirIndex, nowMs: number) {
+export function sensorJson(
+  entry: Entry,
+  index: AirIndex,
+  nowMs: number,
+  newest: Reading | undefined = newestReading(entry),
+) {
   const { area, lat, lon, address } = entry.site
   return {
     id: entry.sensor.id,
@@ -26,7 +32,7 @@ export function sensorJson(entry: Entry, index: AirIndex, nowMs: number) {
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',
     ...vitalsOf(entry, nowMs),
-    aqi: newestIndex(entry, index),
+    aqi: newest === undefined ? null : index.ofReading(newest),
   }
 }
 
@@ -40,4 +46,5 @@ export const sensorText = (entry: Entry, index: AirIndex, nowMs: number): string
 const beyondAscii = /[\u007f-\uffff]/g
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-const asciiJson = (value: unknown): string => JSON.stringify(value).replace(beyondAscii, escaped)
+export const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(beyondAscii, escaped)

@@ -60,12 +60,36 @@ const sensor = {
   uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
   aqi: { ...integerOrNull, description: 'of its newest reading' },
 } as const
+const latest = {
+  aqi_category: category,
+  dominant_pollutant: pollutant,
+  beyond_index: yes,
+  quality: { ...arrayOf(text), description: 'flags about the values' },
+  ...measured.basic,
+  ...measured.others,
+  modified_at: {
+    ...time,
+    description: 'when its latest reading arrived, or its registry entry was written',
+  },
+  silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
+  distance_m: { ...integer, description: 'from `near`' },
+} as const
 const standing = {
   retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
   retired_at: timeOrNull,
   commissioned_at: { ...time, description: 'when it became part of the network' },
   expected_interval_seconds: number,
 } as const
+
+const point = object({
+  type: { type: 'string', const: 'Point' },
+  coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
+})
+const collectionOf = (geometry: object, properties: object) =>
+  object({
+    type: { type: 'string', const: 'FeatureCollection' },
+    features: arrayOf(object({ type: { type: 'string', const: 'Feature' }, geometry, properties })),
+  })
 
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
@@ -115,7 +139,8 @@ export const answerSchemas = {
   Presence: oneOf(['online', 'offline']),
   Location: object({ lat: number, lon: number, address: text }),
   Sensor: {
-    ...object(sensor),
+    ...object(sensor, latest),
+    description: 'after `aqi`: only with include=latest',
     examples: [
       {
         id: 'NGR-LOS-IKJ-017',
@@ -135,6 +160,18 @@ export const answerSchemas = {
     next_cursor: cursor,
     sensors: arrayOf(ref('Sensor')),
   }),
+  PickedSensor: {
+    ...object({}, { ...sensor, ...latest }),
+    description: 'a sensor with the fields that `fields` names',
+  },
+  PickedSensorsPage: object({
+    status: success,
+    count: integer,
+    total: { ...integer, description: 'of all pages' },
+    next_cursor: cursor,
+    sensors: arrayOf(ref('PickedSensor')),
+  }),
+  SensorsGeoJson: collectionOf(point, { anyOf: [ref('Sensor'), ref('PickedSensor')] }),
   SensorPage: object({ status: success, sensor: ref('SensorDetails') }),
   SensorDetails: object({
     ...sensor,
@@ -224,20 +261,8 @@ export const answerSchemas = {
   ReadingsPage: page('Reading'),
   FlatReadingsPage: page('FlatReading'),
   NestedReadingsPage: page('NestedReading'),
-  ReadingsGeoJson: object({
-    type: { type: 'string', const: 'FeatureCollection' },
-    features: arrayOf(
-      object({
-        type: { type: 'string', const: 'Feature' },
-        geometry: nullable(
-          object({
-            type: { type: 'string', const: 'Point' },
-            coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
-          }),
-        ),
-        properties: { anyOf: [ref('Reading'), ref('FlatReading'), ref('NestedReading')] },
-      }),
-    ),
+  ReadingsGeoJson: collectionOf(nullable(point), {
+    anyOf: [ref('Reading'), ref('FlatReading'), ref('NestedReading')],
   }),
   Verification: object({
     status: proofStatus,

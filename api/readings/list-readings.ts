@@ -6,14 +6,7 @@ import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import { readingCursor, readReadingCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
-import {
-  latestMs,
-  type Params,
-  readChoice,
-  readLimit,
-  readPeriod,
-  readWord,
-} from '../http/params.ts'
+import { latestMs, type Params, readLimit, readPeriod, readWord } from '../http/params.ts'
 import type { QueryStore } from '../http/query-store.ts'
 import { findSensorId } from '../live/find-sensor.ts'
 import { newestFromStore } from '../live/newest-from-store.ts'
@@ -21,7 +14,7 @@ import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readView, type View } from '../live/view.ts'
-import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
+import { readingTypes, typeOfFormat, writeReadings } from './reading-formats.ts'
 
 type Options = {
   readonly board: SensorBoard
@@ -48,10 +41,7 @@ export const listReadings = (options: Options): Route => ({
   path: '/v1/readings',
   params: names,
   types: Object.values(readingTypes),
-  typeOf: (params) => {
-    const format = readChoice(params, 'format', formatNames)
-    return format && readingTypes[format]
-  },
+  typeOf: typeOfFormat,
   answer: async (request) => {
     const { board, texts } = options
     const { params } = request

@@ -325,6 +325,16 @@ describe('a made-up index is used everywhere', async () => {
     expect((await json(sensors, '')).sensors[0].aqi).toBe(148)
     expect((await json(sensors, 'index=made-up')).sensors[0].aqi).toBe(9)
     expect((await json(sensors, 'index=eu')).sensors[0].aqi).toBe(5)
+    const [usually] = (await json(sensors, 'include=latest')).sensors
+    const [latest] = (await json(sensors, 'include=latest&index=made-up')).sensors
+    expect(latest).toEqual({ ...usually, ...ours })
+    expect(await json(sensors, 'include=latest&index=made-up&format=ndjson')).toEqual(latest)
+    const names = Object.keys(ours).join()
+    const picked = `include=latest&index=made-up&fields=${names}`
+    expect((await json(sensors, picked)).sensors[0]).toEqual(ours)
+    expect(await ask(sensors, `${picked}&format=csv`)).toBe(
+      `${names}\r\n${Object.values(ours).join()}\r\n`,
+    )
     const { sensor: shown } = await json(showSensor(common), 'index=made-up', { sensor_id: sensor })
     expect(shown.aqi).toBe(9)
     const status = await json(sensorStatus(common), 'index=made-up', { sensor_id: sensor })

@@ -164,6 +164,21 @@ export const indexMutants: readonly (Mutant | RowMutants)[] = [
     tests,
   },
   {
+    name: 'texts of sensors with their readings are cached by sensor alone',
+    file: 'api/live/sensor-board.ts',
+    text: 'let text = entry.latestTexts.get(index)',
+    becomes: 'let text = entry.latestTexts.values().next().value',
+    tests,
+  },
+  {
+    name: 'fields of sensors are of the US index',
+    file: 'api/sensors/latest-formats.ts',
+    text: 'latestJson(entry, { index,',
+    becomes: 'latestJson(entry, { index: index && usualView.index,',
+    top: usualView,
+    tests,
+  },
+  {
     name: 'a sensor is shown with the US index',
     file: 'api/sensors/show-sensor.ts',
     text: 'sensorJson(entry, index,',
