@@ -3,7 +3,7 @@
  * themselves and its content may change.
  */
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
-import type { Cursor } from '../../store/store.ts'
+import type { Cursor, Order } from '../../store/store.ts'
 import { badParameter } from './api-error.ts'
 import { latestMs, type Params } from './params.ts'
 
@@ -22,7 +22,9 @@ export const idCursor = (id: string): string => wrap(`s:${id}`)
 export type DistancePlace = { readonly distanceM: number; readonly id: string }
 export const distanceCursor = ({ distanceM, id }: DistancePlace): string =>
   wrap(`d:${distanceM}:${id}`)
-export const readingCursor = ({ timeMs, sensor }: Cursor): string => wrap(`r:${timeMs}:${sensor}`)
+const orderMarks: Readonly<Record<Order, string>> = { desc: 'r', asc: 'a' }
+export const readingCursor = ({ timeMs, sensor }: Cursor, order: Order): string =>
+  wrap(`${orderMarks[order]}:${timeMs}:${sensor}`)
 
 /** The sensor after which the page starts. @throws ApiError 400 */
 export function readIdCursor(params: Params, rules: SensorIdRules): string | undefined {
@@ -47,14 +49,19 @@ export function readDistanceCursor(
   return { distanceM: Number(distance), id }
 }
 
-/** @throws ApiError 400 */
-export function readReadingCursor(params: Params, rules: SensorIdRules): Cursor | undefined {
+/** @throws ApiError 400, also for a cursor of the other order */
+export function readReadingCursor(
+  params: Params,
+  rules: SensorIdRules,
+  order: Order,
+): Cursor | undefined {
   const cursor = unwrap(params)
   if (cursor === undefined) return undefined
-  const [, time = '', id = ''] = /^r:(\d{1,15}):(.+)$/.exec(cursor.place) ?? []
+  const [, mark, time = '', id = ''] = /^(\w):(\d{1,15}):(.+)$/.exec(cursor.place) ?? []
   const sensor = rules.parse(id)
   const timeMs = Number(time)
-  if (sensor === undefined || time === '' || timeMs > latestMs) {
+  const isOfOrder = mark === orderMarks[order]
+  if (!isOfOrder || sensor === undefined || time === '' || timeMs > latestMs) {
     throw badParameter('cursor', cursor.word, expected)
   }
   return { timeMs, sensor }

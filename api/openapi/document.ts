@@ -195,7 +195,7 @@ export const openApi = {
       get: {
         operationId: 'listReadings',
         tags: ['readings'],
-        summary: 'Readings, newest first',
+        summary: 'Readings, newest first or oldest first',
         description:
           'Without `shape` a reading has everything that both shapes have. `format` wins over Accept. CSV has all columns and takes no `shape`.',
         parameters: [
@@ -207,6 +207,11 @@ export const openApi = {
           limit(10),
           nextPage,
           indexInQuery,
+          query(
+            'order',
+            { ...oneOf(['desc', 'asc']), default: 'desc' },
+            'by time: newest first, or oldest first; a cursor goes on in its own order only',
+          ),
         ],
         responses: {
           '200': answer(
