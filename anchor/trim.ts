@@ -162,6 +162,6 @@ const isNothing = (value: unknown): boolean =>
 
 function numberIn(value: unknown, name: string): number | undefined {
   if (typeof value !== 'object' || value === null || !(name in value)) return undefined
-  const found = Object.entries(value).find(([key]) => key === name)?.[1]
-  return typeof found === 'number' ? found : undefined
+  const entry = Object.entries(value).find(([key]) => key === name)?.[1]
+  return typeof entry === 'number' ? entry : undefined
 }

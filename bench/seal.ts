@@ -77,7 +77,7 @@ const readings1 = messages.flatMap((message) => message.readings)
 const readings2 = readings1.map((reading): LeafFields2 => ({ ...reading, leafVersion: 2 }))
 const rounds = 7
 const leafAndRoot: { 1: number[]; 2: number[] } = { 1: [], 2: [] }
-// in turns, so that what the machine does besides meets both; the first round warms up
+// in turns, so that other work of the machine affects both; the first round warms up
 for (let round = 0; round <= rounds; round++) {
   for (const version of [1, 2] as const) {
     const some: readonly LeafFields[] = version === 1 ? readings1 : readings2

@@ -105,12 +105,12 @@ function showLines(
   const text = textOf(bytes)
   const body = text === undefined ? { base64: Buffer.from(bytes).toString('base64') } : { text }
   if (asJson) return [JSON.stringify({ ...rejected, truncated: isTruncated, ...body })]
-  const kept = isTruncated ? `, of which the first ${bytes.length} are kept` : ''
+  const cut = isTruncated ? `, of which the first ${bytes.length} are kept` : ''
   return [
     shownLine(`${rejected.reason}${rejected.why && `: ${rejected.why}`}`),
     `sensor   ${shownLine(rejected.sensor)}`,
     `arrived  ${rejected.arrived}`,
-    `length   ${rejected.length} bytes${kept}`,
+    `length   ${rejected.length} bytes${cut}`,
     `sha256   ${rejected.sha256}`,
     '',
     text ?? `not UTF-8; in base64: ${body.base64}`,

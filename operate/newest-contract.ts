@@ -12,8 +12,8 @@ import { buckets } from '../schemas/subjects.ts'
 
 /** The contract in use, of whichever version; undefined: there is none yet, or its entry cannot be read. */
 export async function readNewestContract(nc: NatsConnection): Promise<Deployment | undefined> {
-  const found = await lastValues(nc, buckets.anchoring, [deploymentKey, `${deploymentKey}.*`])
-  const newest = [...found.keys()].reduce(
+  const entries = await lastValues(nc, buckets.anchoring, [deploymentKey, `${deploymentKey}.*`])
+  const newest = [...entries.keys()].reduce(
     (most, key) => Math.max(most, placeOfDeployment(key) ?? 0),
     0,
   )

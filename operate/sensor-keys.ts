@@ -44,14 +44,14 @@ export function withNewKey(
   if (key === null) return ended.every((one, i) => one === known[i]) ? known : ended
   const { algorithm, publicKey } = key
   const added = [...ended, { algorithm, public_key: publicKey, from: formatIso(fromMs) }]
-  const kept = added.toSorted((a, b) => timeOf(a.from) - timeOf(b.from))
-  if (kept.length <= mostKeys) return kept
-  const first = kept.toSorted((a, b) => endOf(a) - endOf(b))[0]!
+  const sorted = added.toSorted((a, b) => timeOf(a.from) - timeOf(b.from))
+  if (sorted.length <= mostKeys) return sorted
+  const first = sorted.toSorted((a, b) => endOf(a) - endOf(b))[0]!
   if (endOf(first) > fromMs)
     throw new WrongUsage(
       `the sensor has ${mostKeys} keys and all are valid at ${formatIso(fromMs)}: end them with --public-key none first`,
     )
-  return kept.filter((one) => one !== first)
+  return sorted.filter((one) => one !== first)
 }
 
 async function writtenLevel(nc: NatsConnection): Promise<number> {

@@ -70,11 +70,11 @@ export function startLateLane(options: LateLaneOptions): LateLane {
       cachedCount -= cached.deferred.length
       return cached
     }
-    const found = await nextMessage(nc, readingsStream, readingsSubject(partition), cachedTo + 1)
-    if (found === undefined) return undefined
-    const message = await read(found)
-    cachedTo = found.seq
-    return { seq: found.seq, deferred: message?.deferred ?? [] }
+    const stored = await nextMessage(nc, readingsStream, readingsSubject(partition), cachedTo + 1)
+    if (stored === undefined) return undefined
+    const message = await read(stored)
+    cachedTo = stored.seq
+    return { seq: stored.seq, deferred: message?.deferred ?? [] }
   }
 
   /** Whole messages, up to about a batch; ends early where nothing more is deferred. */
@@ -107,8 +107,8 @@ export function startLateLane(options: LateLaneOptions): LateLane {
     if (deferred.length > 0) {
       await stored(to)
       const keys = deferred.map(({ sensor, timeMs }) => ({ sensor, timeMs }))
-      const found = await existing(keys)
-      const known = found.map((row, i) => {
+      const rows = await existing(keys)
+      const known = rows.map((row, i) => {
         const key = keys[i]
         return row ?? (key !== undefined && isRefusedKey(key) ? ('unknown' as const) : undefined)
       })

@@ -108,7 +108,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const looked = parts.flatMap(({ counted }) => counted.filter(({ index }) => index >= from))
   const { headers, leaves } = await checkBatches(parts, options, findings)
   // the events of another contract prove no row
-  const isOurs = parts.every(({ told }) => told.isOurCode)
+  const isOurs = parts.every(({ story }) => story.isOurCode)
   const rows = isOurs ? await checkAllRows({ parts, headers }, options, findings) : null
   return {
     ok: findings.total() === 0,
@@ -135,17 +135,17 @@ const readingsOf = (anchors: readonly { readonly count: number }[]): number =>
 function newestOf(parts: readonly Part[]) {
   const newest = parts.at(-1)
   if (newest === undefined) throw new RangeError('an audit of no contract')
-  const { chainId, contract } = newest.told.deployment
+  const { chainId, contract } = newest.story.deployment
   return { chain_id: chainId, contract }
 }
 
 function contractOf(
-  { told, version, after, counted, abandoned }: Part,
+  { story, version, after, counted, abandoned }: Part,
   headerOf: AuditOptions['headerOf'],
 ): AuditedContract {
   const foreign = abandoned.filter((anchor) => !isSameContent(headerOf(anchor.index), anchor))
   return {
-    contract: told.deployment.contract,
+    contract: story.deployment.contract,
     version,
     first_batch: after + 1,
     anchors: counted.length,

@@ -19,7 +19,7 @@ export type Tools = {
 /** @param before the contracts before it, in their order */
 export function checkBeginning(part: Part, before: readonly Part[], tools: Tools): void {
   if (part.version === 1) return
-  const { deployment, began } = part.told
+  const { deployment, began } = part.story
   const { contract, block } = deployment
   const report = (words: string): void =>
     tools.findings.add('beginning', part.after, `contract ${contract} ${words}`)
@@ -51,12 +51,12 @@ function beginningFault(
       ? undefined
       : 'begins before the first batch, with numbers or a log that are not at their beginning'
   const address = former.toLowerCase()
-  const part = before.find(({ told }) => told.deployment.contract === address)
+  const part = before.find(({ story }) => story.deployment.contract === address)
   if (part === undefined)
     return `goes on from contract ${address}, which is not in the operator's record: what was anchored there is not known`
   if (before.findLast(({ after }) => after < from.index) !== part)
     return `goes on from batch ${from.index} of contract ${address}, where that batch did not count any more`
-  const anchor = part.told.anchors[from.index - part.after - 1]
+  const anchor = part.story.anchors[from.index - part.after - 1]
   if (anchor === undefined)
     return `goes on from batch ${from.index}, which contract ${address} has never anchored`
   return isRecordOf(anchor, from, { keccak, headerOf })

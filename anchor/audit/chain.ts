@@ -13,7 +13,7 @@ import { type Part, startOfPart } from './parts.ts'
 /** Only from the events: none of our own records is believed. */
 export function checkStory(parts: readonly Part[], finalized: BlockId, tools: Tools): void {
   for (const [k, part] of parts.entries()) {
-    const { deployment, isOurCode } = part.told
+    const { deployment, isOurCode } = part.story
     if (!isOurCode) {
       const { contract, chainId } = deployment
       tools.findings.add(
@@ -29,7 +29,7 @@ export function checkStory(parts: readonly Part[], finalized: BlockId, tools: To
 }
 
 function checkAnchors(part: Part, finalized: BlockId, { findings, keccak }: Tools): void {
-  const { told, counted, abandoned } = part
+  const { story, counted, abandoned } = part
   const checkHead = (anchor: Anchored, before: Hex): void => {
     const { index } = anchor
     if (anchor.prevHead !== before)
@@ -52,11 +52,11 @@ function checkAnchors(part: Part, finalized: BlockId, { findings, keccak }: Tool
     checkHead(anchor, head)
     head = anchor.head
   }
-  if (told.head !== head)
+  if (story.head !== head)
     findings.add(
       'head',
       undefined,
-      `at block ${finalized.number} the head of contract ${told.deployment.contract} is ${told.head}, and its events lead to ${head}`,
+      `at block ${finalized.number} the head of contract ${story.deployment.contract} is ${story.head}, and its events lead to ${head}`,
     )
 }
 

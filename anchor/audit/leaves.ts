@@ -104,7 +104,8 @@ export function headerOf(
     if (lastOf(headers[middle]) < n) low = middle + 1
     else high = middle
   }
-  const found = headers[low]
-  const isHeld = found && n >= (found.nFirst[partition] ?? Infinity) && n <= lastOf(found)
-  return isHeld ? found : undefined
+  const candidate = headers[low]
+  const isHeld =
+    candidate && n >= (candidate.nFirst[partition] ?? Infinity) && n <= lastOf(candidate)
+  return isHeld ? candidate : undefined
 }

@@ -11,7 +11,7 @@ import type { Anchored } from '../contract/registry.ts'
 import type { ContractStory } from './story.ts'
 
 export type Part = {
-  readonly told: ContractStory
+  readonly story: ContractStory
   readonly version: ContractVersion
   /** The last batch that is not of this contract but of one before it. */
   readonly after: number
@@ -20,21 +20,21 @@ export type Part = {
   readonly abandoned: readonly Anchored[]
 }
 
-/** Where a contract goes on from: by its own event, which nobody could write later. */
+/** Where a contract goes on from: by its own event, which could not be written later. */
 const afterOf = ({ deployment, began }: ContractStory): number =>
   began?.from.index ?? ('from' in deployment ? deployment.from.index : 0)
 
 export const partsOf = (contracts: readonly ContractStory[]): readonly Part[] =>
-  contracts.map((told, k) => {
-    const after = afterOf(told)
+  contracts.map((story, k) => {
+    const after = afterOf(story)
     const until = Math.min(...contracts.slice(k + 1).map(afterOf), Infinity)
     const count = Math.max(0, until - after)
     return {
-      told,
-      version: contractVersionOf(told.deployment),
+      story,
+      version: contractVersionOf(story.deployment),
       after,
-      counted: told.anchors.slice(0, count),
-      abandoned: told.anchors.slice(count),
+      counted: story.anchors.slice(0, count),
+      abandoned: story.anchors.slice(count),
     }
   })
 
@@ -43,7 +43,7 @@ export const countedOf = (parts: readonly Part[]): number =>
   parts.reduce((sum, { counted }) => sum + counted.length, 0)
 
 /** The end before the first batch of a contract, as the chain vouches for it. */
-export function startOfPart({ told: { deployment, began } }: Part, keccak: Keccak): BatchEnd {
+export function startOfPart({ story: { deployment, began } }: Part, keccak: Keccak): BatchEnd {
   if (began === undefined) return startOf(deployment, keccak)
   const { chainId, contract } = deployment
   return endOfRecord(beginningOf({ chainId, contract, ...began }, keccak), keccak)

@@ -95,8 +95,8 @@ async function firstThatHolds<T>(
 ): Promise<T | undefined> {
   for (const way of ways) {
     try {
-      const found = await way()
-      if (holds(found)) return found
+      const proof = await way()
+      if (holds(proof)) return proof
     } catch (error) {
       // a node that cannot be reached is not a reason to store a lesser bundle forever
       if (!(error instanceof RangeError)) throw error

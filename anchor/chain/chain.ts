@@ -121,10 +121,10 @@ export function chainAt(
       return { owner, writer }
     },
     anchored: async (fromBlock, toBlock) => {
-      const found: Anchored[] = []
+      const anchors: Anchored[] = []
       for (const span of spansOf(fromBlock, toBlock))
-        found.push(...(await plain(registry.anchored(span))))
-      return found
+        anchors.push(...(await plain(registry.anchored(span))))
+      return anchors
     },
     began: async (fromBlock, toBlock) => {
       for (const span of spansOf(fromBlock, toBlock)) {
@@ -150,8 +150,8 @@ export function chainAt(
       }
     },
     knows: async (hash) => {
-      const found = await ask('eth_getTransactionByHash', [hash])
-      return found !== null && found !== undefined
+      const transaction = await ask('eth_getTransactionByHash', [hash])
+      return transaction !== null && transaction !== undefined
     },
     outcome: async (hash) => {
       const receipt = await ask('eth_getTransactionReceipt', [hash])

@@ -88,10 +88,10 @@ async function assertExpected(ask: Ask, { chainId, genesisHash }: Expected): Pro
       throw new WrongChain(`the node is of chain ${found}, and the anchors are on chain ${chainId}`)
   }
   if (genesisHash === undefined) return
-  const found = await genesisOf(ask)
-  if (found !== genesisHash)
+  const genesis = await genesisOf(ask)
+  if (genesis !== genesisHash)
     throw new WrongChain(
-      `the node's chain began with block ${String(found)}, and the anchors' chain with ${genesisHash}`,
+      `the node's chain began with block ${String(genesis)}, and the anchors' chain with ${genesisHash}`,
     )
 }
 

@@ -256,8 +256,8 @@ const errors = registryAbi2
 /** The contract's own reason in viem's error of a call or an estimate, if it has one. */
 export function refusalOf(error: unknown) {
   if (!(error instanceof BaseError)) return undefined
-  const told = error.walk((cause) => cause instanceof RpcRequestError)
-  const data = told instanceof RpcRequestError ? told.data : undefined
+  const refusal = error.walk((cause) => cause instanceof RpcRequestError)
+  const data = refusal instanceof RpcRequestError ? refusal.data : undefined
   if (typeof data !== 'string' || !isHex(data)) return undefined
   try {
     return decodeErrorResult({ abi: errors, data })

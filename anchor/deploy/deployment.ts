@@ -55,8 +55,8 @@ export async function keepDeployment(
   deployment: AnyDeployment,
   k = 1,
 ): Promise<AnyDeployment> {
-  const kept = await readAt(kv, k)
-  if (kept !== undefined) return kept
+  const recorded = await readAt(kv, k)
+  if (recorded !== undefined) return recorded
   await kv.create(deploymentKeyOf(k), JSON.stringify(deployment)).catch(() => undefined)
   return (await readAt(kv, k)) ?? keepDeployment(kv, deployment, k)
 }
@@ -125,8 +125,8 @@ export async function findDeployments(
         )
       if (stored !== undefined) return stored
       const from = settings.contractBlock
-      const found = await describeContract(ask, { contract: address, version, block: from })
-      return [await keepDeployment(kv, found, version)]
+      const described = await describeContract(ask, { contract: address, version, block: from })
+      return [await keepDeployment(kv, described, version)]
     } catch (error) {
       if (error instanceof WrongChain) throw new MustAct(error.message, { cause: error })
       if (!(error instanceof ChainAway)) throw error

@@ -77,14 +77,14 @@ export function ensureContract({ url, account, stop, second }: EnsureOptions) {
     /** Writes it down, once. @throws MustAct these data have anchors in another contract */
     remember: async (nats: NatsConnection): Promise<string> => {
       const kv = await new Kvm(nats).open(buckets.anchoring)
-      const kept = await keepDeployment(
+      const recorded = await keepDeployment(
         kv,
         await describeContract(ask, { contract, version, block: 0 }),
         second?.k,
       )
-      if (kept.contract !== contract)
+      if (recorded.contract !== contract)
         throw new MustAct(
-          `the anchors of these data are in ${kept.contract}, on another chain: set CHAIN_RPC_URL, or put back its anchor.key`,
+          `the anchors of these data are in ${recorded.contract}, on another chain: set CHAIN_RPC_URL, or put back its anchor.key`,
         )
       return contract
     },

@@ -54,8 +54,8 @@ async function reportOther(
   isOurs: (found: Uint8Array) => boolean,
 ): Promise<void> {
   const { direct } = await js.jetstreamManager(false)
-  const found = await direct.getMessage(blobsStream, { last_by_subj: subject })
-  if (found === null || isOurs(found.data)) return
+  const stored = await direct.getMessage(blobsStream, { last_by_subj: subject })
+  if (stored === null || isOurs(stored.data)) return
   const why = 'it is not what the anchor puts there, so its batch has no proofs'
-  reportBroken({ stream: blobsStream, seq: found.seq, subject, why })
+  reportBroken({ stream: blobsStream, seq: stored.seq, subject, why })
 }

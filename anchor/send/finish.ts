@@ -75,7 +75,7 @@ async function tellOnce(js: JetStreamClient, event: AnchoredEvent): Promise<void
   if ((await publishAfter(0)) !== 'overtaken') return
   // published already: by us before a crash or a reorganisation, or of a former contract
   const { direct } = await js.jetstreamManager(false)
-  const told = await direct.getMessage(eventsStream, { last_by_subj: subject })
-  const former = told === null ? undefined : parseAnchoredEvent(told.data)
-  if (told !== null && former?.contract !== event.contract) await publishAfter(told.seq)
+  const last = await direct.getMessage(eventsStream, { last_by_subj: subject })
+  const former = last === null ? undefined : parseAnchoredEvent(last.data)
+  if (last !== null && former?.contract !== event.contract) await publishAfter(last.seq)
 }

@@ -33,9 +33,9 @@ export function createEntries(journal: Journal): Entries {
     }
   }
   const get = async (index: number): Promise<Kept<Entry>> => {
-    const kept = known.get(index) ?? (await journal.entry(index))
-    known.set(index, kept)
-    return kept
+    const entry = known.get(index) ?? (await journal.entry(index))
+    known.set(index, entry)
+    return entry
   }
   const readFinal = async (): Promise<Kept<number>> => {
     final ??= await journal.final()

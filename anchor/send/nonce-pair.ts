@@ -20,9 +20,9 @@ type Place = {
  * @throws Overtaken
  */
 export async function pairFor({ journal, writer, look, onChain }: Place): Promise<Pair> {
-  const kept = await journal.pair(writer)
-  if (kept.value !== undefined) return kept.value
+  const recorded = await journal.pair(writer)
+  if (recorded.value !== undefined) return recorded.value
   const pair = { index0: onChain + 1, nonce0: look.nonce }
-  await journal.putPair(writer, pair, kept.revision)
+  await journal.putPair(writer, pair, recorded.revision)
   return pair
 }

@@ -16,7 +16,7 @@ type Means = {
 
 /**
  * Why nothing may be sent: the account's next nonce is not the next batch's. A mined revert stops
- * the sender at once; anything else once it is final, for a reorganisation may mend it.
+ * the sender at once; anything else once it is final, for a reorganisation may correct it.
  */
 export async function nonceTrouble(
   { chain, journal, batches, entries, nowMs }: Means,

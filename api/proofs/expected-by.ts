@@ -4,7 +4,7 @@ import type { BatchIndex } from '../../operate/proofs/batch-index.ts'
 
 type Options = {
   readonly index: BatchIndex
-  /** How long a batch stays open at most, as the anchor process is told. */
+  /** How long a batch stays open at most, as the anchor process is configured. */
   readonly intervalMs: number
   readonly nowMs: () => number
 }
@@ -19,7 +19,7 @@ export type ExpectedBy = {
 /** Sealed to final on Ethereum, which is slower than most: where no batch of ours is final yet. */
 const slowFinalityMs = 20 * minuteMs
 
-/** Each in ms since the epoch. What is late already is expected anew from now. */
+/** Each in ms since the epoch. What is late already is expected again from now. */
 export function createExpectedBy({ index, intervalMs, nowMs }: Options): ExpectedBy {
   const finalityMs = (): number => {
     const anchored = index.anchored(index.checked()?.index ?? 0)

@@ -7,11 +7,11 @@ import type { Logger } from '../../runtime/log.ts'
 import { gaugeIn } from '../../runtime/metrics.ts'
 
 export type Mismatches = {
-  /** A row that is not what was anchored: somebody has to look at the database. */
+  /** A row that is not what was anchored: a person must look at the database. */
   readonly report: (reading: Reading, verdict: Extract<Verdict, { status: 'mismatch' }>) => void
 }
 
-/** The alarm: a counter for whoever watches metrics, and a line of the log for each. */
+/** The alarm: a counter in the metrics, and a line of the log for each. */
 export function countMismatches({
   registry,
   index,

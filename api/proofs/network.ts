@@ -60,7 +60,7 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
   }
 }
 
-/** What a thief anchors in a contract after it was given up is no batch of the network. null: it is in use. */
+/** A batch that a thief anchors in a contract after it was given up is not one of the network. null: it is in use. */
 const lastBatch = (later: readonly UsedContract[]): number | null =>
   later.length === 0 ? null : Math.min(...later.map(({ from }) => from?.index ?? 0))
 

@@ -107,7 +107,7 @@ function page({ reading, verdict, link, network }: Shown): string {
 <table>${rows.join('')}${row('air quality index', reading.aqi === null ? 'none' : String(reading.aqi))}
 ${row('hash', verdict.hash)}</table>
 ${verdict.status === 'mismatch' ? '' : linkTo(`${proofPath(reading)}?hash=${verdict.hash}`, link)}<h2>Check it yourself</h2>
-<p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks nobody, us included. Keep
+<p>This page runs <a href="/proof/airproof-verify.js">a verifier</a> that asks no server, ours included. Keep
 <a href="${text(bundle)}">the proof as a file</a>: it stays valid without us, and you can drop it here, or any other.</p>
 <p><label>Hash of the block, from a source you trust (optional)
 <input id="block" size="66" spellcheck="false" autocomplete="off"></label></p>

@@ -50,9 +50,9 @@ export const deploy = (context: CommandContext): Promise<number> =>
     const keccak = await createKeccak()
     assertNeeded(known, version, fromBatch)
     const ask = chainOf(config, dataFolder, known.at(-1))
-    const found =
+    const next =
       version === 1 ? undefined : await beginningOf(nc, { ask, keccak, known, fromBatch })
-    if (found !== undefined) for (const line of plan(found, known)) note(line)
+    if (next !== undefined) for (const line of plan(next, known)) note(line)
     const made = await deployRegistry({
       ask,
       account,
@@ -60,12 +60,12 @@ export const deploy = (context: CommandContext): Promise<number> =>
       rules: config.fees,
       pause: (ms) => sleep(ms, undefined, { signal: stop }),
       stop,
-      ...(found && { beginning: found.beginning }),
+      ...(next && { beginning: next.beginning }),
     })
     const deployment = await keep(kv, made, version === 1 ? 1 : nextPlace(known))
     // killed before this, the sender raises NONCE, and `anchor resync` does the same
-    if (found !== undefined && known.length > 0) {
-      const place = { index: found.beginning.from.index, last: found.last, writer: account.address }
+    if (next !== undefined && known.length > 0) {
+      const place = { index: next.beginning.from.index, last: next.last, writer: account.address }
       await goOnAfter(kv, place)
     }
     print(
@@ -165,9 +165,9 @@ function plan({ beginning: { former, from }, last }: Found, known: readonly AnyD
 
 /** @throws MustAct another process was quicker */
 async function keep(kv: KV, made: AnyDeployment, k: number): Promise<AnyDeployment> {
-  const kept = await keepDeployment(kv, made, k)
-  if (kept.contract === made.contract) return kept
+  const recorded = await keepDeployment(kv, made, k)
+  if (recorded.contract === made.contract) return recorded
   throw new MustAct(
-    `another process deployed ${kept.contract} meanwhile, and that one counts: ${made.contract} is not used`,
+    `another process deployed ${recorded.contract} meanwhile, and that one counts: ${made.contract} is not used`,
   )
 }

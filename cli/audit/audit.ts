@@ -55,7 +55,7 @@ be anchored because the anchor process was started only now.
                      signatures of devices, and statistics against the rows too; of what is not
                      anchored it says only whether the store agrees with itself
   --rows none        no rows
-  --api URL          rows as /v1 gives them, 200 unless told; AIRPROOF_API_KEY is its key
+  --api URL          rows as /v1 gives them, 200 by default; AIRPROOF_API_KEY is its key
   --export MANIFEST  the rows of an export, missing ones not counted
   --json             the report as JSON
 
@@ -144,8 +144,8 @@ async function auditInstance(
 
 /** Since when the anchor process runs that has run longest; undefined: none runs. */
 async function anchorSince(nc: NatsConnection): Promise<number | undefined> {
-  const said = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
-  const times = [...said.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
+  const alive = await lastValues(nc, buckets.leases, [`${alivePrefixes.anchor}*`])
+  const times = [...alive.values()].map((text) => Date.parse(text)).filter(Number.isFinite)
   return times.length === 0 ? undefined : Math.min(...times)
 }
 

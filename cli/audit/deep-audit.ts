@@ -67,15 +67,15 @@ export async function openDeepAudit(
       signatures.tell(findings)
       const { names, fromMs, toMs } = areas.seen()
       for (const { sites } of known.values()) for (const { area } of sites) names.add(area)
-      const found: Step[] = []
+      const steps: Step[] = []
       for (const area of names)
         for (const size of ['hour', 'day'] as const) {
-          found.push(...(await differences(store, { area, size, fromMs, toMs })))
-          found.push(...(await withoutRows(store, { area, size, fromMs, toMs })))
+          steps.push(...(await differences(store, { area, size, fromMs, toMs })))
+          steps.push(...(await withoutRows(store, { area, size, fromMs, toMs })))
         }
       // after they were read: of what began before it the store may have dropped rows
       const keptFromMs = (await store.keptFromMs()) ?? -Infinity
-      const differing = found.filter(({ startMs }) => startMs >= keptFromMs)
+      const differing = steps.filter(({ startMs }) => startMs >= keptFromMs)
       if (differing.length === 0) return
       const unwritten = await unwrittenSteps(nc)
       if (unwritten === undefined) {
@@ -128,13 +128,13 @@ async function withoutRows(store: Sources, { area, size, fromMs, toMs }: Span): 
   const stepMs = stepMsOf[size]
   const read = size === 'hour' ? store.areaHours : store.areaDays
   const isEmpty = fromMs >= toMs
-  const kept = isEmpty
+  const expected = isEmpty
     ? await read(area, 0, latestMs)
     : [
         ...(await read(area, 0, floorTo(fromMs, stepMs))),
         ...(await read(area, floorTo(toMs - 1, stepMs) + stepMs, latestMs)),
       ]
-  return kept.map(({ startMs }) => ({ area, size, startMs }))
+  return expected.map(({ startMs }) => ({ area, size, startMs }))
 }
 
 /** Whether the statistics of a step are still to be written, or written again; undefined: not known. */

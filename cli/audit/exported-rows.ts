@@ -4,11 +4,11 @@ import { MustAct } from '../../runtime/exit.ts'
 import { type ExportManifest, parseManifest } from '../export/export-manifest.ts'
 import { readExport } from '../export/read-export.ts'
 
-/** @throws MustAct where the file is no manifest of an export */
+/** @throws MustAct where the file is not the manifest of an export */
 export function needManifest(file: string): ExportManifest {
   const manifest = parseManifest(readFileSync(file, 'utf8'))
   if (manifest !== undefined) return manifest
-  throw new MustAct(`${file} is no manifest of an export: \`airproof export\` makes one`)
+  throw new MustAct(`${file} is not the manifest of an export: \`airproof export\` makes one`)
 }
 
 const pageRows = 5_000

@@ -34,7 +34,7 @@ rows, and the anchors on the chain. \`airproof verify FILE.manifest.json\` check
 Rows that are not anchored for good yet have no batch, and are counted.
 
   --from, --to   ISO 8601, UTC where no offset is given
-  --format       ndjson unless told; bundles: one proof bundle a line, about 8 KB each, no manifest
+  --format       ndjson by default; bundles: one proof bundle a line, about 8 KB each, no manifest
   --out FILE     default airproof-FROM-TO.FORMAT in this folder; nothing is written over
 
 examples:

@@ -88,7 +88,7 @@ export type City = AsyncDisposable & {
   readonly instance: RunningInstance
   /** Signed in as the operator. */
   readonly nats: NatsConnection
-  readonly kept: readonly Supervised[]
+  readonly running: readonly Supervised[]
   /** Resolves when asked to stop. @throws MustAct when something cannot be kept alive */
   readonly untilStop: () => Promise<void>
 }
@@ -112,9 +112,9 @@ export async function openCity(options: CityOptions): Promise<City> {
   const port = await freePort(options.apiPort, 'AIRPROOF_API_PORT')
   const dashboard = await dashboardOf(options, `http://127.0.0.1:${port}`)
 
-  const kept: Supervised[] = []
+  const running: Supervised[] = []
   const pids = (): Record<string, number> =>
-    Object.fromEntries(kept.map((alive) => [alive.name, alive.pid()]))
+    Object.fromEntries(running.map((alive) => [alive.name, alive.pid()]))
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)
   let announce = (): void => undefined
@@ -123,11 +123,11 @@ export async function openCity(options: CityOptions): Promise<City> {
     const onRestart = (): void => announce()
     const alive = opened.use(await keepAlive(service, { log, isVital, onRestart }))
     alive.failed.catch(failed.reject)
-    kept.push(alive)
+    running.push(alive)
     return alive
   }
   const restartNats = async (): Promise<void> =>
-    await kept.find(({ name }) => name === 'nats-server')?.restart()
+    await running.find(({ name }) => name === 'nats-server')?.restart()
   const room = opened.use(watchRoom({ folder: dataFolder, log, restart: restartNats }))
 
   const denials = opened.use(openDenials({ log }))
@@ -181,9 +181,9 @@ export async function openCity(options: CityOptions): Promise<City> {
     const service = processService({ ...spec, env: { ...childEnv, ...login }, ...to })
     onTrouble(undefined)
     progress.starts(spec.name, because)
-    const kept = await keep(service)
+    const supervised = await keep(service)
     const isReady = await Promise.race([
-      untilReady(service, kept, { log, stop, onWait: onTrouble }),
+      untilReady(service, supervised, { log, stop, onWait: onTrouble }),
       failed.promise,
     ])
     if (isReady) progress.isUp(spec.name)
@@ -199,7 +199,7 @@ export async function openCity(options: CityOptions): Promise<City> {
     ...(chain ? { rpc: chain.rpc, contract: chain.contract } : {}),
     ...identity,
     pids: { up: process.pid, ...pids() },
-    ...degradedOf(kept),
+    ...degradedOf(running),
   })
   opened.defer(() => {
     announce = () => undefined
@@ -213,7 +213,7 @@ export async function openCity(options: CityOptions): Promise<City> {
   return {
     instance: instance(),
     nats,
-    kept,
+    running,
     untilStop: () => Promise.race([stopped(stop), failed.promise]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
@@ -317,8 +317,8 @@ async function untilReady(
   }
 }
 
-function degradedOf(kept: readonly Supervised[]): Pick<RunningInstance, 'degraded'> {
-  const reasons = kept.flatMap(({ name, degraded }) => {
+function degradedOf(running: readonly Supervised[]): Pick<RunningInstance, 'degraded'> {
+  const reasons = running.flatMap(({ name, degraded }) => {
     const why = degraded()
     return why === undefined ? [] : [[name, why] as const]
   })

@@ -41,14 +41,14 @@ export async function ensureDemoAccount(
 ): Promise<DemoAccount> {
   const book = await openAccountBook(nc)
   const file = join(folder, 'demo.json')
-  const kept = readKept(file)
+  const former = readKept(file)
   const account = await ensureAccount(book, nowMs)
   const demo = {
-    account: { email, password: kept?.account.password ?? randomBytes(15).toString('base64url') },
-    key: await ensureKey(book, account, kept?.key, nowMs),
+    account: { email, password: former?.account.password ?? randomBytes(15).toString('base64url') },
+    key: await ensureKey(book, account, former?.key, nowMs),
   }
   await ensurePassword(nc, account.id, demo.account.password)
-  if (JSON.stringify(kept) !== JSON.stringify(demo))
+  if (JSON.stringify(former) !== JSON.stringify(demo))
     writePrivateFile(file, `${JSON.stringify(demo, null, 2)}\n`)
   return demo
 }

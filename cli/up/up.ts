@@ -118,7 +118,7 @@ async function run(context: CommandContext): Promise<number> {
       { dataFolder, listen: settings.listen, isOwnChain: settings.rpcUrl === undefined, env },
       print,
     )
-    if (flags['watch'] === true) restartOnChange(city.kept, { log, stop, buildPages })
+    if (flags['watch'] === true) restartOnChange(city.running, { log, stop, buildPages })
     void raiseWhenAllKnow(city.nats, { log, stop })
     await city.untilStop()
     note('stopping')

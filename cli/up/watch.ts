@@ -32,10 +32,10 @@ type Options = {
  * and every process of ours starts again; for a file of the pages, only the dashboard does.
  */
 export function restartOnChange(
-  kept: readonly Supervised[],
+  running: readonly Supervised[],
   { log, stop, buildPages }: Options,
 ): void {
-  const ours = kept.filter(({ name }) => name !== 'nats-server' && name !== 'anvil')
+  const ours = running.filter(({ name }) => name !== 'nats-server' && name !== 'anvil')
   const changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()

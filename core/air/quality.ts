@@ -124,7 +124,7 @@ const derivedMask = unusualMasks.reduce(
 )
 
 /**
- * What is wrong with the flags of a stored row, by its values alone; undefined: nothing. Not told by
+ * What is wrong with the flags of a stored row, by its values alone; undefined: nothing. Not found by
  * them: which values were dropped, whether the sensor sent a time, and whether its humidity was stuck.
  */
 export function flagsFault({

@@ -138,8 +138,8 @@ function createWords(version: LeafVersion, count: number, keccak: Keccak) {
   bytes.set(keccak(utf8.encode(leafTypeOf(version))))
   const known = new Map<string, Uint8Array>()
   const hashOf = (text: string): Uint8Array => {
-    const found = known.get(text)
-    if (found !== undefined) return found
+    const hash = known.get(text)
+    if (hash !== undefined) return hash
     if (known.size >= rememberedTexts) known.clear()
     const made = keccak(utf8.encode(text))
     known.set(text, made)

@@ -160,9 +160,9 @@ export function createBatchIndex(keccak: Keccak): BatchIndex {
       if (lastOf(entries[middle]) < n) low = middle + 1
       else high = middle
     }
-    const found = entries[low]
-    const isHeld = n >= (found?.sealed.header.nFirst[partition] ?? Number.POSITIVE_INFINITY)
-    return isHeld && n <= lastOf(found) ? found : undefined
+    const candidate = entries[low]
+    const isHeld = n >= (candidate?.sealed.header.nFirst[partition] ?? Number.POSITIVE_INFINITY)
+    return isHeld && n <= lastOf(candidate) ? candidate : undefined
   }
 
   /** Whether the batch's header is not the one that the next batch, or the contract, knows. */

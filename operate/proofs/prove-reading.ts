@@ -125,16 +125,16 @@ export function createProveReading(options: Options): ProveReading {
       const why = standing.status === 'broken' ? standing.why : 'header'
       return { status: 'mismatch', hash, why, index: standing.index }
     }
-    const found = await find(sealed.header, reading, leaf).catch((error: unknown) => {
+    const proof = await find(sealed.header, reading, leaf).catch((error: unknown) => {
       if (error instanceof RangeError) return 'blob' as const
       throw error
     })
-    if (typeof found === 'string')
-      return { status: 'mismatch', hash, why: found, index: standing.index }
+    if (typeof proof === 'string')
+      return { status: 'mismatch', hash, why: proof, index: standing.index }
     if (standing.status === 'anchoring')
-      return { status: 'anchoring', hash, why: standing.why, proof: found }
+      return { status: 'anchoring', hash, why: standing.why, proof }
     const { anchored, checked } = standing
-    return { status: 'verified', hash, proof: found, anchored, checked }
+    return { status: 'verified', hash, proof, anchored, checked }
   }
 }
 

@@ -54,8 +54,8 @@ export function rejectedCopier(log: Log, bound: RejectedBound): RejectedCopier {
       await keepRejected(log, subject, { bytes, sensor, why, arrivedMs })
       bound.kept(sensor)
     }
-    const kept = message.refused.filter(({ sensor }) => bound.mayKeep(sensor))
-    await lastValueFrom(from(kept).pipe(mergeMap(copyOne, inFlight), toArray()))
+    const listed = message.refused.filter(({ sensor }) => bound.mayKeep(sensor))
+    await lastValueFrom(from(listed).pipe(mergeMap(copyOne, inFlight), toArray()))
   }
 }
 

@@ -40,8 +40,8 @@ export async function keepRejected(
   if (arrivedMs !== undefined) header.set(rejectedHeaders.arrived, String(arrivedMs))
   header.set(rejectedHeaders.length, String(bytes.length))
   header.set(rejectedHeaders.sha256, createHash('sha256').update(bytes).digest('hex'))
-  const kept = bytes.subarray(0, keptBytes)
-  await untilTaken(log, () => log.js.publish(subject, kept, { headers: header }))
+  const start = bytes.subarray(0, keptBytes)
+  await untilTaken(log, () => log.js.publish(subject, start, { headers: header }))
 }
 
 /** A header ends at a line break, and what a stranger sent may hold one. */

@@ -183,7 +183,7 @@ function boundOf(
   return 'too_many_fresh'
 }
 
-const heard = createOutcome()
+const outcome = createOutcome()
 
 function accept(decider: Decider, draft: Draft, believed: Believed, n: number): void {
   const { state } = decider
@@ -192,15 +192,15 @@ function accept(decider: Decider, draft: Draft, believed: Believed, n: number): 
   const seq = seqOf(state.partition, n)
   const flags = isStuck ? believed.flags | stuckMask : believed.flags
   const reading = numbered(believed, seq, flags, draft.leafVersion)
-  applyNewer(state, slot, reading, seq, heard)
+  applyNewer(state, slot, reading, seq, outcome)
   decider.watch(slot)
   const place = draft.readings.push(reading) - 1
-  if (heard.cameOnline) {
+  if (outcome.cameOnline) {
     draft.bytes += eventBytes
-    draft.events.push({ kind: 'online', place, offlineSinceMs: heard.offlineSinceMs })
+    draft.events.push({ kind: 'online', place, offlineSinceMs: outcome.offlineSinceMs })
   }
-  const { from, to, previousAqi } = heard
-  if (heard.rise && someInside(decider.thresholds(), from, to)) {
+  const { from, to, previousAqi } = outcome
+  if (outcome.rise && someInside(decider.thresholds(), from, to)) {
     draft.bytes += eventBytes
     draft.events.push({ kind: 'rise', place, from, to, previousAqi })
   }

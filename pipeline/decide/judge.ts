@@ -121,7 +121,7 @@ function judgeItem(
   const time = parseIso(timestamp)
   if ('wrong' in time) {
     if (time.wrong === 'no_offset') return { reason: 'no_offset', why: '' }
-    return { reason: 'schema', why: `timestamp is no ISO date-time: ${timestamp.slice(0, 40)}` }
+    return { reason: 'schema', why: `timestamp is not an ISO date-time: ${timestamp.slice(0, 40)}` }
   }
   const signed = signature && signedOr(signature, item, sensor)
   if (signed !== undefined && 'reason' in signed) return signed

@@ -34,8 +34,8 @@ async function firstSince(
   sinceMs: number,
 ): Promise<number | undefined> {
   try {
-    const found = await manager.direct.getMessage(stream, { start_time: new Date(sinceMs) })
-    return found?.seq
+    const first = await manager.direct.getMessage(stream, { start_time: new Date(sinceMs) })
+    return first?.seq
   } catch (error) {
     if (error instanceof JetStreamApiError) return undefined
     throw error

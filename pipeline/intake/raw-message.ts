@@ -32,8 +32,8 @@ export const rawsAtHand =
       if ((raws[middle]?.seq ?? 0) < seq) low = middle + 1
       else high = middle
     }
-    const found = raws[low]
-    return found?.seq === seq ? found : undefined
+    const candidate = raws[low]
+    return candidate?.seq === seq ? candidate : undefined
   }
 
 export type Delivered = {

@@ -22,8 +22,8 @@ export function snapshotWriter(
   const replaceable = async (readingsSeq: number): Promise<number | undefined> => {
     const last = await lastMessage(nc, stateStream, stateSubject(partition, 0))
     const chunk = await lastChunk(nc, partition, 0)
-    const found = chunk && readPrefix(chunk.data)
-    if (found !== undefined && found.readingsSeq > readingsSeq) return undefined
+    const stored = chunk && readPrefix(chunk.data)
+    if (stored !== undefined && stored.readingsSeq > readingsSeq) return undefined
     return last?.seq ?? 0
   }
 

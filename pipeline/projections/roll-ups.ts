@@ -168,9 +168,14 @@ async function rollUpFrom(record: RollUpRecord, options: RollUpOptions): Promise
     for await (const { partition, seq, rows } of readEntries(position + 1, stop)) {
       if (rows.length > 0) await stored(partition, seq, stop)
       if (stop.aborted) return
+      let last: Pair | undefined
       for (const { area, timeMs } of rows) {
+        const hour = floorTo(timeMs, hourMs)
+        // most rows of a message are of one hour, and many of one area
+        if (last?.[0] === area && last[1] === hour) continue
+        last = [area, hour]
         for (const name of [area, wholeNetwork]) {
-          mark(hours, name, floorTo(timeMs, hourMs))
+          mark(hours, name, hour)
           mark(days, name, floorTo(timeMs, dayMs))
         }
       }

@@ -280,6 +280,6 @@ export function startStoreWriter({
 }
 
 function partitionOfRow(batch: readonly Pending[], row: StoreRow): number {
-  const found = batch.find(({ entry }) => entry.rows.includes(row))
-  return found?.entry.partition ?? 0
+  const pending = batch.find(({ entry }) => entry.rows.includes(row))
+  return pending?.entry.partition ?? 0
 }

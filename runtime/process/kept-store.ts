@@ -53,15 +53,15 @@ export async function claimStore(
   options: ClaimOptions,
 ): Promise<string | undefined> {
   const place = placeOf(options.store)
-  const kept = await readKeptStore(nc)
-  const former = leftBehind(place, kept, options)
+  const recorded = await readKeptStore(nc)
+  const former = leftBehind(place, recorded, options)
   const isLost = former !== undefined && (await hasHistory(nc))
   if (isLost && !options.storeChanged)
     throw new MustAct(
       `readings were kept in ${former} until now, but the settings name ${placeInWords(place)}, where their history would be out of reach: start with INFLUX_URL and AIRPROOF_DATA as they were, or once with --store-changed (AIRPROOF_STORE_CHANGED=1), and history stays in the old store`,
     )
   const text = JSON.stringify(place)
-  if (text !== JSON.stringify(kept))
+  if (text !== JSON.stringify(recorded))
     await (await new Kvm(nc).open(buckets.system)).put(systemKeys.store, text)
   return isLost ? former : undefined
 }
@@ -102,11 +102,11 @@ export async function assertKeptStore(
   nc: NatsConnection,
   { store, storeChanged }: Pick<SharedConfig, 'store' | 'storeChanged'>,
 ): Promise<void> {
-  const kept = await readKeptStore(nc)
+  const recorded = await readKeptStore(nc)
   const place = placeOf(store)
-  const isSame = kept === undefined || isSameStore(kept, place)
+  const isSame = recorded === undefined || isSameStore(recorded, place)
   if (isSame || storeChanged) return
   throw new MustAct(
-    `readings are kept in ${placeInWords(kept)}, but this process is configured to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
+    `readings are kept in ${placeInWords(recorded)}, but this process is configured to read ${placeInWords(place)}: give it the INFLUX_ settings of the pipeline`,
   )
 }

@@ -66,9 +66,9 @@ export const isTopOfSame = (one: Uint8Array, other: Uint8Array): boolean =>
 
 export const encodeTile = (leaves: readonly Uint8Array[]): Uint8Array => Buffer.concat(leaves)
 
-/** @throws RangeError where the bytes are no whole leaves */
+/** @throws RangeError where the bytes are not whole leaves */
 export function cutLeaves(bytes: Uint8Array): Uint8Array[] {
-  if (bytes.length % leafBytes !== 0) throw new RangeError(`${bytes.length} bytes are no leaves`)
+  if (bytes.length % leafBytes !== 0) throw new RangeError(`${bytes.length} bytes are not leaves`)
   return Array.from({ length: bytes.length / leafBytes }, (_, at) =>
     bytes.subarray(at * leafBytes, (at + 1) * leafBytes),
   )

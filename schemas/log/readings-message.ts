@@ -22,6 +22,7 @@ import {
   type RowV2,
   rowsV1,
   rowsV2,
+  rowsV3,
   text,
 } from './readings-rows.ts'
 import { addSignatures, type SignedRow, signedItems, signedRows } from './signed-rows.ts'
@@ -218,19 +219,16 @@ const rowsOf = <Row extends readonly unknown[]>(
 ): Read => ({
   readings: readings.map((row) => read(row, seqOf(partition, row[0]))),
   deferred: deferred.map(([rawSeq, ...row]): Deferred => {
-    const { seq: item, ...columns } = read(row, row[0])
+    const { seq: item, leafVersion: _, ...columns } = read(row, row[0])
     return { rawSeq, item, ...columns }
   }),
 })
 
 /** @throws SyntaxError a signature is not that of a reading, or a mark holds something */
 function readV3(body: Body<3, RowV2> & Version3, partition: number) {
-  const { readings, deferred } = rowsOf(body, rowsV2, partition)
+  const { readings, deferred } = rowsOf(body, rowsV3, partition)
   const read: Read = {
-    readings: addSignatures(
-      readings.map((reading) => ({ ...reading, leafVersion: 2 as const })),
-      body.signed ?? [],
-    ),
+    readings: addSignatures(readings, body.signed ?? []),
     deferred: addSignatures(deferred, body.signedDeferred ?? []),
     leafVersion: 2,
     ...(body.mark === true ? { isMark: true } : {}),

@@ -92,7 +92,7 @@ function writeHook(view: DataView, at: number, change: HookRecord['change']): vo
 export function decodeRecords(bytes: Uint8Array, prefixBytes = 0): LedgerRecord[] {
   const length = bytes.length - prefixBytes
   if (length < 0 || length % recordBytes !== 0)
-    throw new RangeError(`${bytes.length} bytes are no ledger records`)
+    throw new RangeError(`${bytes.length} bytes are not ledger records`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: length / recordBytes }, (_, i) =>
     readRecord(view, prefixBytes + i * recordBytes),
@@ -186,7 +186,7 @@ export function levelOfRecord(record: LedgerRecord): LedgerVersion {
  */
 export function foldRecords(ledger: Ledger, bytes: Uint8Array): void {
   if (bytes.length % recordBytes !== 0)
-    throw new RangeError(`${bytes.length} bytes are no ledger records`)
+    throw new RangeError(`${bytes.length} bytes are not ledger records`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < bytes.length; at += recordBytes) {
     const type = types[view.getUint8(at)]

@@ -22,7 +22,7 @@ export async function existingIn(
   query: InfluxQuery,
   keys: readonly ReadingKey[],
 ): Promise<(Reading | undefined)[]> {
-  const found = new Map<SensorId, Map<number, Reading>>()
+  const bySensor = new Map<SensorId, Map<number, Reading>>()
   await inParallel(requestsAtOnce, chunks(spansOf(keys), spansARequest), async (spans) => {
     const params: Record<string, string> = {}
     const statements = spans.map(({ sensor, fromMs, lastMs }, i) => {
@@ -37,13 +37,13 @@ export async function existingIn(
       const { sensor } = spans[i]!
       for (const cells of series.flatMap(({ values }) => values)) {
         for (const row of readingOf(cells, sensor)) {
-          const rows = found.get(sensor) ?? new Map<number, Reading>()
-          found.set(sensor, rows.set(row.timeMs, row))
+          const rows = bySensor.get(sensor) ?? new Map<number, Reading>()
+          bySensor.set(sensor, rows.set(row.timeMs, row))
         }
       }
     }
   })
-  return keys.map(({ sensor, timeMs }) => found.get(sensor)?.get(timeMs))
+  return keys.map(({ sensor, timeMs }) => bySensor.get(sensor)?.get(timeMs))
 }
 
 function spansOf(keys: readonly ReadingKey[]): Span[] {

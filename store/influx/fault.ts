@@ -36,9 +36,9 @@ export function faultOfStatement(message: string, place: string): Error {
 }
 
 function faultOfAnswer({ status, message }: HttpAnswer, place: string, cause: unknown): Error {
-  const said = `${place} answered ${status}: ${message}`
+  const words = `${place} answered ${status}: ${message}`
   const misconfigured = (advice: string): Error =>
-    new StoreMisconfigured(`${said}: ${advice}`, { cause })
+    new StoreMisconfigured(`${words}: ${advice}`, { cause })
   switch (status) {
     case 401:
     case 403:
@@ -49,10 +49,10 @@ function faultOfAnswer({ status, message }: HttpAnswer, place: string, cause: un
       return misconfigured('a proxy in front of InfluxDB must let larger bodies through')
     case 408:
     case 429:
-      return new StoreUnavailable(said, { cause })
+      return new StoreUnavailable(words, { cause })
     default:
-      if (status >= 500) return new StoreUnavailable(said, { cause })
-      return new StoreMisconfigured(status < 400 ? notInflux(place) : said, { cause })
+      if (status >= 500) return new StoreUnavailable(words, { cause })
+      return new StoreMisconfigured(status < 400 ? notInflux(place) : words, { cause })
   }
 }
 

@@ -52,11 +52,11 @@ export async function openInfluxStore({
   const lineOf = readingLines()
   const reads = influxReads(query, now)
   const readsUnder = (signal?: AbortSignal): StoreReads => {
-    const asked: InfluxQuery = (statements, params) => query(statements, params, signal)
+    const bounded: InfluxQuery = (statements, params) => query(statements, params, signal)
     const ofRollups: InfluxQuery = (statements, params) => rollupQuery(statements, params, signal)
     return {
-      ...influxReads(asked, now),
-      ...influxStats(asked),
+      ...influxReads(bounded, now),
+      ...influxStats(bounded),
       areaHours: async (area, fromMs, toMs) =>
         influxRollups(ofRollups, 'reading_1h', area, fromMs, toMs),
       areaDays: async (area, fromMs, toMs) =>

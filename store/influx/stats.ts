@@ -44,15 +44,15 @@ export function influxStats(query: InfluxQuery): InfluxStats {
   return {
     computeBuckets: async (area, fromMs, toMs, size) => {
       const sizeMs = size === 'hour' ? hourMs : dayMs
-      const found: AreaStats[] = []
+      const rows: AreaStats[] = []
       // a UTC day at a time: memory is bounded by what one day holds
       for (let from = fromMs; from < toMs; ) {
         const to = Math.min(toMs, floorTo(from, dayMs) + dayMs)
         const buckets = await collect(area, from, to, (timeMs) => floorTo(timeMs, sizeMs))
-        found.push(...buckets.map((bucket) => statsOfBucket(area, bucket)))
+        rows.push(...buckets.map((bucket) => statsOfBucket(area, bucket)))
         from = to
       }
-      return found
+      return rows
     },
     computeOverall: async (area, fromMs, toMs) => {
       const [bucket] = fromMs < toMs ? await collect(area, fromMs, toMs, () => fromMs) : []

@@ -73,7 +73,7 @@ export function quotedLines(
   message: string,
   ours: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  const faults = new Map<string, string>()
   const opening = "unable to parse '"
   const closing = "': "
   for (let at = message.indexOf(opening); at >= 0; at = message.indexOf(opening, at + 1)) {
@@ -82,8 +82,8 @@ export function quotedLines(
     const rest = message.slice(start, lineEnd < 0 ? undefined : lineEnd)
     for (let end = rest.indexOf(closing); end >= 0; end = rest.indexOf(closing, end + 1)) {
       const line = rest.slice(0, end)
-      if (ours.has(line)) found.set(line, rest.slice(end + closing.length))
+      if (ours.has(line)) faults.set(line, rest.slice(end + closing.length))
     }
   }
-  return found
+  return faults
 }

@@ -117,16 +117,14 @@ function enterWal(db: DatabaseSync): void {
  */
 function versionOf(db: DatabaseSync, file: string): number {
   // in one statement: another process may be making it at this moment
-  const found = db
+  const row = db
     .prepare(
       `select (select application_id from pragma_application_id) id,
               (select user_version from pragma_user_version) version,
               (select count(*) from sqlite_schema) tables`,
     )
     .get()
-  const [id, version = 0, tables] = [found?.['id'], found?.['version'], found?.['tables']].map(
-    Number,
-  )
+  const [id, version = 0, tables] = [row?.['id'], row?.['version'], row?.['tables']].map(Number)
   if (id === 0 && version === 0 && tables === 0) return 0
   if (id !== applicationId || version === 0)
     throw new StoreMisconfigured(`${file} belongs to another program: name another file`)

@@ -86,8 +86,8 @@ function numbering(db: SqliteFile, table: 'sensor' | 'area', column: 'id' | 'nam
   const find = `select n from ${table} where ${column} = ?`
   const add = `insert into ${table}(${column}) values (?) returning n`
   const numberFor = (name: string): number => {
-    const found = db.all(find, name)[0] ?? db.all(add, name)[0]
-    return numberOf(found?.[0])
+    const row = db.all(find, name)[0] ?? db.all(add, name)[0]
+    return numberOf(row?.[0])
   }
   return {
     numbersOf: (names) => names.map((name) => known.get(name) ?? numberFor(name)),

@@ -194,7 +194,7 @@ describe.skipIf(missing !== undefined)(
         await expect(written).rejects.toThrow(/precision is not known/)
       })
 
-      test('of rows that another program gave other types is told which were dropped', async () => {
+      test('of rows that another program gave other types reports which were dropped', async () => {
         const bucket = await (await influx()).newBucket()
         await using store = await bucket.open()
         // in one week, and one week only, pm25 is an integer
@@ -211,7 +211,7 @@ describe.skipIf(missing !== undefined)(
         expect(await store.existing([dropped, ...kept])).toEqual([undefined, ...kept])
       })
 
-      test('of rows older than the bucket keeps is told which were dropped', async () => {
+      test('of rows older than the bucket keeps reports which were dropped', async () => {
         const { operatorToken } = await influx()
         const bucket = await (await influx()).newBucket()
         const admin = transportOf(bucket, operatorToken)

@@ -37,7 +37,7 @@ function newFolder(): Disposable & { readonly path: string; readonly file: strin
 
 type Writer = AsyncDisposable & {
   /** Every line so far: `acknowledged 0`. */
-  readonly said: readonly string[]
+  readonly printed: readonly string[]
   /** Resolves when it has said so many lines. */
   readonly hasSaid: (lines: number) => Promise<void>
   readonly kill: () => Promise<void>
@@ -51,11 +51,11 @@ function startWriter(args: readonly string[], under?: string): Writer {
     under === undefined
       ? spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] })
       : spawn('sh', ['-c', under, 'sh', ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const said: string[] = []
+  const printed: string[] = []
   const waiting: { lines: number; resolve: () => void }[] = []
   createInterface({ input: child.stdout! }).on('line', (line) => {
-    said.push(line)
-    for (const { lines, resolve } of waiting) if (said.length >= lines) resolve()
+    printed.push(line)
+    for (const { lines, resolve } of waiting) if (printed.length >= lines) resolve()
   })
   const exited = once(child, 'close').then(([code]: (number | null)[]) => code ?? null)
   const kill = async (): Promise<void> => {
@@ -63,13 +63,13 @@ function startWriter(args: readonly string[], under?: string): Writer {
     await exited
   }
   return {
-    said,
+    printed,
     hasSaid: async (lines) => {
-      if (said.length >= lines) return
+      if (printed.length >= lines) return
       await Promise.race([
         new Promise<void>((resolve) => void waiting.push({ lines, resolve })),
         exited.then((code) => {
-          throw new Error(`the writer ended with ${code} after ${said.length} lines`)
+          throw new Error(`the writer ended with ${code} after ${printed.length} lines`)
         }),
       ])
     },
@@ -79,8 +79,8 @@ function startWriter(args: readonly string[], under?: string): Writer {
   }
 }
 
-const acknowledged = (said: readonly string[]): number[] =>
-  said.flatMap((line) => (line.startsWith('acknowledged ') ? [Number(line.split(' ')[1])] : []))
+const acknowledged = (printed: readonly string[]): number[] =>
+  printed.flatMap((line) => (line.startsWith('acknowledged ') ? [Number(line.split(' ')[1])] : []))
 
 const plain = (value: number) => ({
   mean: value,
@@ -165,7 +165,7 @@ describe('several processes on one SQLite file', () => {
       await writer.hasSaid(afterLines)
       await writer.kill()
       await using store = await openSqliteStore({ file: folder.file })
-      const rows = acknowledged(writer.said).flatMap((n) => batchOf(sensor, n, 150))
+      const rows = acknowledged(writer.printed).flatMap((n) => batchOf(sensor, n, 150))
       expect(rows.length).toBeGreaterThan(0)
       expect(await store.existing(rows)).toEqual(rows)
       expect((await stored(store, sensor)) % 150).toBe(0)
@@ -183,7 +183,7 @@ describe('a full disk', () => {
       const limited = `trap '' XFSZ; ulimit -f 4096; exec "$@"`
       await using writer = startWriter([folder.file, '1', '5', '100,90000'], limited)
       expect(await writer.exited).toBe(0)
-      expect(writer.said).toEqual([
+      expect(writer.printed).toEqual([
         'acknowledged 0',
         'unavailable 1',
         'acknowledged 2',
@@ -301,18 +301,18 @@ describe('a file of an earlier version', () => {
     made01(folder.file)
     using db = new DatabaseSync(folder.file)
     const missing = missingColumns(db)
-    const said: string[] = []
+    const printed: string[] = []
     const bringUp = (freeBytes: number): void =>
       migrate(
         db,
         { file: folder.file, from: 1, missing, freeBytes },
-        (line) => void said.push(line),
+        (line) => void printed.push(line),
       )
     expect(() => bringUp(64 * 1024 * 1024 - 1)).toThrow(StoreMisconfigured)
     expect(() => bringUp(0)).toThrow(
       'is of schema version 1 and is to be brought up to 3: make room first, 64 MiB are needed beside it',
     )
-    expect([said, missingColumns(db)]).toEqual([[], missing])
+    expect([printed, missingColumns(db)]).toEqual([[], missing])
     bringUp(64 * 1024 * 1024)
     expect(missingColumns(db)).toEqual([])
   })
@@ -374,7 +374,7 @@ describe('a file that cannot be used', () => {
     await expect(opening).rejects.toThrow(/folder must exist/)
   })
 
-  test('because pages of it were overwritten is told when they are read', async () => {
+  test('because pages of it were overwritten is reported when they are read', async () => {
     using folder = newFolder()
     {
       await using store = await openSqliteStore({ file: folder.file })

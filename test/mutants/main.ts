@@ -33,9 +33,9 @@ const outcomes: Outcome[] = []
 const print = (outcome: Outcome): void => {
   outcomes.push(outcome)
   const { name, file, caughtBy, seconds, cpuSeconds } = outcome
-  const said = caughtBy === null ? 'SURVIVED' : `caught by ${caughtBy}`
+  const printed = caughtBy === null ? 'SURVIVED' : `caught by ${caughtBy}`
   const times = `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`
-  if (!flags.json) console.log(`${said.padEnd(15)} ${name} · ${file} · ${times}`)
+  if (!flags.json) console.log(`${printed.padEnd(15)} ${name} · ${file} · ${times}`)
 }
 
 using first = copiedTree(root)

@@ -28,7 +28,7 @@ test('a transaction that the pool forgot is sent again, the very same', async ()
   expect(await poolSize()).toBe(0)
   await network.settle(tick)
   expect((await network.anchors())[0]?.txHash).toBe(sent)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('a gap of nonces, the first of three forgotten, is filled again', async () => {
@@ -41,7 +41,7 @@ test('a gap of nonces, the first of three forgotten, is filled again', async () 
   await network.mine()
   expect(await network.anchors()).toEqual([])
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(3))
+  expect(await network.reported()).toEqual(oneEach(3))
 })
 
 test('when the base fee rises above an offer, a higher one with the same nonce replaces it', async () => {
@@ -57,7 +57,7 @@ test('when the base fee rises above an offer, a higher one with the same nonce r
   const after = (await network.journal.entry(1)).value
   expect(after?.nonce).toBe(entry?.nonce)
   expect(after?.versions.length).toBeGreaterThan(1)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('above the cap it waits and says so, sends nothing, and goes on when fees fall', async () => {
@@ -87,7 +87,7 @@ test('above the cap it waits and says so, sends nothing, and goes on when fees f
   expect(proxy.asked.filter(isSend).length - sent).toBeLessThan(80)
   await chain.anvil().rpc('anvil_setNextBlockBaseFeePerGas', [hex(gwei)])
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('a node that wants a tenth more for a replacement gets an eighth', async () => {
@@ -112,7 +112,7 @@ test('a node that wants a tenth more for a replacement gets an eighth', async ()
   for (let i = 0; i < 4; i++) expect(reasonsOf(await tick())).toEqual([])
   expect(offers.length).toBe(4)
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(1))
+  expect(await network.reported()).toEqual(oneEach(1))
 })
 
 test('an unknown version in the pool that offers more is outbid, or mined, never doubled', async () => {
@@ -133,7 +133,7 @@ test('an unknown version in the pool that offers more is outbid, or mined, never
   expect((await network.journal.entry(1)).value?.versions.length).toBeGreaterThan(1)
   await network.mine()
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('a reorganisation before an anchor is final puts it back, and it is mined again', async () => {
@@ -149,10 +149,10 @@ test('a reorganisation before an anchor is final puts it back, and it is mined a
   expect((await network.journal.entry(2)).value?.state).toBe('sent')
   expect(network.batches.anchored(2)?.status).not.toBe('final')
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
-test('a reorganisation of 70 blocks takes back what was final; it is anchored again, told once', async () => {
+test('a reorganisation of 70 blocks takes back what was final; it is anchored again, reported once', async () => {
   await using network = await chain.network()
   await network.mine(70)
   await network.seal(3)
@@ -165,7 +165,7 @@ test('a reorganisation of 70 blocks takes back what was final; it is anchored ag
   await network.batches.barrier()
   expect(network.batches.anchored(3)?.status).toBe('sent')
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(3))
+  expect(await network.reported()).toEqual(oneEach(3))
   const after = await network.anchors()
   expect(after.map(({ blockHash }) => blockHash)).not.toEqual(
     before.map(({ blockHash }) => blockHash),
@@ -188,7 +188,7 @@ test('a node that hangs, or says 429, is left for the next one', async () => {
   const tick = await network.sender({ urls, timeoutMs: 200 })
   await network.settle(tick)
   expect(hanging.asked.length).toBeLessThan(10)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('while no node answers nothing happens, and then it goes on', async () => {
@@ -203,7 +203,7 @@ test('while no node answers nothing happens, and then it goes on', async () => {
   }
   proxy.beGood()
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('a node of another chain is refused, by its number and by its first block', async () => {
@@ -223,7 +223,7 @@ test('a node of another chain is refused, by its number and by its first block',
   // one of several may be wrong: the others are used
   const both = await network.sender({ urls: [proxy.url, chain.anvil().url] })
   await network.settle(both)
-  expect(await network.told()).toEqual(oneEach(1))
+  expect(await network.reported()).toEqual(oneEach(1))
 })
 
 test('without funds it waits and says so; topped up it goes on', async () => {
@@ -234,7 +234,7 @@ test('without funds it waits and says so; topped up it goes on', async () => {
   expect(await poolSize()).toBe(0)
   await network.fund(1)
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(3))
+  expect(await network.reported()).toEqual(oneEach(3))
 })
 
 test('a foreign transaction of the key is an alarm, then a stop; a resync goes on', async () => {
@@ -269,7 +269,7 @@ test('a foreign transaction of the key is an alarm, then a stop; a resync goes o
   const pairNow = await resync({ nc, kv: network.journalKv, deployment, account, ask })
   expect(pairNow).toMatchObject({ index0: 1 })
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('a mined revert stops the sender, and a resync lets it go on', async () => {
@@ -297,7 +297,7 @@ test('a mined revert stops the sender, and a resync lets it go on', async () => 
   expect(reasonsOf(await tick())).toEqual(['REVERTED'])
   await resync({ nc, kv: network.journalKv, deployment, account, ask: seen.ask })
   await network.settle(tick)
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('after the owner names another writer, its key goes on with what the stolen one had sent', async () => {
@@ -317,10 +317,10 @@ test('after the owner names another writer, its key goes on with what the stolen
   await network.mine(3)
   await resync({ nc, kv: network.journalKv, deployment, account, ask: seen.ask })
   await network.settle(await network.sender({ account }))
-  expect(await network.told()).toEqual(oneEach(4))
+  expect(await network.reported()).toEqual(oneEach(4))
 })
 
-test('another root for an anchored index is told of, and nothing is sent on top of it', async () => {
+test('another root for an anchored index is reported, and nothing is sent on top of it', async () => {
   await using network = await chain.network()
   await network.seal(1)
   const tick = await network.sender()
@@ -346,5 +346,5 @@ test('a backlog of 200 goes through in order, at most 16 in flight', async () =>
   expect(await poolSize()).toBe(16)
   const ticks = await network.settle(tick)
   expect(ticks).toBeLessThan(30)
-  expect(await network.told()).toEqual(oneEach(200))
+  expect(await network.reported()).toEqual(oneEach(200))
 })

@@ -31,7 +31,7 @@ test('killed after it signed, before it sent: the same bytes are sent by the nex
   await network.settle(await network.sender())
   const [anchor] = await network.anchors()
   expect(anchor?.txHash).toBe(signed?.versions[0]?.hash)
-  expect(await network.told()).toEqual(oneEach(1))
+  expect(await network.reported()).toEqual(oneEach(1))
 })
 
 test('killed after it sent: the node knows it already, and that is an answer', async () => {
@@ -40,7 +40,7 @@ test('killed after it sent: the node knows it already, and that is an answer', a
   const killed = await network.sender({ between: dying('eth_sendRawTransaction', 'after') })
   await expect(killed()).rejects.toThrow(Crash)
   await network.settle(await network.sender())
-  expect(await network.told()).toEqual(oneEach(3))
+  expect(await network.reported()).toEqual(oneEach(3))
 })
 
 test('killed again and again at random steps', async () => {
@@ -79,7 +79,7 @@ test('killed again and again at random steps', async () => {
     })
   }
   expect(crashes).toBeGreaterThan(10)
-  expect(await network.told()).toEqual(oneEach(12))
+  expect(await network.reported()).toEqual(oneEach(12))
 })
 
 test('the journal lost while transactions wait in the pool', async () => {
@@ -88,7 +88,7 @@ test('the journal lost while transactions wait in the pool', async () => {
   await (await network.sender())()
   await network.loseJournal()
   await network.settle(await network.sender())
-  expect(await network.told()).toEqual(oneEach(3))
+  expect(await network.reported()).toEqual(oneEach(3))
 })
 
 test('the journal lost after they were mined: adopted from the events of the contract', async () => {
@@ -99,7 +99,7 @@ test('the journal lost after they were mined: adopted from the events of the con
   await network.loseJournal()
   await network.seal(2)
   await network.settle(await network.sender())
-  expect(await network.told()).toEqual(oneEach(5))
+  expect(await network.reported()).toEqual(oneEach(5))
 })
 
 test('a torn entry of the journal counts as lost', async () => {
@@ -113,7 +113,7 @@ test('a torn entry of the journal counts as lost', async () => {
   expect((await network.journal.entry(1)).value).toBeUndefined()
   expect((await network.journal.entry(2)).value).toBeUndefined()
   await network.settle(await network.sender())
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })
 
 test('two senders with one key and one journal', async () => {
@@ -128,7 +128,7 @@ test('two senders with one key and one journal', async () => {
     await network.mine()
     return ticks.some((ended) => ended.status === 'fulfilled' && ended.value.final === 10)
   })
-  expect(await network.told()).toEqual(oneEach(10))
+  expect(await network.reported()).toEqual(oneEach(10))
 })
 
 test('a stranger who calls the contract changes nothing', async () => {
@@ -154,5 +154,5 @@ test('a stranger who calls the contract changes nothing', async () => {
   expect(await chain.anvil().rpc('eth_getTransactionReceipt', [hash])).toMatchObject({
     status: '0x0',
   })
-  expect(await network.told()).toEqual(oneEach(2))
+  expect(await network.reported()).toEqual(oneEach(2))
 })

@@ -53,7 +53,7 @@ test('off the demonstration chain a contract has an owner who is not its writer'
   expect([await registry.owner(), await registry.writer()]).toEqual([owner, writer])
 })
 
-test('right after its chain was started again an audit is told to come again', async () => {
+test('right after its chain was started again an audit is asked to try again', async () => {
   using folder = temporaryFolder()
   await using anvil = await testAnvil({ statePath: join(folder.path, 'chain.json') })
   const nc = await nats.connect()

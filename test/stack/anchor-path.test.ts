@@ -32,7 +32,7 @@ test('readings of the log become final anchors, and each is proven from its blob
   await network.settle(tick)
 
   const anchors = await network.anchors()
-  expect(await network.told()).toEqual(oneEach(batches.last()))
+  expect(await network.reported()).toEqual(oneEach(batches.last()))
   expect(anchors.reduce((sum, { count }) => sum + count, 0)).toBe(1_200)
 
   const blobs = await openBatchBlobs(nc)

@@ -67,7 +67,7 @@ test.each([
   await using nats = await testNats()
   const keyFile = join(folder.path, 'anchor.key')
   writeFileSync(keyFile, generatePrivateKey(), { mode: 0o600 })
-  const said: string[] = []
+  const printed: string[] = []
   const child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'anchor'],
@@ -78,8 +78,8 @@ test.each([
       ANCHOR_KEY_FILE: keyFile,
       ...over,
     },
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
   expect(await child.exited).toEqual({ code: 1, signal: null })
-  expect(said.join('\n')).toContain(words)
+  expect(printed.join('\n')).toContain(words)
 })

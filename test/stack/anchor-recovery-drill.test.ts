@@ -307,8 +307,8 @@ test('after a theft all that was accepted is anchored in a new contract, and eac
   expect(report.rows).toMatchObject({ looked_at: 240, fit: 240 })
 
   // the batch was reported twice, under one id: the report that counts is the last
-  const told = await city.events(last)
-  expect(told.map(({ id, contract }) => [id, contract])).toEqual([
+  const reported = await city.events(last)
+  expect(reported.map(({ id, contract }) => [id, contract])).toEqual([
     [`anchored-${last}`, former!.contract],
     [`anchored-${last}`, renewed!.contract],
   ])

@@ -182,11 +182,11 @@ function between({ records, journal }: SealAgainOptions, fault: Fault) {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target)
         if (typeof value !== 'function') return value
-        const act = value.bind(target) as (...said: unknown[]) => unknown
+        const act = value.bind(target) as (...printed: unknown[]) => unknown
         if (name !== 'put' && name !== 'delete') return act
-        return async (...said: unknown[]) => {
+        return async (...printed: unknown[]) => {
           await fault(writes++)
-          return await act(...said)
+          return await act(...printed)
         }
       },
     })

@@ -129,9 +129,9 @@ test('stopped at any step it goes on, and nothing is sealed twice or left out', 
       const last = await log.write({ readings: 300 })
       const crashing = {
         ...batches,
-        [step]: async (...said: never[]) => {
+        [step]: async (...printed: never[]) => {
           const act = batches[step] as (...words: never[]) => Promise<unknown>
-          if (when === 'after') await act(...said)
+          if (when === 'after') await act(...printed)
           throw new Error('killed')
         },
       }
@@ -220,7 +220,7 @@ test('what only others need goes after seven days: of a paused, a retired or an 
   await system.put('rollup', JSON.stringify({ position: 12, dirty: [], dirtyDays: [] }))
   await putSnapshot(nc, { partition: 0, seq: 12 })
   const keys = { 'needed.notifier.0': '{"readings":5}', 'needed.retired': '{"readings":2}' }
-  for (const [key, said] of Object.entries(keys)) await system.put(key, said)
+  for (const [key, printed] of Object.entries(keys)) await system.put(key, printed)
   await system.put('needed.broken', '{"readings":')
   const trimAt = (nowMs: number) => trimLog(nc, system, { finalLast: 12, nowMs })
   const [writtenMs, weekMs] = [Date.now(), 7 * dayMs]

@@ -183,7 +183,7 @@ describe('a registry of version 2', () => {
     })
   })
 
-  test('is told from version 1, from other code and from none', async () => {
+  test('is distinguished from version 1, from other code and from none', async () => {
     const { registry } = await deployed()
     const client = clientOf(anvil)
     const code = (await client.getCode({ address: registry.address })) ?? '0x'

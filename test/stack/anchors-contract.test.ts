@@ -142,7 +142,7 @@ describe('a registry on a live chain', () => {
     ])
   })
 
-  test('is told from other code and from none', async () => {
+  test('is distinguished from other code and from none', async () => {
     expect(isRegistryCode('0x')).toBe(false)
     const registry = await deployed()
     const code = (await client.getCode({ address: registry.address })) ?? '0x'

@@ -43,13 +43,13 @@ describe('an anchored network', () => {
 
   const network = (path = paths[0] ?? '') =>
     eventually('the contract is known', async () => {
-      const said = (await (await ask(api.url, path)).json()) as Network
-      return said.chain === null ? undefined : said
+      const printed = (await (await ask(api.url, path)).json()) as Network
+      return printed.chain === null ? undefined : printed
     })
 
   test('says without a key which chain and contract it is, and whose data', async () => {
-    const said = await network()
-    expect(said).toEqual({
+    const printed = await network()
+    expect(printed).toEqual({
       format: 'airproof.network.v1',
       name: 'Abuja',
       api: 'https://air.example',
@@ -75,7 +75,7 @@ describe('an anchored network', () => {
       attribution: 'Abuja',
       archive: 'https://archive.example/abuja',
     })
-    expect(await network(paths[1])).toEqual(said)
+    expect(await network(paths[1])).toEqual(printed)
   })
 
   test('names the code that is on the chain, with zeros in place of the owner', async () => {
@@ -100,8 +100,8 @@ test('a network that has anchored nothing has neither chain nor contract, and on
   await using api = await testApi({
     env: { AIRPROOF_OPEN_PROOFS_PER_MINUTE: String(10 * burst), AIRPROOF_CHAIN_NAME: 'Elsewhere' },
   })
-  const said = await (await ask(api.url, '/v1/network')).json()
-  expect(said).toMatchObject({ name: 'Lagos', chain: null, contracts: [], licence: null })
+  const printed = await (await ask(api.url, '/v1/network')).json()
+  expect(printed).toMatchObject({ name: 'Lagos', chain: null, contracts: [], licence: null })
   const statuses = []
   for (let n = 0; n < 2 * burst; n++) statuses.push((await ask(api.url, paths[n % 2] ?? '')).status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))

@@ -127,7 +127,7 @@ test('a story of both contracts is one: green across the border, and each versio
 
   // a row that claims the other version of leaf
   sql(network, 'update reading set leaf = 1 where seq = ?', seqOf(3, 705))
-  expect((await network.run()).said).toEqual([
+  expect((await network.run()).printed).toEqual([
     expect.stringContaining('it has a leaf of version 1, and batch 4 is of version 2'),
     expect.stringContaining(
       `missing: batch 4: 1 of its 10 readings have no row that fits; the first is number ${seqOf(3, 705)}`,
@@ -146,8 +146,8 @@ test('of a row of version 2 area, flags, every value and the number are checked'
     ['pm25 = pm25 + 1', 'pm25 = pm25 - 1'],
   ] as const) {
     sql(network, `update reading set ${change} where seq = ?`, seq)
-    const { code, said } = await network.run()
-    expect([code, said]).toEqual([
+    const { code, printed } = await network.run()
+    expect([code, printed]).toEqual([
       1,
       [
         expect.stringMatching(/^row: NGR-LOS-TST-\S+ .*: it is not what was anchored in batch 1$/),
@@ -157,7 +157,7 @@ test('of a row of version 2 area, flags, every value and the number are checked'
     sql(network, `update reading set ${back} where seq = ?`, seq)
   }
   sql(network, 'delete from reading where seq = ?', seqOf(9, 4))
-  expect((await network.run()).said).toEqual([
+  expect((await network.run()).printed).toEqual([
     `missing: batch 1: 1 of its 300 readings have no row that fits; the first is number ${seqOf(9, 4)}`,
   ])
   // numbers beyond the anchored ones, and of no partition
@@ -166,16 +166,16 @@ test('of a row of version 2 area, flags, every value and the number are checked'
     { ...like, timeMs: like.timeMs + 1, seq: seqOf(3, 5_000) },
     { ...like, timeMs: like.timeMs + 2, seq: seqOf(16, 1) },
   ])
-  const { said } = await network.run()
-  expect(said).toContainEqual(expect.stringContaining('the log holds no such reading'))
-  expect(said).toContainEqual(expect.stringContaining('there is no partition 16'))
+  const { printed } = await network.run()
+  expect(printed).toContainEqual(expect.stringContaining('the log holds no such reading'))
+  expect(printed).toContainEqual(expect.stringContaining('there is no partition 16'))
 })
 
 test('places that were swapped in the tree are found, with the number whose place it is', async () => {
   await using network = await second({
     leaves: (all) => [...all].with(5, all[6]!).with(6, all[5]!),
   })
-  expect((await network.run()).said.toSorted()).toEqual([
+  expect((await network.run()).printed.toSorted()).toEqual([
     expect.stringContaining('missing: batch 1: 2 of its 300 readings'),
     expect.stringMatching(
       RegExp(`^number: .*batch 1 has it in the place of number ${seqOf(3, 6)}$`),
@@ -190,9 +190,9 @@ test('a number that is used twice, and another never, is found', async () => {
   const twice = readingOf(2, { more: { seq: seqOf(3, 1) } })
   const readings = [readingOf(1), twice, ...some(3, 20)]
   await using network = await second({}, readings)
-  const { code, said } = await network.run()
+  const { code, printed } = await network.run()
   expect(code).toBe(1)
-  expect(said).toEqual([
+  expect(printed).toEqual([
     expect.stringMatching(/^number: .* batch 1 has it in the place of number /),
     `missing: batch 1: 1 of its 20 readings have no row that fits; the first is number ${seqOf(3, 2)}`,
   ])
@@ -201,9 +201,9 @@ test('a number that is used twice, and another never, is found', async () => {
 test('a number that is left out, or is out of range, has no place', async () => {
   const readings = [...some(1, 9), readingOf(11)]
   await using network = await second({}, readings)
-  const { said } = await network.run()
+  const { printed } = await network.run()
   // number 11 is above the anchored ones, and number 10 is of no row
-  expect(said).toEqual([
+  expect(printed).toEqual([
     `missing: batch 1: 1 of its 10 readings have no row that fits; the first is number ${seqOf(3, 10)}`,
     expect.stringContaining(`its number ${seqOf(3, 11)} is above every anchored one`),
   ])
@@ -211,7 +211,7 @@ test('a number that is left out, or is out of range, has no place', async () => 
 
 test('leaves of version 1 in a batch of version 2 are found', async () => {
   await using network = await second({}, some(1, 3, { version: 1 }))
-  expect((await network.run()).said).toContainEqual(
+  expect((await network.run()).printed).toContainEqual(
     expect.stringContaining('it has a leaf of version 1, and batch 1 is of version 2'),
   )
 })
@@ -227,7 +227,7 @@ test('a header whose numbers are not the ones of the contract is found', async (
     head: `0x${'0'.repeat(64)}`,
   } as const
   await network.batches.put(headerKey(1), JSON.stringify(sealedEntry(sealed)))
-  expect((await network.run({ rows: 'none' })).said).toEqual([
+  expect((await network.run({ rows: 'none' })).printed).toEqual([
     'header: batch 1: its header is not the one that was anchored',
   ])
 })
@@ -241,8 +241,8 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
   await network.seal(some(211, 230))
   await network.store.writeBatch([...some(201, 230)])
   await network.finalize()
-  const { code, report, said } = await network.run()
-  expect([code, said]).toEqual([0, []])
+  const { code, report, printed } = await network.run()
+  expect([code, printed]).toEqual([0, []])
   expect(report).toMatchObject({ anchors: 3, contract: recovered.contract })
   expect(report.contracts).toMatchObject([
     {
@@ -327,9 +327,9 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
   for (const [beginning, words] of wrong) {
     await network.deploy(beginning)
     await network.finalize()
-    const { code, said } = await network.run({ rows: 'none' })
-    expect([code, said]).toEqual([1, [expect.stringContaining(words)]])
-    expect(said[0]).toMatch(/^beginning: /)
+    const { code, printed } = await network.run({ rows: 'none' })
+    expect([code, printed]).toEqual([1, [expect.stringContaining(words)]])
+    expect(printed[0]).toMatch(/^beginning: /)
     await network.forget()
   }
   // the record says other than the contract does
@@ -339,17 +339,17 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
     key,
     JSON.stringify({ ...right, from: { ...good, last: good.last + 1 } }),
   )
-  expect((await network.run({ rows: 'none' })).said).toEqual([
+  expect((await network.run({ rows: 'none' })).printed).toEqual([
     expect.stringContaining("did not begin as the operator's record has it"),
   ])
   await network.anchoring.put(key, JSON.stringify({ ...right, block: right.block + 1 }))
-  expect((await network.run({ rows: 'none' })).said).toEqual([
+  expect((await network.run({ rows: 'none' })).printed).toEqual([
     expect.stringContaining('does not say how it began'),
   ])
   const nowhere = `0x${'cd'.repeat(20)}`
   await network.anchoring.put(key, JSON.stringify({ ...right, contract: nowhere }))
-  const { report, said } = await network.run()
-  expect([report.rows, said]).toEqual([
+  const { report, printed } = await network.run()
+  expect([report.rows, printed]).toEqual([
     null,
     [
       `contract: the code at ${nowhere} on chain 31337 is not that of our contract in version 2, so its events prove nothing`,
@@ -357,7 +357,7 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
   ])
 })
 
-test('what the retention of the store has dropped is told apart from what is missing', async () => {
+test('what the retention of the store has dropped is distinguished from what is missing', async () => {
   await using network = await second({}, some(1, 20))
   await network.seal(some(21, 40))
   await network.finalize()
@@ -414,9 +414,9 @@ test('a registry that was rewritten afterwards differs from the anchored areas, 
       }),
     )
   const deep = async () => {
-    const { report, said } = await network.run({ deep: true })
+    const { report, printed } = await network.run({ deep: true })
     expect(report.covers).toMatchObject({ not_checked: [] })
-    return said.filter((words) => !words.startsWith('statistics'))
+    return printed.filter((words) => !words.startsWith('statistics'))
   }
   await put('Ikeja')
   const rules = `rules: 1 rows of ${wrong.sensor}: flags pm_high, where its values give none`
@@ -436,7 +436,7 @@ test('rows as /v1 gives them hash into batches of version 2, with area and flags
   await network.deploy({ former: noContract, from: noRecord })
   const sensor = 'NGR-LOS-IKJ-001'
   await api.register({ id: sensor })
-  const told = (fromMs: number) =>
+  const reported = (fromMs: number) =>
     Array.from({ length: 20 }, (_, i) => ({
       sensor,
       timeMs: fromMs + i * 1_000,
@@ -446,21 +446,21 @@ test('rows as /v1 gives them hash into batches of version 2, with area and flags
       leafVersion: 2 as const,
       ...(i % 2 === 0 && { device: `0x${'ab'.repeat(32)}` as const }),
     }))
-  await network.seal(await api.commit(told(nowMs - 3_600_000)))
+  await network.seal(await api.commit(reported(nowMs - 3_600_000)))
   await network.finalize()
   const flags = { api: api.url, sample: '60' }
   const key = { AIRPROOF_API_KEY: api.key }
-  const { code, report, said } = await network.run(flags, key)
-  expect([code, said]).toEqual([0, []])
+  const { code, report, printed } = await network.run(flags, key)
+  expect([code, printed]).toEqual([0, []])
   expect(report.rows).toMatchObject({ all: false, not_anchored: 0 })
   expect(report.rows?.fit).toBeGreaterThan(0)
-  const [first, ...others] = await api.commit(told(nowMs - 1_800_000))
+  const [first, ...others] = await api.commit(reported(nowMs - 1_800_000))
   await network.seal([{ ...first!, flags: 0 }, ...others])
   await network.finalize()
   // of 20 drawings half are of the second batch
   const altered = await network.run({ ...flags, sample: '400' }, key)
   expect(altered.code).toBe(1)
-  expect(new Set(altered.said)).toEqual(
+  expect(new Set(altered.printed)).toEqual(
     new Set([expect.stringContaining('it is not what was anchored in batch 2')]),
   )
 })

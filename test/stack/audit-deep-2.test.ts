@@ -82,13 +82,13 @@ function sql(statement: string, ...values: (string | number | Uint8Array)[]): vo
   db.prepare(statement).run(...values)
 }
 const deep = async () => {
-  const { code, report, said } = await network.run({ deep: true })
-  return { code, said, covers: report.covers }
+  const { code, report, printed } = await network.run({ deep: true })
+  return { code, printed, covers: report.covers }
 }
 
 test('areas, flags, signatures and statistics of version 2 are green, and covered', async () => {
-  const { code, said, covers } = await deep()
-  expect([code, said]).toEqual([0, []])
+  const { code, printed, covers } = await deep()
+  expect([code, printed]).toEqual([0, []])
   const compared = [
     'area',
     'flags that follow from values',
@@ -108,29 +108,29 @@ test.each(['hour', 'day'] as const)(
     const change = (by: number): void =>
       sql(`update area_${size} set pm25_mean = pm25_mean + ? where t = ?`, by, startMs + dayMs)
     change(1)
-    const { code, said } = await deep()
+    const { code, printed } = await deep()
     change(-1)
     const at = `${size} of ${formatIso(startMs + dayMs)}: they are not those of its rows`
-    expect([code, said.toSorted()]).toEqual([
+    expect([code, printed.toSorted()]).toEqual([
       1,
       [`statistics: ${wholeNetwork}, ${at}`, `statistics: Ikeja, ${at}`].toSorted(),
     ])
-    expect((await deep()).said).toEqual([])
+    expect((await deep()).printed).toEqual([])
   },
 )
 
 test('statistics that were taken away are found', async () => {
   const [fromMs, toMs] = [startMs + hourMs, startMs + 2 * hourMs]
   sql('delete from area_hour where t = ?', fromMs)
-  const { said } = await deep()
+  const { printed } = await deep()
   for (const area of ['Ikeja', wholeNetwork])
     await network.store.writeAreaHours(
       await network.store.computeBuckets(area, fromMs, toMs, 'hour'),
     )
-  expect(said).toContainEqual(
+  expect(printed).toContainEqual(
     `statistics: Ikeja, hour of ${formatIso(fromMs)}: they are not those of its rows`,
   )
-  expect((await deep()).said).toEqual([])
+  expect((await deep()).printed).toEqual([])
 })
 
 test('statistics of a time, or of an area, that has no rows are found', async () => {
@@ -141,10 +141,10 @@ test('statistics of a time, or of an area, that has no rows are found', async ()
   const elsewhere = { ...hour!, area: 'Lekki' }
   const made = [before, after, elsewhere]
   await network.store.writeAreaHours(made)
-  const { code, said } = await deep()
+  const { code, printed } = await deep()
   sql('delete from area_hour where t in (?, ?)', before.startMs, after.startMs)
   sql(`delete from area_hour where a = (select n from area where name = 'Lekki')`)
-  expect([code, said.toSorted()]).toEqual([
+  expect([code, printed.toSorted()]).toEqual([
     1,
     made
       .map(
@@ -153,7 +153,7 @@ test('statistics of a time, or of an area, that has no rows are found', async ()
       )
       .toSorted(),
   ])
-  expect((await deep()).said).toEqual([])
+  expect((await deep()).printed).toEqual([])
 })
 
 test('of a step from which the store may have dropped rows, statistics are not compared', async () => {
@@ -217,10 +217,10 @@ test.each<[string, string, () => void]>([
 ])('a signature that %s is found, and its row is what was anchored', async (_, why, falsify) => {
   falsify()
   // the leaf holds the hash of the true one
-  expect((await network.run()).said).toEqual([])
-  const { code, said } = await deep()
+  expect((await network.run()).printed).toEqual([])
+  const { code, printed } = await deep()
   await network.store.writeBatch([first])
-  expect([code, said]).toEqual([
+  expect([code, printed]).toEqual([
     1,
     [`signature: 1 rows of ${first.sensor}: ${why}; the first at ${formatIso(first.timeMs)}`],
   ])
@@ -240,8 +240,8 @@ test('values that were anchored and are not what was signed are found', async ()
   await network.seal([made])
   await network.store.writeBatch([made])
   await network.finalize()
-  const { said } = await deep()
-  expect(said).toContainEqual(
+  const { printed } = await deep()
+  expect(printed).toContainEqual(
     expect.stringContaining(
       `signature: 1 rows of ${first.sensor}: the pm25 that was signed is not that of the reading;`,
     ),

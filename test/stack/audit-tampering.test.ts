@@ -89,10 +89,10 @@ test('rows made up above the anchored numbers, or of no partition, are found by 
   const { code, report } = await run()
   expect(code).toBe(1)
   expect(kindsOf(report)).toEqual(['row', 'row', 'row'])
-  const said = report.findings.map(({ words }) => words).join('\n')
-  expect(said).toContain('the log holds no such reading')
-  expect(said).toContain('there is no partition 16')
-  expect(said).toContain('there is no partition 4000')
+  const printed = report.findings.map(({ words }) => words).join('\n')
+  expect(printed).toContain('the log holds no such reading')
+  expect(printed).toContain('there is no partition 16')
+  expect(printed).toContain('there is no partition 4000')
   const sampled = await run({ sample: '2000' })
   expect(sampled.code).toBe(1)
   expect(await Promise.all(made.map(statusOf))).toMatchObject([
@@ -273,12 +273,12 @@ test('another contract or chain than the one that is named from outside is not a
     writeFileSync(network, text)
     return run({ network, rows: 'none' })
   }
-  const said = await (await fetch(`${api.url}/v1/network`)).text()
-  expect((await withNetwork(said)).report).toMatchObject({ ok: true, contract_named: true })
+  const printed = await (await fetch(`${api.url}/v1/network`)).text()
+  expect((await withNetwork(printed)).report).toMatchObject({ ok: true, contract_named: true })
   for (const [altered, words] of [
-    [said.replace('"id":31337', '"id":1'), 'is on chain 1'],
-    [said.replace(api.deployment.contract, `0x${'ab'.repeat(20)}`), 'is not one of the network'],
-    [said.replace(/"code_hash":"0x../, '"code_hash":"0x00'), 'names code that this airproof'],
+    [printed.replace('"id":31337', '"id":1'), 'is on chain 1'],
+    [printed.replace(api.deployment.contract, `0x${'ab'.repeat(20)}`), 'is not one of the network'],
+    [printed.replace(/"code_hash":"0x../, '"code_hash":"0x00'), 'names code that this airproof'],
   ] as const) {
     const refused = await withNetwork(altered)
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(words)])
@@ -338,9 +338,9 @@ test('a contract of the operator’s own, in which history was anchored twice, i
   const expected = { chainId: undefined, genesisHash: undefined }
   const ask = openRpc({ urls: [api.anvil.url], timeoutMs: 5_000, expected })
   const story = await readStory(ask, [deployment])
-  const auditOf = (told: typeof story): Promise<AuditReport> =>
+  const auditOf = (reported: typeof story): Promise<AuditReport> =>
     audit({
-      story: told,
+      story: reported,
       headerOf: (index) => second[index - 1],
       blobs: {
         top: async () => ({ header: new Uint8Array(), leaves: 0, firsts: [], roots: [] }),

@@ -51,8 +51,8 @@ const run = async (flags: Record<string, string | boolean> = {}) => {
     AIRPROOF_DATA: dirname(api.storeFile),
     AIRPROOF_API_KEY: api.key,
   }
-  const said = await runCommand(command, { flags: { ...flags, json: true }, env })
-  return { ...said, report: (said.out === '' ? {} : JSON.parse(said.out)) as AuditReport }
+  const printed = await runCommand(command, { flags: { ...flags, json: true }, env })
+  return { ...printed, report: (printed.out === '' ? {} : JSON.parse(printed.out)) as AuditReport }
 }
 
 function sql(statement: string, { sensor, timeMs }: ArrivedReading): void {
@@ -165,7 +165,10 @@ async function auditWith({
     expected: { chainId: undefined, genesisHash: undefined },
   })
   const story = await readStory(ask, [api.deployment])
-  const contracts = story.contracts.map((told) => ({ ...told, anchors: anchors(told.anchors) }))
+  const contracts = story.contracts.map((reported) => ({
+    ...reported,
+    anchors: anchors(reported.anchors),
+  }))
   const { sealed } = await readSealed(api.nc)
   const real = await openBatchBlobs(api.nc)
   return audit({
@@ -225,7 +228,7 @@ test('an anchor that is left out, swapped, or says something else breaks the sto
   expect(await kinds(second((anchor) => ({ ...anchor, root: all0 })))).toContain('head')
 })
 
-test('a block that is said to have been seen before, and is none of the chain, is found', async () => {
+test('a block that is recorded as seen before, and is not of the chain, is found', async () => {
   const { sealed } = await readSealed(api.nc)
   const named = [...sealed.values()].filter(({ header }) => !/^0x0+$/.test(header.beacon))
   expect(named.length).toBeGreaterThan(0)

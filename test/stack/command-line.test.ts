@@ -118,14 +118,14 @@ export async function main() {
 }
 `,
   )
-  const said: string[] = []
+  const printed: string[] = []
   await using launcher = await startChild({
     command: process.execPath,
     args: ['--import', oldNode(folder.path), join(folder.path, 'bin', 'airproof.mjs')],
     env: environment(),
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
-  const pid = Number(await eventually('the newer one runs', () => said[0]))
+  const pid = Number(await eventually('the newer one runs', () => printed[0]))
   expect(pid).not.toBe(launcher.pid)
   launcher.kill('SIGKILL')
   await eventually('it is gone', () => {

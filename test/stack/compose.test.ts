@@ -155,9 +155,9 @@ function moved(text: string, here: Here): string {
 }
 
 /** A container's environment is what the image and the file say, and nothing else. */
-function environmentOf({ environment: said = {} }: ComposeService, here: Here) {
+function environmentOf({ environment: printed = {} }: ComposeService, here: Here) {
   const { PATH, AIRPROOF_TEST_RUN } = environment()
-  const own = Object.entries({ ...recipe.env, ...said }).map(([name, value]) => [
+  const own = Object.entries({ ...recipe.env, ...printed }).map(([name, value]) => [
     name,
     moved(value, here),
   ])
@@ -167,7 +167,7 @@ function environmentOf({ environment: said = {} }: ComposeService, here: Here) {
 async function startService(
   { command = [], ...service }: ComposeService,
   here: Here,
-  said: string[],
+  printed: string[],
 ): Promise<Child> {
   const [program = '', ...args] = recipe.entrypoint
   expect(program).toBe('node')
@@ -175,7 +175,7 @@ async function startService(
     command: process.execPath,
     args: [...args, ...command],
     env: environmentOf(service, here),
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
 }
 
@@ -242,7 +242,7 @@ test.skipIf(missing !== undefined)(
     const smtpFile = join(folder.path, 'smtp-url')
     writeFileSync(smtpFile, 'smtp://127.0.0.1:1\n')
 
-    const said: string[] = []
+    const printed: string[] = []
     const apiPort = await freePort()
     const dashboardPort = await freePort()
     const started = new Map<string, Place & { readonly child: Child }>()
@@ -293,7 +293,7 @@ test.skipIf(missing !== undefined)(
     for (const [name, { deploy }] of processes) {
       for (let i = 0; i < (deploy?.replicas ?? 1); i++) {
         const { service, here } = await place(name)
-        const child = resources.use(await startService(service, here, said))
+        const child = resources.use(await startService(service, here, printed))
         started.set(`${name}-${i}`, { child, service, here })
       }
     }
@@ -309,7 +309,7 @@ test.skipIf(missing !== undefined)(
     ])
     for (const [name, { child, service, here }] of started) {
       await eventually(`${name} is healthy`, async () => {
-        if (!child.isAlive()) throw new Error(`${name} ended: ${said.slice(-5).join('\n')}`)
+        if (!child.isAlive()) throw new Error(`${name} ended: ${printed.slice(-5).join('\n')}`)
         return await isHealthy(service, here)
       })
     }

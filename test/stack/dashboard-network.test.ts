@@ -46,14 +46,14 @@ test('the network is what the API says it is, asked once for many visitors, and 
 test('pages learn that the chain is a demonstration chain, and that it is not', async () => {
   await using dashboard = await testDashboard()
   const { get } = dashboard.browser()
-  const said = async (): Promise<boolean> =>
+  const printed = async (): Promise<boolean> =>
     (JSON.parse((await get('/config.json')).text) as { demonstration: boolean }).demonstration
-  expect(await said()).toBe(false)
+  expect(await printed()).toBe(false)
   const kv = await new Kvm(dashboard.nc).open(buckets.anchoring)
   await kv.put(deploymentKey, deployment(31_337))
-  await eventually('it is a demonstration chain', said)
+  await eventually('it is a demonstration chain', printed)
   await kv.put(deploymentKey, deployment(10))
-  await eventually('it is a public chain', async () => !(await said()))
+  await eventually('it is a public chain', async () => !(await printed()))
 })
 
 test('a sensor has a QR code of its page, within a limit for each network', async () => {

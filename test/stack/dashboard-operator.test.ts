@@ -69,8 +69,8 @@ test('only an operator is answered, on every route', async () => {
     ['GET', 'accounts'],
     ['PATCH', `accounts/${user.account.id}`, { tier: 'premium' }],
   ] as const) {
-    const { status, body: said } = await user.ask(method, `/operator/api/${path}`, body)
-    expect([method, path, status, said.error.code]).toEqual([method, path, 403, 'not_operator'])
+    const { status, body: printed } = await user.ask(method, `/operator/api/${path}`, body)
+    expect([method, path, status, printed.error.code]).toEqual([method, path, 403, 'not_operator'])
     if (method !== 'GET') continue
     const headersOfScript = { accept: 'application/json' }
     const answer = await stranger.get(`/operator/api/${path}`, { headers: headersOfScript })

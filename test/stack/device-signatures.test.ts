@@ -185,14 +185,14 @@ test.skipIf(missing('python/signed.py') !== undefined)(
     const keyFile = { KEY_FILE: join(folder.path, 'sensor.key') }
     await using first = await startExample('python/signed.py', keyFile, ['--public-key'])
     expect(await first.exited).toMatchObject({ code: 0 })
-    const key = readPublicKey(first.said[0] ?? '')
-    if (typeof key === 'string') throw new Error(`${key}: ${first.said.join(' ')}`)
+    const key = readPublicKey(first.printed[0] ?? '')
+    if (typeof key === 'string') throw new Error(`${key}: ${first.printed.join(' ')}`)
     const { keys } = signing(id, key)
     const { secret } = await push.sensor(id, { ...(keys && { keys }), signature: 'required' })
 
     const settings = { ...keyFile, SENSOR_ID: id, SENSOR_KEY: secret, PUSH_URL: push.url }
     await using second = await startExample('python/signed.py', settings)
-    expect({ ...(await second.exited), said: second.said }).toMatchObject({ code: 0 })
+    expect({ ...(await second.exited), printed: second.printed }).toMatchObject({ code: 0 })
     const { accepted, refused } = await pipeline.outcomeOf(id)
     expect(refused).toEqual([])
     expect(accepted).toMatchObject([

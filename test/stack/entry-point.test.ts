@@ -19,7 +19,9 @@ const older = installed.find((node) => majorOf(node) < 24)
 test.skipIf(older === undefined)(
   `an older Node hands over to the one that npm brought${older === undefined ? ' (there is none on this machine)' : ''}`,
   () => {
-    const said = execFileSync(older ?? '', ['bin/airproof.mjs', '--version'], { encoding: 'utf8' })
-    expect(said.trim()).toContain(ourVersion())
+    const printed = execFileSync(older ?? '', ['bin/airproof.mjs', '--version'], {
+      encoding: 'utf8',
+    })
+    expect(printed.trim()).toContain(ourVersion())
   },
 )

@@ -298,15 +298,15 @@ test('a quantity that is one more row of the table goes all the way', {
   writeFileSync(table, text.replace(end, `${madeUp}\n${end}`))
   const run = async (args: readonly string[]): Promise<string> => {
     const child = spawn(process.execPath, args, { cwd: folder.path })
-    let said = ''
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    let printed = ''
+    child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()))
     const [code] = await once(child, 'close')
-    expect([code, said]).toEqual([0, said])
-    return said
+    expect([code, printed]).toEqual([0, printed])
+    return printed
   }
   await run(['node_modules/typescript/bin/tsc', '-p', '.'])
-  const said = await run([
+  const printed = await run([
     'node_modules/vitest/vitest.mjs',
     'run',
     '--reporter=verbose',
@@ -315,7 +315,7 @@ test('a quantity that is one more row of the table goes all the way', {
     '-t',
     'every quantity',
   ])
-  expect(said).toContain('radon beyond belief')
+  expect(printed).toContain('radon beyond belief')
 })
 
 const madeUp = `  {

@@ -131,18 +131,20 @@ describe.each(['ndjson', 'csv'])('as %s', (format) => {
   test('rows of both versions are proven in one go, each run in its contract', async () => {
     const { code, err } = await exported(name, format)
     expect([code, err]).toEqual([0, expect.stringContaining(`${name}.manifest.json: what proves`)])
-    const said = await verified(name)
-    expect([said.code, said.err]).toEqual([0, ''])
-    expect(said.out).toContain(
+    const printed = await verified(name)
+    expect([printed.code, printed.err]).toEqual([0, ''])
+    expect(printed.out).toContain(
       `✓ ${signedRows} of the 520 rows are signed by their devices; different keys: 2`,
     )
-    expect(said.out).toContain('400 of them have a leaf of version 2: so did their areas and flags')
-    expect(said.out).toContain(
+    expect(printed.out).toContain(
+      '400 of them have a leaf of version 2: so did their areas and flags',
+    )
+    expect(printed.out).toContain(
       `that the sensors sent the ${520 - signedRows} readings that are not signed`,
     )
-    expect(said.out).toContain('that the keys are those of the sensors')
+    expect(printed.out).toContain('that the keys are those of the sensors')
     // which the verifier says of the one row of a run that it is shown
-    expect(said.out).not.toMatch(/that the sensor sent it|key \S+ is that of sensor/)
+    expect(printed.out).not.toMatch(/that the sensor sent it|key \S+ is that of sensor/)
     const { format: written, runs } = manifestOf(name)
     expect(written).toBe('airproof.export.v2')
     const [first, second] = deployments
@@ -219,8 +221,8 @@ test('bundles, one a line, are of both versions, and all are proven', async () =
   ])
   for (const format of formats.values()) {
     writeFileSync(fileOf('some.bundles'), `${format.slice(0, 5).join('\n')}\n`)
-    const said = await runCommand(verifyCommand, { words: [fileOf('some.bundles')] })
-    expect([said.code, said.out]).toEqual([0, expect.stringContaining('all 5 readings')])
+    const printed = await runCommand(verifyCommand, { words: [fileOf('some.bundles')] })
+    expect([printed.code, printed.out]).toEqual([0, expect.stringContaining('all 5 readings')])
   }
   // a file that begins with one of version 2, as one alone does
   writeFileSync(fileOf('one.airproof.json'), `${lines.at(-1)}\n`)
@@ -328,9 +330,9 @@ test.each<[string, string, (text: string) => string, ((manifest: Manifest) => vo
   ],
 ])('an export with %s is refused', async (_, why, change, changeManifest) => {
   expect((await tampered(same)).code).toBe(0)
-  const said = await tampered(change, changeManifest)
-  expect(said.code).toBe(1)
-  expect(said.out).toContain(why)
+  const printed = await tampered(change, changeManifest)
+  expect(printed.code).toBe(1)
+  expect(printed.out).toContain(why)
 })
 
 test('a proof that is of another contract than the batch is not exported', async () => {
@@ -372,8 +374,8 @@ test('an export says that the store lost a signature, and is refused for it', as
     1,
     expect.stringContaining('1 rows are signed by their devices, and the store does not have'),
   ])
-  const said = await verified('lost.ndjson')
-  expect([said.code, said.out]).toEqual([
+  const printed = await verified('lost.ndjson')
+  expect([printed.code, printed.out]).toEqual([
     1,
     expect.stringContaining('is not signed as it says: what its device signed is not there'),
   ])

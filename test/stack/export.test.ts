@@ -81,29 +81,29 @@ test.for(['ndjson', 'csv'])('an export as %s is proven in one go, offline', asyn
     .trimEnd()
     .split('\n')
   expect(lines).toHaveLength(rows.length + 1 + (format === 'csv' ? 1 : 0))
-  const said = await verified(`all.${format}.manifest.json`, {
+  const printed = await verified(`all.${format}.manifest.json`, {
     'chain-id': String(api.deployment.chainId),
     contract: api.deployment.contract,
     rpc: api.anvil.url,
   })
-  expect([said.code, said.err]).toEqual([0, ''])
-  expect(said.out).toMatch(
+  expect([printed.code, printed.err]).toEqual([0, ''])
+  expect(printed.out).toMatch(
     /^✓ (all \d+ readings of batch 1, |(\d+) of the \2 readings of (\d+) batches, \3 of which are here whole)/,
   )
-  expect(said.out).toContain('not anchored for good yet, so nothing is proven of them: 1 rows')
-  expect(said.out).toContain('PROVEN')
+  expect(printed.out).toContain('not anchored for good yet, so nothing is proven of them: 1 rows')
+  expect(printed.out).toContain('PROVEN')
 })
 
 test('a part of a batch is proven without the rest of it', async () => {
   const { code } = await exported('part.ndjson', 'ndjson', [1, 11])
   expect(code).toBe(0)
-  const said = await verified('part.ndjson.manifest.json')
-  expect([said.code, said.out]).toEqual([
+  const printed = await verified('part.ndjson.manifest.json')
+  expect([printed.code, printed.out]).toEqual([
     0,
     expect.stringMatching(/^✓ .*\b\d+ of the \d+ readings of /),
   ])
-  expect(said.out).toContain('PROVEN, ON A DEMONSTRATION CHAIN.')
-  expect(said.out).not.toContain('bundle')
+  expect(printed.out).toContain('PROVEN, ON A DEMONSTRATION CHAIN.')
+  expect(printed.out).not.toContain('bundle')
   const { runs } = JSON.parse(readFileSync(fileOf('part.ndjson.manifest.json'), 'utf8'))
   expect(runs[0].proofs[0].siblings.length).toBeGreaterThan(0)
 })
@@ -111,8 +111,8 @@ test('a part of a batch is proven without the rest of it', async () => {
 test('bundles, one a line, are each proven by the standalone verifier', async () => {
   const { code } = await exported('some.bundles', 'bundles', [0, 0.2])
   expect(code).toBe(0)
-  const said = await verified('some.bundles')
-  expect([said.code, said.out]).toEqual([
+  const printed = await verified('some.bundles')
+  expect([printed.code, printed.out]).toEqual([
     0,
     expect.stringContaining('PROVEN, ON A DEMONSTRATION CHAIN: all'),
   ])
@@ -185,9 +185,13 @@ test('an export with anything changed is refused, and says why', async () => {
       // with a hash that fits
       [/do not lead to its root/, (text) => forged + cut(text)],
       [/rows, and the manifest counts/, cut],
-      [/rows of batch|leaves/, cut, ({ rows: told }) => void told.count--],
+      [/rows of batch|leaves/, cut, ({ rows: reported }) => void reported.count--],
       [/rows, and the manifest counts/, (text) => text + line],
-      [/rows of batch|leaves/, (text) => `${text}${line}\n`, ({ rows: told }) => void told.count++],
+      [
+        /rows of batch|leaves/,
+        (text) => `${text}${line}\n`,
+        ({ rows: reported }) => void reported.count++,
+      ],
       [/cannot be read/, (text) => text.replace('{', '[')],
       [
         /at fault|root|head/,
@@ -215,18 +219,18 @@ test('an export with anything changed is refused, and says why', async () => {
       [/transaction/, (text) => text, ({ runs }) => void runs[0]!.anchor.chain_id++],
     ]
   for (const [at, [why, change, changeManifest]] of cases.entries()) {
-    const said = await tampered(change, changeManifest)
-    expect([at, said.code]).toEqual([at, 1])
-    expect([at, said.out]).toEqual([at, expect.stringMatching(why)])
+    const printed = await tampered(change, changeManifest)
+    expect([at, printed.code]).toEqual([at, 1])
+    expect([at, printed.out]).toEqual([at, expect.stringMatching(why)])
   }
   const untold = await tampered(
     (text) => text,
-    ({ rows: told }) => void (told.sha256 = '0'.repeat(64)),
+    ({ rows: reported }) => void (reported.sha256 = '0'.repeat(64)),
   )
   expect(untold.out).toMatch(/another file/)
 })
 
-test('nothing is written over, and what is asked wrongly is said', async () => {
+test('nothing is overwritten, and a wrong request is answered with the reason', async () => {
   expect((await exported('all.ndjson', 'ndjson')).code).toBe(1)
   expect((await exported('x.txt', 'xml')).code).toBe(2)
   expect((await exported('x.txt', 'csv', [5, 5])).code).toBe(2)

@@ -401,17 +401,17 @@ test('a foreign message over a snapshot does not prevent a start: the previous o
 test('the audit is green over a log with foreign messages', async () => {
   await using api = await anchoredApi()
   await api.register({ id: sensor })
-  const told = (minutesAgo: number) => ({
+  const reported = (minutesAgo: number) => ({
     sensor,
     timeMs: Date.now() - minutesAgo * minuteMs,
     pm25: 1_000,
   })
-  await api.commit([told(5)])
+  await api.commit([reported(5)])
   for (const kind of kinds) await publishForeign(api.nc, kind)
-  await api.commit([told(4)])
+  await api.commit([reported(4)])
   await api.sealed()
   for (const kind of kinds) await publishForeign(api.nc, kind)
-  await api.commit([told(3)])
+  await api.commit([reported(3)])
   await api.sealed()
   await api.anchored()
   const env = {

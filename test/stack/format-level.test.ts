@@ -102,7 +102,7 @@ test('a level that is higher than known: nothing starts, and nothing is written'
     await startPipeline({ natsUrl: nats.url, dataFolder: folder.path }),
   )
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
-  expect(pipeline.said().join('\n')).toMatch(
+  expect(pipeline.printed().join('\n')).toMatch(
     /writes formats of level 4, but airproof .* knows them only up to level 3: use the version that raised the level/,
   )
   const env = { NATS_URL: nats.url, AIRPROOF_DATA: folder.path }
@@ -126,7 +126,7 @@ test('a running process exits at once when the level is raised above what it kno
   await pipeline.untilReady()
   await system.put(systemKeys.format, '{"level":4}')
   expect(await pipeline.exited).toEqual({ code: 1, signal: null })
-  expect(pipeline.said().join('\n')).toContain('writes formats of level 4')
+  expect(pipeline.printed().join('\n')).toContain('writes formats of level 4')
 })
 
 test('streams of an older version are updated, and what cannot be changed is named', async () => {

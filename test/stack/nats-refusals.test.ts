@@ -82,7 +82,7 @@ afterAll(() => resources.disposeAsync())
 
 type Started = {
   readonly child: Child
-  readonly said: readonly string[]
+  readonly printed: readonly string[]
   readonly admin: string
   readonly data: string
 }
@@ -93,17 +93,17 @@ async function start(
   into: AsyncDisposableStack,
 ): Promise<Started> {
   const folder = into.use(temporaryFolder())
-  const said: string[] = []
+  const printed: string[] = []
   const port = await freePort()
   const child = into.use(
     await startChild({
       command: process.execPath,
       args: ['bin/airproof.mjs', name],
       env: { ...env, AIRPROOF_DATA: folder.path, AIRPROOF_ADMIN_PORT: String(port), ...more },
-      onLine: (line) => said.push(line),
+      onLine: (line) => printed.push(line),
     }),
   )
-  return { child, said, admin: `http://127.0.0.1:${port}`, data: folder.path }
+  return { child, printed, admin: `http://127.0.0.1:${port}`, data: folder.path }
 }
 
 const ask = async (url: string): Promise<{ status: number; body: string } | undefined> => {
@@ -162,11 +162,11 @@ test.each(causes)(
   '%s: the log, /ready and status say so, and /health is well',
   async (_name, more, words) => {
     await using opened = new AsyncDisposableStack()
-    const { child, said, admin, data } = await start('pipeline', more(), opened)
+    const { child, printed, admin, data } = await start('pipeline', more(), opened)
     const ready = await eventually(
       '/ready gives the reason',
       async () => {
-        if (!child.isAlive()) throw new Error(`it ended: ${said.join(' | ')}`)
+        if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
         const answer = await ask(`${admin}/ready`)
         return answer !== undefined && words.test(answer.body) && answer
       },
@@ -174,7 +174,7 @@ test.each(causes)(
     )
     expect(ready.status).toBe(503)
     expect((await ask(`${admin}/health`))?.status).toBe(200)
-    expect(said.filter((line) => words.test(line))).toHaveLength(1)
+    expect(printed.filter((line) => words.test(line))).toHaveLength(1)
     expect((await lookAround(data, undefined)).join('\n')).toMatch(words)
   },
 )
@@ -192,13 +192,13 @@ test.each(['anchor', 'notifier', 'gate', 'api', 'dashboard'])('%s reports it too
     CHAIN_RPC_URL: `http://${servers.nowhere}`,
     AIRPROOF_DASHBOARD_PAGES: key.path,
   }
-  const { child, said, admin } = await start(name, more, opened)
+  const { child, printed, admin } = await start(name, more, opened)
   const refusal = 'refuses the user'
   const ready = await eventually(
     'the log says so',
     async () => {
-      if (!child.isAlive()) throw new Error(`it ended: ${said.join(' | ')}`)
-      return said.some((line) => line.includes(refusal)) && (await ask(`${admin}/ready`))
+      if (!child.isAlive()) throw new Error(`it ended: ${printed.join(' | ')}`)
+      return printed.some((line) => line.includes(refusal)) && (await ask(`${admin}/ready`))
     },
     patience,
   )
@@ -210,10 +210,14 @@ test('it logs once that it is ready, when what it waited for is there', async ()
   await using opened = new AsyncDisposableStack()
   const port = await freePort()
   const folder = opened.use(temporaryFolder())
-  const { said, admin } = await start('pipeline', { NATS_URL: `nats://127.0.0.1:${port}` }, opened)
+  const { printed, admin } = await start(
+    'pipeline',
+    { NATS_URL: `nats://127.0.0.1:${port}` },
+    opened,
+  )
   await eventually(
     'it waits',
-    () => said.some((line) => line.includes('connection refused')),
+    () => printed.some((line) => line.includes('connection refused')),
     patience,
   )
   const engine = await findNatsServer({ env })
@@ -223,8 +227,8 @@ test('it logs once that it is ready, when what it waited for is there', async ()
     async () => (await ask(`${admin}/ready`))?.status === 200,
     patience,
   )
-  await eventually('it says so', () => said.some((line) => line.includes('"msg":"ready"')))
-  expect(said.filter((line) => line.includes('"msg":"ready"'))).toHaveLength(1)
+  await eventually('it says so', () => printed.some((line) => line.includes('"msg":"ready"')))
+  expect(printed.filter((line) => line.includes('"msg":"ready"'))).toHaveLength(1)
 })
 
 describe('the command line', () => {

@@ -17,7 +17,7 @@ type Printed = {
   }
 }
 
-test('the pipeline and the naive program accept the same readings, and the figures are told', async () => {
+test('the pipeline and the naive program accept the same readings, and the figures are printed', async () => {
   const text = await runTool(
     process.execPath,
     ['bench/pipeline.ts', '--readings', '4000', '--sensors', '200', '--engine', 'sqlite'],

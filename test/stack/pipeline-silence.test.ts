@@ -38,7 +38,7 @@ const untilPresence = (
   )
 
 test(
-  'each silence is told once, offline and online, also across a restart',
+  'each silence is reported once, offline and online, also across a restart',
   async () => {
     using folder = temporaryFolder()
     await using resources = new AsyncDisposableStack()

@@ -105,7 +105,7 @@ test('a stale worker is shut out and has written nothing that the log does not h
   expect(other.isAlive()).toBe(true)
   printFigures('5 two workers', {
     takenOverMs: Math.round(takenOverMs),
-    staleSaid: stale.said().at(-1)?.slice(0, 300),
+    staleSaid: stale.printed().at(-1)?.slice(0, 300),
     accepted: account.accepted.length,
     events: copied.length,
   })

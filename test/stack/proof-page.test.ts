@@ -58,7 +58,7 @@ test('a link without a key gives people a page and programs the bundle', async (
   expect(await file.text()).toBe(await bundle.text())
 })
 
-test('the page asks nobody but us, and runs no script but the files it names', async () => {
+test('the page asks no server but ours, and runs no script but the files it names', async () => {
   const answer = await fetch(api.url + link, html)
   const policy = answer.headers.get('content-security-policy') ?? ''
   const directives = policy.split('; ').map((part) => part.split(' '))
@@ -196,7 +196,7 @@ test('a link that pins a hash answers for that hash alone', async () => {
   expect(other.status).toBe(409)
 })
 
-test('whoever asks too often without a key is told to wait, and a key is not held up by that', async () => {
+test('a client without a key that asks too often must wait, and one with a key need not', async () => {
   const answers = await Promise.all(Array.from({ length: 150 }, () => fetch(api.url + link)))
   const refused = answers.find(({ status }) => status === 429)
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)

@@ -115,9 +115,9 @@ describe.each(languages)('the receiver in %s', (language) => {
       (await fetch(receiver.url, { method: 'POST', headers, body })).status
     /** What it printed about the request that `ask` sends. */
     const toldOf = async (ask: () => Promise<number>) => {
-      const before = receiver.told.length
+      const before = receiver.reported.length
       const status = await ask()
-      return [status, await eventually('it is printed', () => receiver.told[before])] as const
+      return [status, await eventually('it is printed', () => receiver.reported[before])] as const
     }
 
     test.each(believed)('accepts what is %s', async (what, headers) => {
@@ -211,8 +211,8 @@ test('every kind of event, registered over HTTP and delivered, is accepted by ev
   )
   for (const { id } of receivers) {
     const tried = await eventually('the notifier knows the webhook at its address', async () => {
-      const { status, body: said } = await say('POST', `/${id}/test`)
-      return status === 200 && said.attempt.outcome === 'delivered' && said
+      const { status, body: printed } = await say('POST', `/${id}/test`)
+      return status === 200 && printed.attempt.outcome === 'delivered' && printed
     })
     expect(tried.attempt).toMatchObject({ trigger: 'test', response: { status: 204 } })
   }
@@ -223,7 +223,9 @@ test('every kind of event, registered over HTTP and delivered, is accepted by ev
   for (const { id, language, receiver } of receivers) {
     const events = await eventually(`${language} has all kinds`, () => {
       // after the example of the test delivery
-      const real = receiver.told.slice(1).map((one) => ('event' in one ? one.event : one.refused))
+      const real = receiver.reported
+        .slice(1)
+        .map((one) => ('event' in one ? one.event : one.refused))
       return new Set(real).size >= kinds.length && real
     })
     expect(events.toSorted()).toEqual(kinds.toSorted())
@@ -238,7 +240,7 @@ test('every kind of event, registered over HTTP and delivered, is accepted by ev
     const again = await say('POST', `/${id}/deliveries/${newest.id}/replay`)
     expect([again.status, again.body.delivery.id]).toEqual([202, newest.id])
     await eventually(`${language} detects the repeat`, () =>
-      receiver.told.some((one) => 'id' in one && one.id === newest.id && one.repeat),
+      receiver.reported.some((one) => 'id' in one && one.id === newest.id && one.repeat),
     )
   }
 })

@@ -54,20 +54,24 @@ test.each(names)('whether %s can run here is known', (example) => {
 
 const receipt = /^{"timestamp":"[-\d]+T[:\d]+Z","stored":1,"refused":0}$/
 const once = [
-  { example: 'mosquitto/publish.sh', values: { pm25: 45.3, pm10: 78.2 }, said: [] },
+  { example: 'mosquitto/publish.sh', values: { pm25: 45.3, pm10: 78.2 }, printed: [] },
   {
     example: 'mosquitto/receipt.sh',
     values: { pm25: 46.1, pm10: 79 },
-    said: [expect.stringMatching(receipt)],
+    printed: [expect.stringMatching(receipt)],
   },
 ] as const
-describe.each(once)('$example', ({ example, values, said }) => {
+describe.each(once)('$example', ({ example, values, printed }) => {
   test.skipIf(missing(example) !== undefined)(
     `publishes a reading that is in /v1 a moment later${missing(example) ?? ''}`,
     async () => {
       const id = idOf(example)
       await using run = await startExample(example, await settingsOf(id))
-      expect({ ...(await run.exited), said: run.said }).toEqual({ code: 0, signal: null, said })
+      expect({ ...(await run.exited), printed: run.printed }).toEqual({
+        code: 0,
+        signal: null,
+        printed,
+      })
       const [reading] = await eventually('it is in /v1', async () => {
         const readings = await readingsOf(id)
         return readings.length > 0 && readings
@@ -84,9 +88,9 @@ describe.each(lasting)('%s', (example) => {
     async () => {
       const id = idOf(example)
       await using run = await startExample(example, await settingsOf(id))
-      await eventually(`two were stored: ${run.said.join('\n')}`, () => {
-        if (!run.isAlive()) throw new Error(`it ended: ${run.said.join('\n')}`)
-        return run.said.filter((line) => /^stored .*, 0 kept$/.test(line)).length >= 2
+      await eventually(`two were stored: ${run.printed.join('\n')}`, () => {
+        if (!run.isAlive()) throw new Error(`it ended: ${run.printed.join('\n')}`)
+        return run.printed.filter((line) => /^stored .*, 0 kept$/.test(line)).length >= 2
       })
       const readings = await eventually('they are in /v1', async () => {
         const found = await readingsOf(id)
@@ -98,11 +102,11 @@ describe.each(lasting)('%s', (example) => {
 })
 
 test('firmware with topics of its own appears in /v1 too, in our units', async () => {
-  const said = [
+  const printed = [
     { device: { kind: 'airgradient', serial: 'aabbccddeeff' }, ...airgradient },
     { device: { kind: 'tasmota', serial: 'tasmota_0A1B2D' }, ...fahrenheit },
   ] as const
-  for (const [i, { device, topic, body, fields }] of said.entries()) {
+  for (const [i, { device, topic, body, fields }] of printed.entries()) {
     const id = `NGR-LOS-EXD-${100 + i}`
     const password = await nats.addSensor(id, { device })
     const options = { protocolVersion: 4, clientId: id, username: id, password } as const

@@ -8,8 +8,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const module = pathToFileURL('runtime/process/stop-signal.ts').href
 
 /** A process that says `up`, then `stopping`, and does the rest of the script. */
-async function startScript(rest: string): Promise<Child & { readonly said: readonly string[] }> {
-  const said: string[] = []
+async function startScript(rest: string): Promise<Child & { readonly printed: readonly string[] }> {
+  const printed: string[] = []
   const script = `import { stopSignal, stopped } from '${module}'
 const stop = stopSignal()
 setInterval(() => {}, 1e6)
@@ -21,10 +21,10 @@ ${rest}`
     command: process.execPath,
     args: ['--input-type=module', '-e', script],
     env: environment(),
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
-  await eventually('it is up', () => said.includes('up'))
-  return { ...child, said }
+  await eventually('it is up', () => printed.includes('up'))
+  return { ...child, printed }
 }
 
 test('the echo of a Ctrl-C is no second one', async () => {
@@ -37,7 +37,7 @@ test('the echo of a Ctrl-C is no second one', async () => {
 test('a second SIGTERM ends a process at once that does not come to its end', async () => {
   await using child = await startScript('')
   child.kill('SIGTERM')
-  await eventually('the first is heard', () => child.said.includes('stopping'))
+  await eventually('the first is heard', () => child.printed.includes('stopping'))
   await eventually('the second is heard', () => {
     child.kill('SIGTERM')
     return !child.isAlive()
@@ -46,7 +46,7 @@ test('a second SIGTERM ends a process at once that does not come to its end', as
 })
 
 test('a process that cannot come to its end ends itself, so that a killed supervisor leaves none', async () => {
-  const said: string[] = []
+  const printed: string[] = []
   const script = `import { processCommand } from '${pathToFileURL('cli/shell/process-command.ts').href}'
 import { stopSignal } from '${module}'
 setInterval(() => {}, 1e6)
@@ -61,10 +61,10 @@ await processCommand({ name: 'stuck', summary: '', load }).run({
     command: process.execPath,
     args: ['--input-type=module', '-e', script],
     env: { ...environment(), AIRPROOF_DATA: folder.path },
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
-  await eventually('it is up', () => said.includes('up'))
+  await eventually('it is up', () => printed.includes('up'))
   child.kill('SIGTERM')
   expect(await child.exited).toEqual({ code: 75, signal: null })
-  expect(said.at(-1)).toBe('stuck did not stop within 10 s: ended')
+  expect(printed.at(-1)).toBe('stuck did not stop within 10 s: ended')
 })

@@ -22,24 +22,24 @@ const log = openLog({ name: 'test', level: 'silent' })
 type Up = AsyncDisposable & {
   readonly child: Child
   readonly data: string
-  readonly said: string[]
+  readonly printed: string[]
   readonly journal: () => string[]
 }
 
 async function startUp(folder: string, names: readonly string[], port = 0): Promise<Up> {
   const data = join(folder, 'data')
   const journal = join(folder, 'journal')
-  const said: string[] = []
+  const printed: string[] = []
   const child = await startChild({
     command: process.execPath,
     args: [script, data, journal, String(port), ...names],
     env,
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
   return {
     child,
     data,
-    said,
+    printed,
     journal: () => readLines(journal),
     [Symbol.asyncDispose]: async () => void (await child.stop()),
   }
@@ -50,7 +50,7 @@ const readLines = (file: string): string[] =>
 
 const untilReady = (up: Up) =>
   eventually('ready.json is there', () => {
-    if (!up.child.isAlive()) throw new Error(`the supervisor ended: ${up.said.join(' | ')}`)
+    if (!up.child.isAlive()) throw new Error(`the supervisor ended: ${up.printed.join(' | ')}`)
     return readRunningInstance(up.data)
   })
 
@@ -116,14 +116,14 @@ const start = (isGuarded) => startChild({ command: 'sleep', args: ['600'], env: 
 const [guarded, other] = [await start(true), await start(false)]
 console.log(guarded.pid + ' ' + other.pid)
 setInterval(() => {}, 1e6)`
-  const said: string[] = []
+  const printed: string[] = []
   await using parent = await startChild({
     command: process.execPath,
     args: ['--input-type=module', '-e', script],
     env,
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
-  const pids = await eventually('both run', () => said[0]?.split(' ').map(Number))
+  const pids = await eventually('both run', () => printed[0]?.split(' ').map(Number))
   const [guarded = 0, other = 0] = pids
   parent.kill('SIGKILL')
   await eventually('the guarded one is gone', () => !isRunning(guarded))
@@ -139,7 +139,7 @@ test('a port in use is one clear line and exit code 1', async () => {
   const url = await listenOn(other, { host: '127.0.0.1', port: 0, setting: '' })
   await using up = await startUp(folder.path, ['first'], Number(new URL(url).port))
   expect(await up.child.exited).toEqual({ code: 1, signal: null })
-  expect(up.said).toEqual([
+  expect(up.printed).toEqual([
     `airproof: port ${new URL(url).port} is in use: stop what uses it, or choose another with AIRPROOF_API_PORT (--api-port)`,
   ])
 })
@@ -150,7 +150,7 @@ test('a folder in use by another one is one clear line and exit code 1', async (
   const { pids } = await untilReady(first)
   await using second = await startUp(folder.path, [])
   expect(await second.child.exited).toEqual({ code: 1, signal: null })
-  expect(second.said).toEqual([
+  expect(second.printed).toEqual([
     `airproof: another airproof (process ${pids['up']}) is up on ${first.data}: stop it, or choose another folder with --data`,
   ])
   expect(readRunningInstance(first.data)?.pids['up']).toBe(pids['up'])
@@ -201,7 +201,7 @@ test('a side process that cannot run does not stop the others from starting, and
   expect(Object.keys(instance.degraded ?? {})).toEqual(['tired'])
   expect(instance.pids).toHaveProperty('pipeline')
   expect(up.child.isAlive()).toBe(true)
-  expect(up.said.join('\n')).toContain('tired keeps exiting: the rest continues without it')
+  expect(up.printed.join('\n')).toContain('tired keeps exiting: the rest continues without it')
 })
 
 test('a frozen process is killed and restarted; one that is busy for a while is not', async () => {

@@ -38,7 +38,7 @@ async function ask({ api, key }: RunningInstance, path: string): Promise<Answer>
 test('the three lines it prints work as printed', async () => {
   using folder = temporaryFolder()
   await using up = await startUp(join(folder.path, 'data'))
-  const lines = up.said.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
+  const lines = up.printed.map((line) => line.trim()).filter((line) => line.startsWith('curl '))
   expect(lines).toHaveLength(3)
   for (const line of lines) {
     const { stdout } = await sh('sh', ['-c', line])
@@ -54,7 +54,7 @@ test('stopped by Ctrl-C it leaves no process, and the next start continues with 
   expect(first.instance.store).toEqual({ kind: 'sqlite', file })
   first.child.kill('SIGINT')
   expect(await first.child.exited).toEqual({ code: 0, signal: null })
-  expect(first.said.at(-1)).toMatch(/^stopped; the data are in .*data, `airproof up` continues/)
+  expect(first.printed.at(-1)).toMatch(/^stopped; the data are in .*data, `airproof up` continues/)
   expect(existsSync(join(data, 'ready.json'))).toBe(false)
   for (const pid of Object.values(first.instance.pids)) {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')

@@ -39,7 +39,7 @@ const why = whyNoFormerVersion()
 const here = 'bin/airproof.mjs'
 const patiently = { withinMs: 120_000, everyMs: 100 }
 
-type Running = Child & { readonly admin: number; readonly said: readonly string[] }
+type Running = Child & { readonly admin: number; readonly printed: readonly string[] }
 
 test.skipIf(why !== undefined)(
   `processes of 0.1 and new ones share a NATS, are replaced one by one, and the level is raised${why === undefined ? '' : ` (${why})`}`,
@@ -105,7 +105,7 @@ include "users.conf"
       const dataFolder = join(folder.path, data)
       mkdirSync(dataFolder, { recursive: true })
       const admin = await freePort()
-      const said: string[] = []
+      const printed: string[] = []
       const child = await startChild({
         command: process.execPath,
         args: [program, name],
@@ -133,15 +133,15 @@ include "users.conf"
           AIRPROOF_STORE_CHANGED: '1',
           AIRPROOF_LOG: 'warn',
         },
-        onLine: (line) => said.push(line),
+        onLine: (line) => printed.push(line),
       })
-      return resources.use({ ...child, admin, said })
+      return resources.use({ ...child, admin, printed })
     }
     const untilReady = async (running: Running): Promise<Running> => {
       await eventually(
         'it is ready',
         async () => {
-          if (!running.isAlive()) throw new Error(`it ended: ${running.said.join('\n')}`)
+          if (!running.isAlive()) throw new Error(`it ended: ${running.printed.join('\n')}`)
           const url = `http://127.0.0.1:${running.admin}/ready`
           return (await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined))?.ok
         },
@@ -259,7 +259,7 @@ include "users.conf"
     // 0.1 does not start any more, and has written nothing
     const late = await start(old, 'pipeline', 'late')
     expect(await late.exited).toEqual({ code: 1, signal: null })
-    expect(late.said.join('\n')).toContain('use the version that made it')
+    expect(late.printed.join('\n')).toContain('use the version that made it')
     await goOn('after 0.1 was refused')
 
     // the users and rights of this version: the server reads accounts that change when it starts

@@ -31,7 +31,7 @@ test.skipIf(noGo !== '')(`it builds, and proves the same bundles${noGo}`, async 
   const { code, stdout } = await run(verifier, sampleNames.map(sampleFile))
   expect(code).toBe(0)
   expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(sampleNames.length)
-  const count = (said: RegExp): number => stdout.match(said)?.length ?? 0
+  const count = (printed: RegExp): number => stdout.match(printed)?.length ?? 0
   const ofVersion2 = sampleNames.filter((name) => name.startsWith('v2')).length
   expect([
     count(/proven: this is reading number/g),
@@ -50,15 +50,15 @@ test.skipIf(noGo !== '')(
     })
     const { code, stdout } = await run(verifier, files)
     expect(code).toBe(1)
-    const said = stdout
+    const printed = stdout
       .trim()
       .split('\n')
       .map((line) => /: refused, ([a-z ]+):/.exec(line)?.[1])
-    expect(said).toEqual(tampered.map(({ check }) => check))
+    expect(printed).toEqual(tampered.map(({ check }) => check))
   },
 )
 
-test.skipIf(noGo !== '')(`it pins what it is told to${noGo}`, async () => {
+test.skipIf(noGo !== '')(`it pins what it is asked to${noGo}`, async () => {
   const file = sampleFile('v2-alone')
   for (const [option, value] of [
     ['-chain-id', '1'],

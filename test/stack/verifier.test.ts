@@ -118,9 +118,9 @@ describe('bundles from a live chain', () => {
 
   test('where the tries cannot be rebuilt, the bundle says so and a node has to be asked', async () => {
     const blind: Ask = async (method, params) => {
-      const said = await anvil.rpc(method, params)
+      const printed = await anvil.rpc(method, params)
       // a header field of an upgrade that nobody here has heard of
-      return method === 'eth_getBlockByHash' ? { ...Object(said), gasLimit: '0x1' } : said
+      return method === 'eth_getBlockByHash' ? { ...Object(printed), gasLimit: '0x1' } : printed
     }
     const chain = await proofWith(blind)
     expect(chain).toBeDefined()
@@ -150,8 +150,8 @@ describe('bundles from a live chain', () => {
         return toRlp([fromRlp(encodeBlockHeader(block)), transactions, []])
       if (method === 'debug_getRawReceipts') return receipts.map(encodeReceipt)
       if (method === 'eth_getBlockReceipts') throw new Error('not asked for')
-      const said = await anvil.rpc(method, params)
-      return method === 'eth_getBlockByHash' ? { ...Object(said), gasLimit: '0x1' } : said
+      const printed = await anvil.rpc(method, params)
+      return method === 'eth_getBlockByHash' ? { ...Object(printed), gasLimit: '0x1' } : printed
     }
     expect(await proofWith(raw)).toEqual(batch.chain)
     const lying: Ask = async (method, params) =>
@@ -163,10 +163,10 @@ describe('bundles from a live chain', () => {
     const asked: string[] = []
     const newer: Ask = async (method, params) => {
       asked.push(method)
-      const said = Object(await anvil.rpc(method, params))
-      if (method !== 'eth_getBlockByHash') return said.valueOf()
-      const transactions = said.transactions.map((tx: object) => ({ ...tx, type: '0x5' }))
-      return { ...said, transactions }
+      const printed = Object(await anvil.rpc(method, params))
+      if (method !== 'eth_getBlockByHash') return printed.valueOf()
+      const transactions = printed.transactions.map((tx: object) => ({ ...tx, type: '0x5' }))
+      return { ...printed, transactions }
     }
     expect(await proofWith(newer)).toEqual(batch.chain)
     expect(asked).toContain('eth_getRawTransactionByHash')
@@ -388,11 +388,11 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
     })
     const { code, stdout } = await run('python3', [script, ...files])
     expect(code).toBe(1)
-    const said = stdout
+    const printed = stdout
       .trim()
       .split('\n')
       .map((line) => /: refused, ([a-z ]+):/.exec(line)?.[1])
-    expect(said).toEqual(tampered.map(({ check }) => check))
+    expect(printed).toEqual(tampered.map(({ check }) => check))
   })
 
   test('takes and refuses the same network files', async () => {
@@ -418,7 +418,7 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
     }
   })
 
-  test('pins what it is told to', async () => {
+  test('pins what it is asked to', async () => {
     const file = sampleFile('alone')
     for (const [option, value] of [
       ['--chain-id', '1'],

@@ -22,7 +22,7 @@ const sensor = 'NGR-LOS-IKJ-001'
 const startMs = Math.floor(Date.now() / 1000) * 1000 - 10 * minuteMs
 
 test.skipIf(missing !== undefined)(
-  `a value changed in InfluxDB is told by verify, by the metrics and by the audit${missing === undefined ? '' : ` (${missing})`}`,
+  `a value changed in InfluxDB is reported by verify, by the metrics and by the audit${missing === undefined ? '' : ` (${missing})`}`,
   async () => {
     const bucket = await influx!.newBucket()
     const env = {

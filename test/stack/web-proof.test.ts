@@ -41,11 +41,11 @@ test.skipIf(chromiumMissing !== undefined)(
         'navigator.clipboard.writeText = async (text) => { document.title = text }',
       )
       await page.getByRole('button', { name: 'Copy the link to the proof' }).click()
-      const said = await (
+      const printed = await (
         await api.get(`/v1/readings/${sensor}/verify?timestamp=${formatIso(nowMs)}`)
       ).json()
       // one link, whoever gives it
-      const { proof_url: proofUrl } = said as { proof_url: string }
+      const { proof_url: proofUrl } = printed as { proof_url: string }
       await expect.poll(() => page.title()).toBe(proofUrl)
       await page.emulateMedia({ media: 'print' })
       for (const [name, isShown] of [

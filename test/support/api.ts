@@ -60,7 +60,10 @@ export type TestApi = AsyncDisposable & {
   readonly keys: KV
   readonly system: KV
   /** One READINGS message per partition, and rows in the store; resolves when the API has folded it. */
-  readonly commit: (told: readonly Told[], more?: Committed) => Promise<readonly ArrivedReading[]>
+  readonly commit: (
+    reported: readonly Told[],
+    more?: Committed,
+  ) => Promise<readonly ArrivedReading[]>
   readonly snapshot: (positions?: { readonly store?: number }) => Promise<void>
   /** The sequence committed last. */
   readonly lastSeq: () => number
@@ -216,9 +219,9 @@ export async function testApi({
     evolve(state, message, lastSeq)
   }
 
-  const commit: TestApi['commit'] = async (told, more = {}) => {
+  const commit: TestApi['commit'] = async (reported, more = {}) => {
     const committed: ArrivedReading[] = []
-    const groups = Map.groupBy(told, ({ sensor }) => partitionOf(sensor))
+    const groups = Map.groupBy(reported, ({ sensor }) => partitionOf(sensor))
     if (groups.size === 0) {
       const [event] = more.events ?? []
       const sensor =
@@ -294,11 +297,13 @@ const premium = (id: string): Account => ({
 /** Defaults of a reading; if `values` are given, there are no others. */
 const usual = { pm25: 1_000, pm10: 2_000, co2: 41_000, temperature: 2_850, humidity: 7_000 }
 
-function readingFrom({ sensor, ...told }: Told, seq: number): ArrivedReading {
-  const { values, ...rest } = valued(told.values === undefined ? { ...usual, ...told } : told)
+function readingFrom({ sensor, ...reported }: Told, seq: number): ArrivedReading {
+  const { values, ...rest } = valued(
+    reported.values === undefined ? { ...usual, ...reported } : reported,
+  )
   return {
     area: 'Ikeja',
-    arrivedMs: told.timeMs + 1_000,
+    arrivedMs: reported.timeMs + 1_000,
     flags: 0,
     aqi: usAqiOf(valueOf(values, 'pm25'), valueOf(values, 'pm10')),
     seq,

@@ -32,7 +32,7 @@ export type Guarded = AsyncDisposable & {
   readonly server: NatsServer
   readonly denied: readonly Denied[]
   /** Lines of the server's log that a person should see. */
-  readonly said: readonly string[]
+  readonly printed: readonly string[]
   /** How often it reported a full disk. */
   readonly noRoom: () => number
   readonly login: (user: OwnUser) => NatsLogin
@@ -81,7 +81,7 @@ export async function guardedNats({
   const access = newNatsAccess()
   const [port, mqttPort] = [await freePort(), await freePort()]
   const denied: Denied[] = []
-  const said: string[] = []
+  const printed: string[] = []
   let noRoom = 0
   const server = await startNatsServer({
     engine: await findNatsServer({ env }),
@@ -97,7 +97,7 @@ export async function guardedNats({
     log: openLog({
       name: 'nats-server',
       level: 'warn',
-      to: { write: (line) => void said.push(line) },
+      to: { write: (line) => void printed.push(line) },
     }),
   })
   opened.defer(() => {
@@ -177,7 +177,7 @@ export async function guardedNats({
     mqttUrl: `${tls ? 'mqtts' : 'mqtt'}://127.0.0.1:${mqttPort}`,
     server,
     denied,
-    said,
+    printed,
     noRoom: () => noRoom,
     login,
     as,

@@ -111,9 +111,9 @@ const signedBy = (algorithm: 'ed25519' | 'p256', bundle: string, change = (one: 
   const {
     publicKey,
     signature,
-    text: said,
+    text: printed,
   } = signingDevice(algorithm).sign(change(signedText(bundle)))
-  return { public_key: publicKey, signature, text: said }
+  return { public_key: publicKey, signature, text: printed }
 }
 const rOfZero = base64(Buffer.concat([Buffer.alloc(32), half(p256)[1]]))
 const offCurve = (): string => {

@@ -171,7 +171,7 @@ export async function publishWal(
 export type TestNotifier = AsyncDisposable & {
   readonly child: Child
   readonly admin: string
-  readonly said: readonly string[]
+  readonly printed: readonly string[]
   /** A metric's value, the sum over its labels; undefined if it has none yet. */
   readonly metric: (name: string) => Promise<number | undefined>
 }
@@ -183,7 +183,7 @@ export async function startNotifier(
   folder: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<TestNotifier> {
-  const said: string[] = []
+  const printed: string[] = []
   const port = await freePort()
   const operator = await connectNats({ natsUrl }, { name: 'test' })
   await writeKeyFingerprint(
@@ -205,19 +205,19 @@ export async function startNotifier(
       AIRPROOF_ALLOW_INSECURE_WEBHOOKS: '1',
       ...env,
     },
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
   const admin = `http://127.0.0.1:${port}`
   const get = (path: string) =>
     fetch(`${admin}${path}`, { headers: { connection: 'close' } }).catch(() => undefined)
   await eventually('the notifier is ready', async () => {
-    if (!child.isAlive()) throw new Error(`the notifier ended: ${said.slice(-5).join('\n')}`)
+    if (!child.isAlive()) throw new Error(`the notifier ended: ${printed.slice(-5).join('\n')}`)
     return (await get('/ready'))?.ok === true
   })
   return {
     child,
     admin,
-    said,
+    printed,
     metric: async (name) => {
       const text = (await (await get('/metrics'))?.text()) ?? ''
       const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (.+)$`, 'gm'))]

@@ -22,7 +22,7 @@ export type Told =
 
 export type ExampleReceiver = AsyncDisposable & {
   readonly url: string
-  readonly told: readonly Told[]
+  readonly reported: readonly Told[]
 }
 
 const env = environment()
@@ -44,8 +44,8 @@ export async function startReceiver(
   { secret, header }: { readonly secret: string; readonly header?: string },
 ): Promise<ExampleReceiver> {
   await using opened = new AsyncDisposableStack()
-  const told: Told[] = []
-  const said: string[] = []
+  const reported: Told[] = []
+  const printed: string[] = []
   const [command = '', ...args] = await commandOf(language, opened)
   const child = opened.use(
     await startChild({
@@ -60,18 +60,18 @@ export async function startReceiver(
         ...(header === undefined ? {} : { SIGNATURE_HEADER: header }),
       },
       onLine: (line) => {
-        said.push(line)
+        printed.push(line)
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test compares it
-        if (line.startsWith('{')) told.push(JSON.parse(line) as Told)
+        if (line.startsWith('{')) reported.push(JSON.parse(line) as Told)
       },
     }),
   )
   const url = await eventually(`the receiver in ${language} listens`, () => {
-    if (!child.isAlive()) throw new Error(`it ended: ${said.join('\n')}`)
-    return said.map((line) => /^listening on (.+)$/.exec(line)?.[1]).find((one) => one)
+    if (!child.isAlive()) throw new Error(`it ended: ${printed.join('\n')}`)
+    return printed.map((line) => /^listening on (.+)$/.exec(line)?.[1]).find((one) => one)
   })
   const all = opened.move()
-  return { url, told, [Symbol.asyncDispose]: () => all.disposeAsync() }
+  return { url, reported, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
 async function commandOf(

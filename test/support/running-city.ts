@@ -12,7 +12,7 @@ import { eventually } from './eventually.ts'
 
 export type RunningCity = AsyncDisposable & {
   readonly child: Child
-  readonly said: readonly string[]
+  readonly printed: readonly string[]
   readonly instance: RunningInstance
 }
 
@@ -29,31 +29,33 @@ export async function runCity(
   data: string,
   { flags = [], env = {} }: Options = {},
 ): Promise<RunningCity> {
-  const said: string[] = []
+  const printed: string[] = []
   const ports = ['api', 'dashboard', 'mqtt', 'push'].flatMap((name) => [`--${name}-port`, '0'])
   const child = await startChild({
     command: process.execPath,
     args: ['bin/airproof.mjs', 'up', '--data', data, ...ports, ...flags],
     env: { ...environment(), ...env },
-    onLine: (line) => said.push(line),
+    onLine: (line) => printed.push(line),
   })
   const instance = await eventually(
     'ready.json is there',
     () => {
-      if (!child.isAlive()) throw new Error(`up ended: ${said.join('\n')}`)
+      if (!child.isAlive()) throw new Error(`up ended: ${printed.join('\n')}`)
       return readRunningInstance(data)
     },
     startedWithin,
   )
-  await eventually('the welcome is printed', () => said.some((line) => line.startsWith('Ctrl-C')))
+  await eventually('the welcome is printed', () =>
+    printed.some((line) => line.startsWith('Ctrl-C')),
+  )
   return {
     child,
-    said,
+    printed,
     instance,
     [Symbol.asyncDispose]: async () => {
       await child.stop()
       // the supervisor's lines about what the server denied to one of our own processes
-      const denied = said.filter((line) => isDenial.test(line))
+      const denied = printed.filter((line) => isDenial.test(line))
       if (denied.length > 0) throw new Error(denied.slice(0, 5).join('\n'))
     },
   }

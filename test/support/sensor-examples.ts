@@ -10,7 +10,7 @@ const env = environment()
 const folder = fileURLToPath(new URL('../../examples/sensors/', import.meta.url))
 
 export type ExampleSensor = Pick<Child, 'exited' | 'isAlive'> &
-  AsyncDisposable & { readonly said: readonly string[] }
+  AsyncDisposable & { readonly printed: readonly string[] }
 
 type Ready = {
   readonly command: readonly [string, ...string[]]
@@ -76,16 +76,16 @@ export async function startExample(
   const available: Availability = examples[example]
   if ('missing' in available) throw new Error(available.missing)
   const [command, ...args] = available.command
-  const said: string[] = []
+  const printed: string[] = []
   const child = await startChild({
     command,
     args: [...args, ...words],
     cwd: folder,
     env: { ...env, ...available.env, ...settings },
-    onLine: (line) => void said.push(line),
+    onLine: (line) => void printed.push(line),
   })
   return {
-    said,
+    printed,
     exited: child.exited,
     isAlive: child.isAlive,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),

@@ -73,15 +73,15 @@ describe('the key file', () => {
       using folder = temporaryFolder()
       const file = join(folder.path, 'anchor.key')
       writeFileSync(file, content, { mode: 0o600 })
-      const said = (() => {
+      const printed = (() => {
         try {
           return `accepted ${readKeyFile(file).address}`
         } catch (error) {
           return error instanceof Error ? `${error.message} ${String(error.cause)}` : ''
         }
       })()
-      expect(said).toContain(file)
-      expect(content.length > 8 && said.includes(content.slice(2))).toBe(false)
+      expect(printed).toContain(file)
+      expect(content.length > 8 && printed.includes(content.slice(2))).toBe(false)
       expect(readFileSync(file, 'utf8')).toBe(content)
     },
   )

@@ -107,24 +107,24 @@ test('a row that was sealed and trimmed from the log meanwhile is looked up in i
 
 test('what has waited too long is one finding, however many rows it is', async () => {
   const rows = [readingOf(1), readingOf(2), readingOf(3)]
-  const said = await found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500 })
-  expect(said).toEqual([expect.stringContaining('waiting: 2 readings, the first accepted at')])
+  const printed = await found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500 })
+  expect(printed).toEqual([expect.stringContaining('waiting: 2 readings, the first accepted at')])
 })
 
 test('what waits because the anchor process was started only now is not a fault, nor good', async () => {
   const rows = [readingOf(1), readingOf(2), readingOf(3)]
-  const said = (anchorSinceMs: number) =>
+  const printed = (anchorSinceMs: number) =>
     found(rows, unanchored({ log: logOf(...rows) }), { dueMs: 2_500, anchorSinceMs })
-  expect(await said(2_500)).toEqual([
+  expect(await printed(2_500)).toEqual([
     expect.stringMatching(
       /^not_yet: 2 readings, .* not anchored yet: .* since 1970-01-01T00:00:02/,
     ),
   ])
-  expect(await said(2_499)).toEqual([expect.stringContaining('waiting: 2 readings')])
+  expect(await printed(2_499)).toEqual([expect.stringContaining('waiting: 2 readings')])
 })
 
 test('rows beyond the bound are reported, and never called good', async () => {
   const rows = [readingOf(1), readingOf(2), readingOf(3)]
-  const said = await found(rows, unanchored({ log: logOf(...rows) }), { mostPending: 2 })
-  expect(said).toEqual([expect.stringContaining('waiting: 1 rows are not anchored')])
+  const printed = await found(rows, unanchored({ log: logOf(...rows) }), { mostPending: 2 })
+  expect(printed).toEqual([expect.stringContaining('waiting: 1 rows are not anchored')])
 })

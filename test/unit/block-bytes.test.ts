@@ -50,12 +50,15 @@ const transaction = fc.record({
 })
 
 /** As a node writes it in JSON: numbers in hex, `input` for data. */
-const said = (value: unknown): unknown => {
+const printed = (value: unknown): unknown => {
   if (typeof value === 'bigint' || typeof value === 'number') return numberToHex(value)
-  if (Array.isArray(value)) return value.map(said)
+  if (Array.isArray(value)) return value.map(printed)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name === 'data' ? 'input' : name, said(inner)]),
+    Object.entries(value).map(([name, inner]) => [
+      name === 'data' ? 'input' : name,
+      printed(inner),
+    ]),
   )
 }
 const asObject = (value: unknown): Record<string, unknown> => value as Record<string, unknown>
@@ -95,7 +98,7 @@ describe('a transaction that a node describes has the bytes that viem gives it:'
           { ...fields, type: name } as Parameters<typeof serializeTransaction>[0],
           name === 'legacy' ? { r, s, v } : { r, s, yParity },
         )
-        const json = asObject(said({ ...fields, r: BigInt(r), s: BigInt(s) }))
+        const json = asObject(printed({ ...fields, r: BigInt(r), s: BigInt(s) }))
         const signed = name === 'legacy' ? { v: numberToHex(v) } : { yParity: numberToHex(yParity) }
         expect(encodeTransaction({ ...json, ...signed, type })).toBe(byViem)
       }),
@@ -122,7 +125,7 @@ describe('a transaction that a node describes has the bytes that viem gives it:'
             ...(mint === undefined ? {} : { mint }),
           }
           const byViem = serializeOpStack({ ...deposit, type: 'deposit' })
-          expect(encodeTransaction({ ...asObject(said(deposit)), type: '0x7e' })).toBe(byViem)
+          expect(encodeTransaction({ ...asObject(printed(deposit)), type: '0x7e' })).toBe(byViem)
         },
       ),
       { numRuns: 50 },

@@ -165,7 +165,7 @@ test('with P-256, the other s of the same signature is refused', async () => {
   expect(await whyNot(body(high), { keys })).toMatch(/^its s is above half of the order/)
 })
 
-test('a clock that runs ahead is told from a key: the reason is the time', async () => {
+test('a clock that runs ahead is not taken for a wrong key: the reason is the time', async () => {
   const body = signedBody(ed25519, { sensor, timeMs: timeMs + hourMs, values })
   expect(await whyNot(body, { keys: [keyOf(ed25519)] })).toBe('future')
 })

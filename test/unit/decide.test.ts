@@ -312,7 +312,7 @@ function firings(threshold: number, aqis: readonly number[]): boolean[] {
   })
 }
 
-test('a rise is told where a threshold in use was crossed, and only there', () => {
+test('a rise is reported where a threshold in use was crossed, and only there', () => {
   const aqis = array(integer({ min: 0, max: 500 }), { maxLength: 60 })
   const webhooks = array(integer({ min: 0, max: 500 }), { maxLength: 4 })
   assert(
@@ -325,11 +325,11 @@ test('a rise is told where a threshold in use was crossed, and only there', () =
         ),
       )
       const rises = log.flatMap(({ events }) => events.filter(({ kind }) => kind === 'rise'))
-      const told = new Set(rises.map((event) => ('place' in event ? event.place : -1)))
+      const reported = new Set(rises.map((event) => ('place' in event ? event.place : -1)))
       const inUse = thresholdsInUse(thresholds)
       const fired = inUse.map((threshold) => firings(threshold, values))
       values.forEach((_, place) => {
-        expect(told.has(place)).toBe(fired.some((one) => one[place]))
+        expect(reported.has(place)).toBe(fired.some((one) => one[place]))
       })
     }),
   )

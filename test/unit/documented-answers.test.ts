@@ -9,17 +9,17 @@ const brief = {
   sensors: { total: 0, online: 0, offline: 0 },
   last_updated: '2026-01-31T08:00:00.000Z',
 }
-const told = (value: object, status = 200, type = 'application/json'): Response =>
+const reported = (value: object, status = 200, type = 'application/json'): Response =>
   new Response(JSON.stringify(value), { status, headers: { 'content-type': type } })
 
 test('an answer that the document does not have fails the test that got it', async () => {
   const judge = (answer: Response, path = '/v1/areas') => mustBeDocumented('GET', path, answer)
-  await expect(judge(told({ ...areas, network: brief }))).resolves.toBeUndefined()
-  await expect(judge(told(areas))).rejects.toThrow('network')
+  await expect(judge(reported({ ...areas, network: brief }))).resolves.toBeUndefined()
+  await expect(judge(reported(areas))).rejects.toThrow('network')
   const short = { ...brief, last_updated: '2026-01-31T08:00:00Z' }
-  await expect(judge(told({ ...areas, network: short }))).rejects.toThrow('last_updated')
-  await expect(judge(told(areas, 418))).rejects.toThrow('418')
-  await expect(judge(told(areas, 404))).rejects.toThrow('404')
-  await expect(judge(told(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
-  await expect(judge(told(areas, 404), '/v1/nothing')).rejects.toThrow('error')
+  await expect(judge(reported({ ...areas, network: short }))).rejects.toThrow('last_updated')
+  await expect(judge(reported(areas, 418))).rejects.toThrow('418')
+  await expect(judge(reported(areas, 404))).rejects.toThrow('404')
+  await expect(judge(reported(areas, 200, 'text/csv'))).rejects.toThrow('text/csv')
+  await expect(judge(reported(areas, 404), '/v1/nothing')).rejects.toThrow('error')
 })

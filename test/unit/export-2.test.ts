@@ -44,7 +44,7 @@ test.each([
   [['v2-p256'], { ofLeaf2: 1, signed: 1, keys: 1 }],
   // over the border
   [['alone', 'v2-after-the-border'], { ofLeaf2: 1, signed: 0, keys: 0 }],
-] as const)('an export of %j is proven', async (names, said) => {
+] as const)('an export of %j is proven', async (names, printed) => {
   const made = exportOfBundles(...names)
   const { manifest } = made
   expect(JSON.parse(manifestText(manifest))).toMatchObject({
@@ -52,7 +52,7 @@ test.each([
     runs: names.map((name) => ({ version: name.startsWith('v2') ? 2 : 1 })),
   })
   expect(parseManifest(manifestText(manifest))).toEqual(manifest)
-  expect(await checked(made)).toMatchObject({ ok: true, rows: names.length, ...said })
+  expect(await checked(made)).toMatchObject({ ok: true, rows: names.length, ...printed })
 })
 
 test('without anything of version 2 it is an export of version 1, which names no version', async () => {
@@ -182,7 +182,7 @@ test.each<[string, RegExp, Change]>([
     { run: inHeader({ sealedMs: 1 }) },
   ],
   ['a row too few', /^1 rows, and the manifest counts 2$/, { manifest: counting(2) }],
-])('%s is refused, and said', async (_, why, change) => {
+])('%s is refused with its reason', async (_, why, change) => {
   expect(await tampered('v2-in-a-city', change)).toMatch(why)
 })
 
@@ -328,18 +328,18 @@ test.each<[string, RegExp, (row: ExportedRow, signature: DeviceSignature) => Exp
     /the text is not one that devices sign$/,
     (row, { text }) => signedAs(row, thief.sign(says(text, 'v1', 'v2'))),
   ],
-])('a signed row with %s is refused, and said', async (_, why, change) => {
-  const said = await tampered('v2-ed25519', { row: (row) => change(row, row.signature!) })
-  expect(said).toMatch(/^row 1 \(NGR-LOS-IKJ-007\) is not signed as it says: /)
-  expect(said).toMatch(why)
+])('a signed row with %s is refused with its reason', async (_, why, change) => {
+  const printed = await tampered('v2-ed25519', { row: (row) => change(row, row.signature!) })
+  expect(printed).toMatch(/^row 1 \(NGR-LOS-IKJ-007\) is not signed as it says: /)
+  expect(printed).toMatch(why)
 })
 
 test('a number that no double holds was dropped, as any that cannot be', async () => {
-  const said = await tampered('v2-ed25519', {
+  const printed = await tampered('v2-ed25519', {
     row: (row) => signedAs(row, thief.sign(says(row.signature!.text, '=900', '=9e999'))),
   })
   // what was signed passes; it is not the anchored leaf
-  expect(said).toBe('the rows of batch 1 do not lead to its root: one was changed')
+  expect(printed).toBe('the rows of batch 1 do not lead to its root: one was changed')
 })
 
 test('the key and the signature are in the bundle that stands for a run', async () => {

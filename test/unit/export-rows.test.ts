@@ -101,7 +101,7 @@ function changed(
   return [
     rowParser('ndjson', '')(JSON.stringify(value)),
     rowParser('csv', [...byName.keys()].join(','))(line),
-  ].map((said) => (typeof said === 'string' ? said : 'a row'))
+  ].map((printed) => (typeof printed === 'string' ? printed : 'a row'))
 }
 
 const twice = (words: string): string[] => [words, words]
@@ -151,7 +151,7 @@ test.each([
   expect(changed(name, cells)).toEqual(words)
 })
 
-test('a line that is no row, and a first line with a column twice, are said', () => {
+test('a line that is not a row, and a first line with a column twice, are named', () => {
   expect(rowParser('ndjson', '')('[')).toBe('it is not an object of JSON')
   expect(rowParser('csv', 'a,b')('1')).toBe('it has 1 values, and the first line names 2 columns')
   expect(rowParser('csv', 'a,b,a')('1,2,3')).toBe('the first line names the column a twice')

@@ -84,7 +84,7 @@ describe('silence', () => {
     expect(worker.eventsOf(sensor)).toEqual(['online', 'offline', 'online'])
   })
 
-  test('is told with the time at which the grace ended, not the one it was found at', () => {
+  test('is reported with the time at which the grace ended, not that of the check', () => {
     const worker = openWorker()
     const sensor = idsOf(1)[0]!
     worker.pass(10 * secondMs)
@@ -121,7 +121,7 @@ describe('silence', () => {
 })
 
 describe('a storm', () => {
-  test('is one alarm and no event; who is silent still is told 15 min later, with true times', () => {
+  test('is one alarm and no event; a sensor that is still silent is reported 15 min later, with true times', () => {
     const worker = openWorker()
     const sensors = idsOf(30)
     const [back, gone] = [sensors.slice(0, 12), sensors.slice(12)]

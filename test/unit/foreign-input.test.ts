@@ -253,7 +253,7 @@ describe('a push', () => {
       .chain((one) => oddBody(one, keys))
     const header = fc.option(fc.constantFrom('1', '5', '__proto__', 'constructor', 'x'.repeat(9e3)))
     fc.assert(
-      fc.property(body, header, (text, said) => {
+      fc.property(body, header, (text, printed) => {
         let parsed: unknown
         try {
           parsed = JSON.parse(text)
@@ -264,8 +264,8 @@ describe('a push', () => {
           caller: endpoint.caller === 'application' ? endpoint.name : id,
           body: parsed,
           text,
-          header: () => said ?? undefined,
-          query: () => said ?? undefined,
+          header: () => printed ?? undefined,
+          query: () => printed ?? undefined,
         }
         // what the pipeline refuses for sure is refused here, where the sender still hears it
         expect(outcomeOf(endpoint, request)).toMatch(/^(nothing|taken|400)$/)

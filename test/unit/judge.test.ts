@@ -224,17 +224,17 @@ describe('of the past a sensor has not more to say than it can know', () => {
   test('late readings only so many a day, each day again, each sensor for itself', () => {
     const mayBeLate = createDayBook(3)
     const late = { timestamp: '2026-01-15T10:00:01Z', pm25: 1 }
-    const told = (of: Partial<typeof place> = {}, item: object = late): string =>
+    const reported = (of: Partial<typeof place> = {}, item: object = late): string =>
       reasonOf(item, of, { ...options, mayBeLate })
-    expect([told(), told(), told(), told()]).toEqual([
+    expect([reported(), reported(), reported(), reported()]).toEqual([
       'believed',
       'believed',
       'believed',
       'too_many_late',
     ])
-    expect(told({}, { timestamp, pm25: 1 })).toBe('believed')
-    expect(told({ isAgain: true })).toBe('believed')
-    expect(told({ arrivedMs: arrivedMs + dayMs })).toBe('believed')
+    expect(reported({}, { timestamp, pm25: 1 })).toBe('believed')
+    expect(reported({ isAgain: true })).toBe('believed')
+    expect(reported({ arrivedMs: arrivedMs + dayMs })).toBe('believed')
     expect(mayBeLate('NGR-LOS-IKJ-018', arrivedMs)).toBe(true)
   })
 })

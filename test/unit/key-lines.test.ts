@@ -4,7 +4,7 @@ import type { Device } from '../../schemas/devices/sensor.ts'
 
 const id = 'NGR-LOS-IKJ-017'
 
-test('with a key it is said which MQTT client id the server lets in', () => {
+test('with a key the MQTT client id that the server lets in is printed', () => {
   expect(keyLines(id, 'aqs_secret', undefined).at(-1)).toBe(
     `If the device speaks MQTT, its client id must be ${id}, the same as the user.`,
   )

@@ -93,7 +93,7 @@ test.each(fixture.large)(
   },
 )
 
-test('the shape is that of a library which is told to hash a node so', () => {
+test('the shape is that of a library with the same hash of a node', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 700 }), fc.nat(), (count, pick) => {
       const leaves = leavesOf(count)

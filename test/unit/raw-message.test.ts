@@ -22,7 +22,7 @@ test.each([
   expect(delivered(reply)).toEqual({ raw, delivery: 17, pending: 42 })
 })
 
-test('what the operator sent again is told apart by its subject, which no sensor may publish to', () => {
+test('what the operator sent again is known by its subject, which no sensor may publish to', () => {
   const reply = `$JS.ACK.RAW_3.abc.${tail}`
   const again = readDelivered({ subject: 'air.again.3.NGR-LOS-IKJ-001', reply, data } as Msg)
   expect(again?.raw).toEqual({ ...raw, isAgain: true })

@@ -18,10 +18,10 @@ test('characters that a terminal would obey are escaped, and the rest stays as i
 test('JSON escaped this way keeps its meaning', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string({ unit: 'binary' }), (value, text) => {
-      const said = { value, text: text + hostileText }
-      const shown = shownText(JSON.stringify(said, null, 2))
+      const printed = { value, text: text + hostileText }
+      const shown = shownText(JSON.stringify(printed, null, 2))
       expect(shown).not.toMatch(terminalCodes)
-      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(said)))
+      expect(JSON.parse(shown)).toEqual(JSON.parse(JSON.stringify(printed)))
     }),
   )
 })

@@ -215,7 +215,7 @@ test('a store that stalls costs a bounded number of rows, and lacks none when it
   stop.abort()
 })
 
-test('a partition given away is not waited for, and taken back it begins where it is told', async () => {
+test('a partition given away is not waited for, and taken back it begins where it is assigned', async () => {
   const log = growingLog()
   const written: number[] = []
   const { writer, stop } = writerOn(log, async (rows) => {

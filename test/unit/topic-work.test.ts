@@ -88,9 +88,9 @@ describe('numbers that come one by one', () => {
         expect(seen.toSorted((a, b) => a - b)).toEqual(parts.map((_, token) => token))
         for (const { tokens, fields, sensor } of closed)
           for (const token of tokens) {
-            const said = parts[token]
-            expect(said?.sensor).toBe(sensor)
-            expect(said && fields[said.quantity]).toBe(said?.value)
+            const printed = parts[token]
+            expect(printed?.sensor).toBe(sensor)
+            expect(printed && fields[printed.quantity]).toBe(printed?.value)
           }
       }),
     )
@@ -110,7 +110,7 @@ function workWith(found: (kind: string, serial: string) => DeviceMatch) {
   const published: { readonly sensor: string; readonly reading: RawReading }[] = []
   const counted: Record<string, number> = {}
   const failures: unknown[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const state: { verdict: PublishVerdict; nowMs: number } = { verdict: 'stored', nowMs: 0 }
   const work = createTopicWork({
     devices: { find: found },
@@ -121,7 +121,7 @@ function workWith(found: (kind: string, serial: string) => DeviceMatch) {
     },
     count: (outcome, by) => (counted[outcome] = (counted[outcome] ?? 0) + by),
     failed: (_loop, error) => void failures.push(error),
-    log: pino({ level: 'warn' }, { write: (line) => void told.push(line) }),
+    log: pino({ level: 'warn' }, { write: (line) => void reported.push(line) }),
     nowMs: () => state.nowMs,
   })
   const say = async (
@@ -147,7 +147,7 @@ function workWith(found: (kind: string, serial: string) => DeviceMatch) {
     await Promise.resolve()
     return answers
   }
-  return { work, say, published, counted, failures, told, state }
+  return { work, say, published, counted, failures, reported, state }
 }
 
 const air = sensorWith('NGR-LOS-TOP-001', { kind: 'airgradient', serial: 'aabbccddeeff' })
@@ -210,15 +210,15 @@ describe('a message on a device’s own topic', () => {
     })
   })
 
-  it('of a bridge that names devices without end, however long, is told in one short line', async () => {
-    const { say, counted, told } = workWith(() => 'unknown_device')
+  it('of a bridge that names devices without end, however long, is logged in one short line', async () => {
+    const { say, counted, reported } = workWith(() => 'unknown_device')
     for (let i = 0; i < 50; i++)
       await say(`zigbee2mqtt.home-7.${'x'.repeat(60_000)}${i}`, zigbee.body)
     expect(counted).toEqual({ unknown_device: 50 })
-    expect(told).toHaveLength(1)
-    expect(told.join('').length).toBeLessThan(1_000)
+    expect(reported).toHaveLength(1)
+    expect(reported.join('').length).toBeLessThan(1_000)
     await say('zigbee2mqtt.home-8.nobody', zigbee.body)
-    expect(told).toHaveLength(2)
+    expect(reported).toHaveLength(2)
   })
 
   it('of a Zigbee bridge that repeats what it knows is no news', async () => {

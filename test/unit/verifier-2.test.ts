@@ -19,7 +19,7 @@ import { sampleText } from '../support/tampered.ts'
 
 const verified = (name: string, options = {}): Promise<Verification> =>
   verifyBundle(sampleText(name), options)
-const said = (all: readonly string[], words: string): boolean =>
+const printed = (all: readonly string[], words: string): boolean =>
   all.some((one) => one.includes(words))
 
 test('the number of a reading, and that it has no twin, is proven', async () => {
@@ -29,16 +29,16 @@ test('the number of a reading, and that it has no twin, is proven', async () => 
   expect(proves[1]).toMatch(
     /^this is reading number 27 of partition 5; no other reading bears that number, and every number before it has its place in batch 3 or an earlier one/,
   )
-  expect(said(trusts, 'no other reading has the same number')).toBe(false)
-  expect(said(trusts, 'no second reading of the same time under another number')).toBe(true)
-  expect(said(trusts, 'it is not signed, so the operator could have made it up')).toBe(true)
-  expect(said(trusts, 'has the code of version 2')).toBe(true)
+  expect(printed(trusts, 'no other reading has the same number')).toBe(false)
+  expect(printed(trusts, 'no second reading of the same time under another number')).toBe(true)
+  expect(printed(trusts, 'it is not signed, so the operator could have made it up')).toBe(true)
+  expect(printed(trusts, 'has the code of version 2')).toBe(true)
 })
 
 test('a bundle of version 1 says only what version 1 proves', async () => {
   const { proves, trusts } = await verified('in-a-city')
   expect(proves).toEqual([expect.stringContaining('this reading existed, with these values')])
-  expect(said(trusts, 'no other reading has the same number')).toBe(true)
+  expect(printed(trusts, 'no other reading has the same number')).toBe(true)
 })
 
 test('what is refused proves nothing', async () => {
@@ -77,8 +77,8 @@ group.each(['v2-ed25519', 'v2-p256'])('a signed reading, %s', (name) => {
     const { ok, proves, trusts } = await verified(name)
     expect(ok).toBe(true)
     expect(proves[2]).toMatch(/^it was made by the holder of the (?:ed25519|p256) key /)
-    expect(said(trusts, 'it is not signed')).toBe(false)
-    expect(said(trusts, 'is that of sensor')).toBe(true)
+    expect(printed(trusts, 'it is not signed')).toBe(false)
+    expect(printed(trusts, 'is that of sensor')).toBe(true)
   })
 
   test.each([
@@ -102,8 +102,8 @@ group.each(['v2-ed25519', 'v2-p256'])('a signed reading, %s', (name) => {
         name: 'signature',
         why: expect.stringContaining('not checked here'),
       })
-      expect(said(proves, 'the holder of')).toBe(false)
-      expect(said(trusts, 'the signature was not checked here')).toBe(true)
+      expect(printed(proves, 'the holder of')).toBe(false)
+      expect(printed(trusts, 'the signature was not checked here')).toBe(true)
       // what needs no cryptography is checked all the same
       const bundle = JSON.parse(sampleText(name))
       bundle.reading.device.text = bundle.reading.device.text.replace('pm25=22.70', 'pm25=1')

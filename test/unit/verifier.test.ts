@@ -131,7 +131,7 @@ describe('a network file', () => {
   })
 })
 
-describe('what is left to trust is said:', () => {
+describe('what is left to trust is named:', () => {
   const text = sampleText('in-a-city')
   const { anchor } = JSON.parse(text)
   const pinned = {
@@ -141,7 +141,7 @@ describe('what is left to trust is said:', () => {
 
   test('the block hash, the contract and the sensor, where nothing is pinned', async () => {
     const { trusts } = await verifyBundle(text)
-    const said = [
+    const printed = [
       'a demonstration chain',
       anchor.block_hash,
       anchor.contract,
@@ -149,7 +149,7 @@ describe('what is left to trust is said:', () => {
       'no other reading has the same number',
       'not before',
     ]
-    expect(trusts).toEqual(said.map((words) => expect.stringContaining(words)))
+    expect(trusts).toEqual(printed.map((words) => expect.stringContaining(words)))
   })
 
   test('neither block nor contract, where block, chain and contract are given', async () => {

@@ -30,7 +30,7 @@ export const formatMutants: readonly (Mutant | RowMutants)[] = [
     tests,
   },
   {
-    name: 'a format is said to be read up to a version that nobody wrote',
+    name: 'a format claims a version that was never written',
     file: table,
     rows: /(?<=^ {2}(\w+): \{ newest: )\d+/gm,
     becomes: (newest) => `${Number(newest) + 1}`,

@@ -211,7 +211,7 @@ async function buildNetwork({ anvil, nc, ether = 10 }: Options) {
     anchors,
     events,
     /** Indices of the anchors on the chain, and of the events told of them, in order. */
-    told: async () => ({
+    reported: async () => ({
       anchors: (await anchors()).map(({ index }) => index),
       events: (await events()).map(({ index }) => index),
     }),

@@ -189,7 +189,7 @@ export async function auditedNetwork(api?: Place) {
       code,
       err,
       report,
-      said: (report.findings ?? []).map(({ kind, words }) => `${kind}: ${words}`),
+      printed: (report.findings ?? []).map(({ kind, words }) => `${kind}: ${words}`),
     }
   }
   const closing = opened.move()

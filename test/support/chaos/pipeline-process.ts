@@ -21,7 +21,7 @@ export type PipelineProcess = Child & {
   /** The value of a metric, the first if labels make several; undefined if it is missing. */
   readonly metric: (name: string) => Promise<number | undefined>
   /** Its last lines of output. */
-  readonly said: () => readonly string[]
+  readonly printed: () => readonly string[]
 }
 
 const linesKept = 30
@@ -53,7 +53,7 @@ export async function startPipeline(options: PipelineOptions): Promise<PipelineP
     )
   return {
     ...child,
-    said: () => lines,
+    printed: () => lines,
     untilReady: async () => {
       await eventually(
         'the pipeline is ready',
@@ -92,7 +92,7 @@ export async function supervisePipeline(options: PipelineOptions): Promise<Super
       const { code, signal } = await current.exited
       if (isOver) return
       if (signal === null) ownExits.push(code)
-      if (code === 1) throw new Error(`the pipeline gave up: ${current.said().join('\n')}`)
+      if (code === 1) throw new Error(`the pipeline gave up: ${current.printed().join('\n')}`)
       current = await startPipeline(options)
       starts++
     }

@@ -61,7 +61,7 @@ const errors: Readonly<Record<string, string>> = {
   connect_timeout: 'no connection within 5 seconds',
   tls: 'the certificate or the TLS handshake was not valid',
   timeout: 'no whole answer within 15 seconds',
-  protocol: 'the answer was no HTTP',
+  protocol: 'the answer was not HTTP',
   closed: 'the connection was closed before the answer',
   secret: 'the secret could not be read on our side',
   url: 'the address is not allowed any more',
