@@ -48,15 +48,15 @@ export async function startServer(file: string, args: readonly number[]): Promis
     return message
   }
   const { url = '' } = await nextMessage()
-  const told = () => {
+  const cpuTimes = () => {
     const answer = nextMessage()
     child.send('cpu')
     return answer
   }
   return {
     url,
-    cpuUs: async () => (await told()).cpuUs ?? Number.NaN,
-    userUs: async () => (await told()).userUs ?? Number.NaN,
+    cpuUs: async () => (await cpuTimes()).cpuUs ?? Number.NaN,
+    userUs: async () => (await cpuTimes()).userUs ?? Number.NaN,
     [Symbol.asyncDispose]: async () => {
       const exited = once(child, 'exit')
       child.disconnect()

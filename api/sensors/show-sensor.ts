@@ -44,7 +44,7 @@ export const showSensor = ({ board, rules, nowMs, indices }: Options): Route => 
 
 /**
  * Those that have begun; where a sensor will be is not published before. Only the present address
- * is (`location`): a former one may be where somebody lives who has no sensor any more.
+ * is (`location`): at a former one there may live a person who has no sensor any more.
  */
 function sitesJson({ sites }: RegisteredSensor, nowMs: number) {
   const begun = sites.filter(({ fromMs }, at) => at === 0 || fromMs <= nowMs)

@@ -72,8 +72,9 @@ const key = {
   },
 } as const
 
+const control = '\\u0000-\\u001f\\u007f-\\u009f'
 /** One line of text for people. */
-const line = { type: 'string', pattern: '^[^\\p{Cc}]*[^\\p{Cc}\\s][^\\p{Cc}]*$' } as const
+const line = { type: 'string', pattern: `^[^\\s${control}][^${control}]*$` } as const
 
 /** What everyone may know about a device; from format level 3. */
 const about = {
