@@ -48,7 +48,7 @@ type Options = {
 /** A page that uses its account's minute at once asks as often. */
 const usualPreflights: RateLimit = { perSecond: 10, burst: 600 }
 
-/** Answers stored; the largest are about 200 KB. */
+/** Answers stored; the largest are about 600 KB: 1,000 sensors with their latest readings. */
 const mostKept = 64
 /** Characters of an address, its query included. */
 export const longestUrl = 4_096
@@ -104,10 +104,11 @@ export function createApp({
     caller?.checkAgain()
     unread.refuseMore(share)
     const parsed = route.typeOf && parseParams(queryOf(ctx), route.params)
-    const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, route.types)
+    const types = (parsed && route.typesOf?.(parsed)) ?? route.types
+    const type = (parsed && route.typeOf?.(parsed)) ?? agreedType(ctx, types)
     const accepted = readCodings(headers['accept-encoding'])
     if ((route.method ?? 'GET') === 'GET') codingFor(type, 0, accepted)
-    const isTyped = route.types.length > 1
+    const isTyped = types.length > 1
     const keeps = caller === undefined ? 'any' : caller.isInternal ? 'none' : 'own'
     const give = (answer: Answer): void => {
       const own = { ...state.cors, ...admitted?.headers, 'x-request-id': state.requestId }

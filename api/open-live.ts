@@ -50,7 +50,10 @@ export async function openLive(
     ),
   )
   const sensors = opened.use(
-    await watchBucket(nc, buckets.sensors, (value) => parseAnySensor(value, rules)),
+    await watchBucket(nc, buckets.sensors, (value, _key, writtenMs) => {
+      const sensor = parseAnySensor(value, rules)
+      return sensor && { sensor, writtenMs }
+    }),
   )
   const progress = createRollupProgress()
   progress.record(system.get(systemKeys.rollup))
@@ -60,8 +63,9 @@ export async function openLive(
   const newest = createNewestReadings()
   const picture = opened.use(openLivePicture({ nc, newest, progress, log }))
   const board = createSensorBoard({ states: picture.states, nowMs, rules })
-  for (const [key, sensor] of sensors.entries()) board.onRegistered(key, sensor)
-  sensors.onChange(({ key, value }) => board.onRegistered(key, value))
+  for (const [key, { sensor, writtenMs }] of sensors.entries())
+    board.onRegistered(key, sensor, writtenMs)
+  sensors.onChange(({ key, value }) => board.onRegistered(key, value?.sensor, value?.writtenMs))
   picture.onFolded(board.onFolded)
   opened.use(keepSeeding(newest, { store, picture, log }))
   const directory = remembered(board.registryVersion, () =>

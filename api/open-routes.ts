@@ -25,6 +25,7 @@ import { proofRoutes } from './proofs/proof-routes.ts'
 import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
+import { showSensor } from './sensors/show-sensor.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
 import { makeStreamToken } from './stream/stream-token.ts'
@@ -62,7 +63,8 @@ export async function openRoutes(
   )
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
-    listSensors({ board, rules, directory }),
+    listSensors({ board, rules, directory, nowMs }),
+    showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, nowMs }),
     listAreas({ board, directory }),

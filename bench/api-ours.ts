@@ -16,6 +16,7 @@ import { serveFor } from './api-child.ts'
 import { admit, createCity, rules, sensorId } from './api-city.ts'
 
 const sensors = Number(process.argv[2])
+const readingsPerSecond = Number(process.argv[3] ?? 100)
 const { board, hear } = createCity(sensors)
 const startMs = Date.now()
 for (let n = 0; n < sensors; n++) hear(n, startMs - 1_000 + n)
@@ -48,17 +49,17 @@ const app = createApp({
   digest: await createDigest(),
   observe: () => undefined,
   routes: [
-    listSensors({ board, rules, directory: () => directory }),
+    listSensors({ board, rules, directory: () => directory, nowMs: Date.now }),
     listReadings({
       board,
       rules,
       texts,
       nowMs: Date.now,
-      newest: { page: ({ limit }) => page.slice(0, limit) },
+      newest: { page: ({ limit }) => page.slice(0, limit), floorMs: () => undefined },
       queryStore: () => Promise.reject(new Error('all of it is in memory')),
     }),
   ],
 })
 const handle = app.callback()
 const server = createServer((request, response) => void handle(request, response))
-await serveFor(server, (n) => hear(n % sensors, startMs + n))
+await serveFor(server, (n) => hear(n % sensors, startMs + n), readingsPerSecond)

@@ -10,7 +10,6 @@
  *   do it, with answers cached for 10 s.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { Agent, get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -30,8 +29,8 @@ import { openSqliteStore } from '../store/sqlite/sqlite.ts'
 import type { AreaStats, Store } from '../store/store.ts'
 import { influxMissing, testInflux } from '../test/support/influx.ts'
 import { readingOf } from '../test/support/readings.ts'
-import { admit, areaOf, createCity, key, registered, sensorId } from './api-city.ts'
-import { type ApiServer, startServer } from './api-server.ts'
+import { admit, areaOf, createCity, registered, sensorId } from './api-city.ts'
+import { ask, type Child, closeClient, load, startServer } from './api-client.ts'
 
 const { values: flags } = parseArgs({
   options: {
@@ -42,41 +41,14 @@ const { values: flags } = parseArgs({
 })
 const requests = Number(flags.requests)
 const sensors = Number(flags.sensors)
-const headers = { authorization: `Bearer ${key}` }
 const turns = 10
 const round = (value: number): number => Math.round(value * 10) / 10
 
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-
-/** The bytes of an answer that must be 200. */
-async function ask(url: string): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  get(url, { agent, headers }, (response) => {
-    let bytes = 0
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-    })
-    response.on('end', () => {
-      if (response.statusCode === 200) resolve(bytes)
-      else reject(new Error(`${url} gave ${response.statusCode}`))
-    })
-  }).on('error', reject)
-  return promise
-}
-
-async function load(url: string, count: number): Promise<void> {
-  let left = count
-  const lane = async (): Promise<void> => {
-    while (left-- > 0) await ask(url)
-  }
-  await Promise.all(Array.from({ length: 16 }, lane))
-}
-
 async function benchSensors() {
   const path = '/v1/sensors?limit=100'
-  await using ours = await startServer('./api-ours.ts', sensors)
-  await using naive = await startServer('./api-naive.ts', sensors)
-  const cost = async ({ url, cpuUs }: ApiServer): Promise<number> => {
+  await using ours = await startServer('./api-ours.ts', [sensors])
+  await using naive = await startServer('./api-naive.ts', [sensors])
+  const cost = async ({ url, cpuUs }: Child): Promise<number> => {
     const before = await cpuUs()
     await load(url + path, requests / turns)
     return ((await cpuUs()) - before) / (requests / turns)
@@ -240,5 +212,5 @@ const result = {
     ...(flags.engine.includes('influx') && { influx: await benchInflux() }),
   },
 }
-agent.destroy()
+closeClient()
 console.log(JSON.stringify(result, null, 2))

@@ -11,7 +11,7 @@ import { Agent, get } from 'node:http'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { key } from './api-city.ts'
-import { startServer } from './api-server.ts'
+import { startServer } from './api-client.ts'
 
 const { values: flags } = parseArgs({ options: { requests: { type: 'string', default: '400' } } })
 const requests = Number(flags.requests)
@@ -33,7 +33,7 @@ function ask(url: string, headers: Readonly<Record<string, string>>): Promise<Re
 }
 
 async function benchAnswers(path: string) {
-  await using server = await startServer('./api-ours.ts', 1_000)
+  await using server = await startServer('./api-ours.ts', [1_000])
   const url = server.url + path
   const { body, etag = '' } = await ask(url, {})
   const cases: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -13,6 +13,7 @@ const benches: Readonly<Record<string, string>> = {
   restart: '100,000 sensors: start to live, memory',
   state: 'the state in memory: a reading, a silence, a snapshot',
   store: 'rows a second and the time of each query, both stores',
+  latest: 'every sensor with its latest reading: made, cached, live',
   api: '/v1/sensors beside koa, a router and JSON.stringify; area statistics',
   compression: 'what each coding of an answer costs, beside what it saves',
   fair: 'what an account waits for its history while visitors and others attack the store',

@@ -6,7 +6,7 @@ import { leaf2Level } from '../core/state/border.ts'
 import type { DeviceKey } from '../runtime/device-key.ts'
 import { MustAct, WrongUsage } from '../runtime/exit.ts'
 import { levelOf } from '../runtime/nats/format-level.ts'
-import { mostKeys, type SensorKey } from '../schemas/devices/sensor.ts'
+import { aboutNames, mostKeys, type SensorKey } from '../schemas/devices/sensor.ts'
 import { buckets } from '../schemas/subjects.ts'
 import { systemKeys } from '../schemas/system-keys.ts'
 
@@ -63,10 +63,17 @@ export const maySign = async (nc: NatsConnection): Promise<boolean> =>
   (await writtenLevel(nc)) >= leaf2Level
 
 /** @throws MustAct processes of an older version would not check signatures */
-export async function assertMaySign(nc: NatsConnection): Promise<void> {
+export const assertMaySign = (nc: NatsConnection): Promise<void> =>
+  assertLevel3(nc, 'signatures are checked')
+
+/** @throws MustAct to processes of an older version such a sensor would be unknown */
+export const assertMayDescribe = (nc: NatsConnection): Promise<void> =>
+  assertLevel3(nc, `${aboutNames.join(', ')} are kept`)
+
+async function assertLevel3(nc: NatsConnection, what: string): Promise<void> {
   const level = await writtenLevel(nc)
   if (level < leaf2Level)
     throw new MustAct(
-      `signatures are checked from format level ${leaf2Level} on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
+      `${what} from format level ${leaf2Level} on, and this instance writes formats of level ${level}: once every process has the newest version, \`airproof upgrade\` raises it (docs/upgrading.md)`,
     )
 }

@@ -1,9 +1,18 @@
 /** What an operator may change of a registered sensor without changing its sites or its secret. */
-import type { Device, SensorEntry } from '../schemas/devices/sensor.ts'
+import {
+  type AboutName,
+  aboutNames,
+  type Device,
+  type SensorAbout,
+  type SensorEntry,
+} from '../schemas/devices/sensor.ts'
 import { type NewKey, withNewKey } from './sensor-keys.ts'
 
+/** null: it is not known any more. */
+type AboutSettings = { readonly [Name in AboutName]?: SensorAbout[Name] | null }
+
 /** Absent: it stays as it is. */
-export type SensorSettings = {
+export type SensorSettings = AboutSettings & {
   readonly cadenceSeconds?: number | undefined
   /** null: it has none any more. Without options, those of the same device stay. */
   readonly device?: Device | null | undefined
@@ -12,11 +21,19 @@ export type SensorSettings = {
   readonly signature?: SensorEntry['signature']
 }
 
-export const settingNames = ['cadence', 'device', 'receipts', 'public key', 'signature'] as const
+const settingNames = [
+  'cadence',
+  'device',
+  'receipts',
+  'public key',
+  'signature',
+  ...aboutNames,
+] as const
 export type SettingName = (typeof settingNames)[number]
 
 export function withSettings(entry: SensorEntry, settings: SensorSettings): SensorEntry {
-  const { device: _, receipts: __, keys: known = [], signature: before, ...bare } = entry
+  const { device: _, receipts: __, keys: known = [], signature: before, ...described } = entry
+  const bare = withAbout(described, settings)
   const device = settings.device === null ? undefined : deviceAfter(entry.device, settings.device)
   const receipts = settings.receipts ?? entry.receipts
   const keys = settings.newKey === undefined ? known : withNewKey(known, settings.newKey)
@@ -30,6 +47,20 @@ export function withSettings(entry: SensorEntry, settings: SensorSettings): Sens
     ...(receipts === true ? { receipts } : {}),
   }
 }
+
+function withAbout<T extends SensorAbout>(entry: T, settings: AboutSettings): T {
+  const next: Record<string, unknown> = { ...entry }
+  for (const name of aboutNames) {
+    const value = settings[name]
+    if (value === null) delete next[name]
+    else if (value !== undefined) next[name] = value
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names, each of its type
+  return next as T
+}
+
+export const saysAbout = (settings: AboutSettings): boolean =>
+  aboutNames.some((name) => settings[name] !== undefined)
 
 function deviceAfter(known: Device | undefined, wanted: Device | undefined): Device | undefined {
   if (wanted === undefined) return known
@@ -53,6 +84,8 @@ function textOf(entry: SensorEntry, name: SettingName): string {
       return JSON.stringify(entry.keys ?? [])
     case 'signature':
       return entry.signature ?? 'optional'
+    default:
+      return String(entry[name] ?? '')
   }
 }
 

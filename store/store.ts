@@ -31,7 +31,10 @@ export type AreaStats = {
   readonly fields: { readonly [Field in StatField]: FieldStats }
 }
 
-/** Where a page of `rangeAll` ended: the next page starts after it in (time desc, sensor asc). */
+/** By time: newest first, or oldest first. Within one ms always by sensor. */
+export type Order = 'desc' | 'asc'
+
+/** Where a page of `rangeAll` ended: the next page starts after it, in the same order. */
 export type Cursor = { readonly timeMs: number; readonly sensor: SensorId }
 
 /** A reading as it is written: with its signature, where its device signed it. */
@@ -88,20 +91,28 @@ export type Store = AsyncDisposable & {
   /** The newest readings of a sensor, newest first. */
   readonly latest: (sensor: SensorId, limit: number) => Promise<readonly Reading[]>
 
-  /** A sensor's readings in [from, to), newest first; the next page asks with `to` = last timeMs. */
+  /**
+   * A sensor's readings in [from, to), newest first unless `order` is given; the next page asks with
+   * `to` = last timeMs (oldest first: `from` = last timeMs + 1).
+   */
   readonly range: (
     sensor: SensorId,
     fromMs: number,
     toMs: number,
     limit: number,
+    order?: Order,
   ) => Promise<readonly Reading[]>
 
-  /** The readings of all sensors in [from, to), by (time desc, sensor asc), after the cursor if given. */
+  /**
+   * The readings of all sensors in [from, to), by (time desc, sensor asc) unless `order` is given,
+   * after the cursor if given.
+   */
   readonly rangeAll: (
     fromMs: number,
     toMs: number,
     limit: number,
     cursor?: Cursor,
+    order?: Order,
   ) => Promise<readonly Reading[]>
 
   readonly at: (sensor: SensorId, timeMs: number) => Promise<Reading | undefined>

@@ -75,6 +75,8 @@ export type Route = {
   readonly types: readonly string[]
   /** The media type that a parameter requests: it wins over Accept. @throws ApiError 400 */
   readonly typeOf?: (params: Params) => string | undefined
+  /** With `typeOf`: those of `types` that it offers for these parameters, the usual first. */
+  readonly typesOf?: (params: Params) => readonly string[]
   /** Part of one of our pages, not of the interface that the document describes. */
   readonly isPart?: boolean
   /** Answers without a key. */

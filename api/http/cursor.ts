@@ -3,7 +3,7 @@
  * themselves and its content may change.
  */
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
-import type { Cursor } from '../../store/store.ts'
+import type { Cursor, Order } from '../../store/store.ts'
 import { badParameter } from './api-error.ts'
 import { latestMs, type Params } from './params.ts'
 
@@ -18,7 +18,13 @@ function unwrap(params: Params): { readonly word: string; readonly place: string
 const expected = 'a next_cursor of an earlier answer'
 
 export const idCursor = (id: string): string => wrap(`s:${id}`)
-export const readingCursor = ({ timeMs, sensor }: Cursor): string => wrap(`r:${timeMs}:${sensor}`)
+/** In the order of (distance, id). */
+export type DistancePlace = { readonly distanceM: number; readonly id: string }
+export const distanceCursor = ({ distanceM, id }: DistancePlace): string =>
+  wrap(`d:${distanceM}:${id}`)
+const orderMarks: Readonly<Record<Order, string>> = { desc: 'r', asc: 'a' }
+export const readingCursor = ({ timeMs, sensor }: Cursor, order: Order): string =>
+  wrap(`${orderMarks[order]}:${timeMs}:${sensor}`)
 
 /** The sensor after which the page starts. @throws ApiError 400 */
 export function readIdCursor(params: Params, rules: SensorIdRules): string | undefined {
@@ -30,13 +36,32 @@ export function readIdCursor(params: Params, rules: SensorIdRules): string | und
 }
 
 /** @throws ApiError 400 */
-export function readReadingCursor(params: Params, rules: SensorIdRules): Cursor | undefined {
+export function readDistanceCursor(
+  params: Params,
+  rules: SensorIdRules,
+): DistancePlace | undefined {
   const cursor = unwrap(params)
   if (cursor === undefined) return undefined
-  const [, time = '', id = ''] = /^r:(\d{1,15}):(.+)$/.exec(cursor.place) ?? []
+  const [, distance = '', text = ''] =
+    /^d:(\d{1,8}(?:\.\d{1,20})?(?:e-\d{1,2})?):(.+)$/.exec(cursor.place) ?? []
+  const id = rules.parse(text)
+  if (distance === '' || id === undefined) throw badParameter('cursor', cursor.word, expected)
+  return { distanceM: Number(distance), id }
+}
+
+/** @throws ApiError 400, also for a cursor of the other order */
+export function readReadingCursor(
+  params: Params,
+  rules: SensorIdRules,
+  order: Order,
+): Cursor | undefined {
+  const cursor = unwrap(params)
+  if (cursor === undefined) return undefined
+  const [, mark, time = '', id = ''] = /^(\w):(\d{1,15}):(.+)$/.exec(cursor.place) ?? []
   const sensor = rules.parse(id)
   const timeMs = Number(time)
-  if (sensor === undefined || time === '' || timeMs > latestMs) {
+  const isOfOrder = mark === orderMarks[order]
+  if (!isOfOrder || sensor === undefined || time === '' || timeMs > latestMs) {
     throw badParameter('cursor', cursor.word, expected)
   }
   return { timeMs, sensor }

@@ -35,3 +35,28 @@ export async function newestFromStore(
   }
   return rows
 }
+
+/**
+ * The oldest ones, by (time, sensor). Of ten years the store would read all ten here too, so the
+ * windows go forwards.
+ * @param beginMs nearly nothing is older: what is, is read at once
+ */
+export async function oldestFromStore(
+  store: Pick<Store, 'rangeAll'>,
+  { fromMs, toMs, limit, after }: Query,
+  beginMs: number,
+): Promise<readonly Reading[]> {
+  const rows: Reading[] = []
+  // the cursor's own millisecond may hold more readings after it
+  let start = Math.max(fromMs, after?.timeMs ?? 0)
+  let windowMs = start < beginMs ? beginMs - start : firstWindowMs
+  let isBefore = start < beginMs
+  while (start < toMs && rows.length < limit) {
+    const end = !isBefore && windowMs > longestWindowMs ? toMs : Math.min(toMs, start + windowMs)
+    rows.push(...(await store.rangeAll(start, end, limit - rows.length, after, 'asc')))
+    start = end
+    windowMs = isBefore ? firstWindowMs : windowMs * growth
+    isBefore = false
+  }
+  return rows
+}

@@ -5,7 +5,7 @@
  */
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import type { Cursor } from '../../store/store.ts'
+import type { Cursor, Order } from '../../store/store.ts'
 
 /** A place in the order; `sensor` may be '' for the end of everything. */
 export type Place = { readonly timeMs: number; readonly sensor: string }
@@ -19,6 +19,8 @@ export type PageQuery = {
   readonly limit: number
   /** The page starts after it. */
   readonly after?: Cursor | undefined
+  /** Newest first unless given. */
+  readonly order?: Order
 }
 
 export type NewestReadings = {
@@ -34,6 +36,8 @@ export type NewestReadings = {
   /** Forgets everything: what follows may not continue what came before. */
   readonly clear: () => void
   readonly isSeeded: () => boolean
+  /** Every reading that is later is here; undefined: nothing is known to be complete. */
+  readonly floorMs: () => number | undefined
   /** @returns the page, exactly, or undefined if it reaches below the floor */
   readonly page: (query: PageQuery) => readonly Reading[] | undefined
 }
@@ -41,6 +45,10 @@ export type NewestReadings = {
 /** Below 0 if `a` comes first. */
 export const byNewest = (a: Place, b: Place): number =>
   b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
+
+/** The same of the other order: within one ms it is also by sensor. */
+export const byOldest = (a: Place, b: Place): number =>
+  a.timeMs - b.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
 
 /** @param capacity at least as many as the longest page; up to twice as many are held */
 export function createNewestReadings(capacity = 5_000): NewestReadings {
@@ -93,9 +101,15 @@ export function createNewestReadings(capacity = 5_000): NewestReadings {
       trimmed = undefined
     },
     isSeeded: () => floor !== undefined,
-    page: ({ sensor, fromMs, toMs, limit, after }) => {
+    floorMs: () => floor?.timeMs,
+    page: (query) => {
+      const { sensor, fromMs, toMs, limit, after, order } = query
       if (floor === undefined) return undefined
       settle()
+      if (order === 'asc') {
+        const startMs = Math.max(fromMs, after?.timeMs ?? 0)
+        return startMs > floor.timeMs ? oldestOf(ordered, { ...query, fromMs: startMs }) : undefined
+      }
       const rows: Reading[] = []
       for (let i = firstAfter(ordered, toMs, after); i < ordered.length; i++) {
         const row = ordered[i]
@@ -107,6 +121,23 @@ export function createNewestReadings(capacity = 5_000): NewestReadings {
       return fromMs > floor.timeMs ? rows : undefined
     },
   }
+}
+
+/** @param ordered newest first, complete from `fromMs` on */
+function oldestOf(
+  ordered: readonly Reading[],
+  { sensor, fromMs, toMs, limit, after }: PageQuery,
+): readonly Reading[] {
+  const rows: Reading[] = []
+  for (let i = firstAfter(ordered, fromMs, undefined) - 1; i >= 0; i--) {
+    const row = ordered[i]
+    if (row === undefined || row.timeMs >= toMs) break
+    // those of one ms come in the wrong order: all of them, then sorted
+    if (rows.length >= limit && row.timeMs !== rows.at(-1)?.timeMs) break
+    if (sensor !== undefined && row.sensor !== sensor) continue
+    if (after === undefined || byOldest(row, after) > 0) rows.push(row)
+  }
+  return rows.sort(byOldest).slice(0, limit)
 }
 
 const highest = (a: Place, b: Place): Place => (byNewest(a, b) < 0 ? a : b)

@@ -62,18 +62,39 @@ export function fullJson(
 
 function fixedJson(reading: Reading, index: AirIndex): FixedJson {
   const measurements = measurementsOf(reading.values)
-  const aqi = index.ofReading(reading)
   return {
     sensor_id: reading.sensor,
     timestamp: formatIsoMs(reading.timeMs),
     ...measurements,
     measurements,
+    ...indexJson(reading, index),
+  }
+}
+
+type IndexJson = Pick<
+  ReadingJson,
+  'aqi' | 'aqi_category' | 'dominant_pollutant' | 'beyond_index' | 'quality'
+>
+
+/** What the values of a reading mean. */
+export function indexJson(reading: Reading, index: AirIndex): IndexJson {
+  const aqi = index.ofReading(reading)
+  return {
     aqi,
     aqi_category: aqi === null ? null : index.categoryOf(aqi),
     dominant_pollutant: index.dominantOf(reading),
     beyond_index: index.isBeyond(reading),
     quality: namesOf(reading.flags),
   }
+}
+
+/** The same of a sensor that never sent a reading. */
+export const noIndexJson: IndexJson = {
+  aqi: null,
+  aqi_category: null,
+  dominant_pollutant: null,
+  beyond_index: false,
+  quality: [],
 }
 
 function shaped(json: ReadingJson, shape: Shape): Partial<ReadingJson> {

@@ -10,6 +10,7 @@ import type { LogMessage } from '../../core/state/log-message.ts'
 import type { PartitionState } from '../../core/state/partition-state.ts'
 import { minuteMs } from '../../core/time.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import { latestText } from './latest-json.ts'
 import type { Entry } from './sensor-now.ts'
 import { sensorText } from './sensor-text.ts'
 
@@ -26,12 +27,19 @@ export type SensorBoard = {
   readonly withNumber: (number: string) => readonly SensorId[]
   /** @param entry just returned by `all` or `get` */
   readonly textOf: (entry: Entry, index: AirIndex) => string
+  /** The same with its latest reading, up to what the clock alone changes. @param entry as above */
+  readonly latestTextOf: (entry: Entry, index: AirIndex) => string
   /** Counts up with every change of the registry. */
   readonly registryVersion: () => number
   /** Counts up with everything that may change a text, an order or a status. */
   readonly version: () => number
   readonly onFolded: (message: LogMessage | undefined) => void
-  readonly onRegistered: (key: string, sensor: RegisteredSensor | undefined) => void
+  /** @param changedMs when the entry was written */
+  readonly onRegistered: (
+    key: string,
+    sensor: RegisteredSensor | undefined,
+    changedMs?: number,
+  ) => void
 }
 
 type Options = {
@@ -59,11 +67,12 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     return state
   }
 
-  const entryFor = (sensor: RegisteredSensor): Entry => {
+  const entryFor = (sensor: RegisteredSensor, changedMs: number): Entry => {
     const partition = partitionOf(sensor.id)
     const state = stateOf(partition)
     const slot = state.slots.get(sensor.id) ?? -1
-    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, texts: new Map() }
+    const texts = { texts: new Map(), latestTexts: new Map() }
+    return { sensor, partition, state, slot, site: sensor.sites[0], step: -1, changedMs, ...texts }
   }
 
   /** Moves the entry to the current step of the clock. */
@@ -72,14 +81,14 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
     if (entry.step === step) return
     entry.site = siteAt(entry.sensor, nowMs())
     entry.step = step
-    entry.texts.clear()
+    forgetTexts(entry)
   }
 
   const changed = (id: SensorId): void => {
     const entry = byId.get(id)
     if (entry === undefined) return
     if (entry.slot === -1) entry.slot = entry.state.slots.get(id) ?? -1
-    entry.texts.clear()
+    forgetTexts(entry)
   }
 
   return {
@@ -115,6 +124,14 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
       }
       return text
     },
+    latestTextOf: (entry, index) => {
+      let text = entry.latestTexts.get(index)
+      if (text === undefined) {
+        text = latestText(entry, index, nowMs())
+        entry.latestTexts.set(index, text)
+      }
+      return text
+    },
     registryVersion: () => registryVersion,
     version: () => {
       const step = Math.floor(nowMs() / stepMs)
@@ -128,23 +145,28 @@ export function createSensorBoard({ states, nowMs, rules }: Options): SensorBoar
         for (const entry of byId.values()) {
           entry.state = stateOf(entry.partition)
           entry.slot = entry.state.slots.get(entry.sensor.id) ?? -1
-          entry.texts.clear()
+          forgetTexts(entry)
         }
         return
       }
       for (const { sensor } of message.readings) changed(sensor)
       for (const event of message.events) if (event.kind === 'offline') changed(event.sensor)
     },
-    onRegistered: (key, sensor) => {
+    onRegistered: (key, sensor, changedMs = 0) => {
       version++
       registryVersion++
       ordered = undefined
       byNumber = undefined
       const id = rules.parse(key)
       if (id === undefined || sensor === undefined || sensor.id !== id) byId.delete(key)
-      else byId.set(key, entryFor(sensor))
+      else byId.set(key, entryFor(sensor, changedMs))
     },
   }
+}
+
+function forgetTexts({ texts, latestTexts }: Entry): void {
+  texts.clear()
+  latestTexts.clear()
 }
 
 const isInUse = ({ sensor }: Entry): boolean => sensor.retiredMs === undefined

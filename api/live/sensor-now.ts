@@ -6,6 +6,7 @@ import type { PartitionState } from '../../core/state/partition-state.ts'
 import { newestOf } from '../../core/state/partition-state.ts'
 import { held, offlineSinceMsOf, online } from '../../core/state/presence.ts'
 import { newestMsOf, timeAt, timeOf } from '../../core/state/state-columns.ts'
+import { secondMs } from '../../core/time.ts'
 import type { RegisteredSensor, RegisteredSite } from '../../schemas/devices/registered-sensor.ts'
 
 /** A sensor on the board; `state` and `slot` are the place of its columns (slot −1: none). */
@@ -18,8 +19,11 @@ export type Entry = {
   site: RegisteredSite
   /** The step of the clock that `site` and `texts` belong to; −1: update them. */
   step: number
-  /** Its JSON by index; emptied when it must be made again. */
+  /** Its JSON by index, and that with its latest reading; emptied when they must be made again. */
   readonly texts: Map<AirIndex, string>
+  readonly latestTexts: Map<AirIndex, string>
+  /** When its entry in the registry was last written. */
+  readonly changedMs: number
 }
 
 type Place = Pick<Entry, 'state' | 'slot'>
@@ -44,6 +48,18 @@ export const newestReading = ({ state, slot }: Place): Reading | undefined =>
 export function lastHeardMs({ state, slot }: Place): number | null {
   const timeMs = slot === -1 ? Number.NaN : timeOf(state, slot, timeAt.heardArrivedMs)
   return Number.isNaN(timeMs) ? null : timeMs
+}
+
+/** How long ago that was, in whole seconds. */
+export function silenceSeconds(entry: Place, nowMs: number): number | null {
+  const lastMs = lastHeardMs(entry)
+  return lastMs === null ? null : Math.max(0, Math.floor((nowMs - lastMs) / secondMs))
+}
+
+/** When its newest reading arrived, or its entry was written, whichever is later. */
+export function modifiedMs({ state, slot, changedMs }: Place & Pick<Entry, 'changedMs'>): number {
+  const arrivedMs = slot === -1 ? Number.NaN : timeOf(state, slot, timeAt.newestArrivedMs)
+  return Number.isNaN(arrivedMs) ? changedMs : Math.max(arrivedMs, changedMs)
 }
 
 export const offlineSinceMs = ({ state, slot }: Place): number | null =>

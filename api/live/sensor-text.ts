@@ -1,8 +1,9 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
+import type { Reading } from '../../core/air/reading.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
 import { uptime24h } from '../../core/state/uptime.ts'
 import type { Entry } from './sensor-now.ts'
-import { isOnline, newestIndex, newestMs } from './sensor-now.ts'
+import { isOnline, newestMs, newestReading } from './sensor-now.ts'
 
 /** Uptime, and the newest reading's time (null if it never sent one). */
 export function vitalsOf(
@@ -17,23 +18,33 @@ export function vitalsOf(
   }
 }
 
-/**
- * The JSON of a sensor, in ASCII: text joined from such parts has one byte per character and is not
- * encoded again.
- */
-export function sensorText(entry: Entry, index: AirIndex, nowMs: number): string {
+/** A sensor as every list has it. */
+export function sensorJson(
+  entry: Entry,
+  index: AirIndex,
+  nowMs: number,
+  newest: Reading | undefined = newestReading(entry),
+) {
   const { area, lat, lon, address } = entry.site
-  return asciiJson({
+  return {
     id: entry.sensor.id,
     area,
     location: { lat, lon, address },
     status: isOnline(entry) ? 'online' : 'offline',
     ...vitalsOf(entry, nowMs),
-    aqi: newestIndex(entry, index),
-  })
+    aqi: newest === undefined ? null : index.ofReading(newest),
+  }
 }
+
+/**
+ * The same in ASCII: text joined from such parts has one byte per character and is not encoded
+ * again.
+ */
+export const sensorText = (entry: Entry, index: AirIndex, nowMs: number): string =>
+  asciiJson(sensorJson(entry, index, nowMs))
 
 const beyondAscii = /[\u007f-\uffff]/g
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-const asciiJson = (value: unknown): string => JSON.stringify(value).replace(beyondAscii, escaped)
+export const asciiJson = (value: unknown): string =>
+  JSON.stringify(value).replace(beyondAscii, escaped)

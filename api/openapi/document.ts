@@ -69,6 +69,13 @@ const boxInQuery = query(
   { example: '3.3,6.4,3.5,6.7' },
 )
 
+const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
+const tables = (geojson: string) => ({
+  'text/csv': { schema: text },
+  'application/x-ndjson': { schema: text },
+  'application/geo+json': { schema: ref(geojson) },
+})
+
 const html = { 'text/html': { schema: text } } as const
 const open = { isOpen: true } as const
 
@@ -114,12 +121,18 @@ export const openApi = {
         operationId: 'listSensors',
         tags: ['sensors'],
         summary: 'Sensors by id, with their status',
-        description: 'Sensors that are in use. Several filters must all fit.',
+        description:
+          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it.',
         parameters: [
           query('status', oneOf(['online', 'offline']), 'only these'),
           areaInQuery,
           boxInQuery,
-          query('near', text, 'lat,lon in degrees; needs radius', { example: '6.6018,3.3515' }),
+          query(
+            'near',
+            text,
+            'lat,lon in degrees; needs radius, but not with include=latest, which then sorts by distance',
+            { example: '6.6018,3.3515' },
+          ),
           query(
             'radius',
             { ...number, exclusiveMinimum: 0, maximum: 200_000 },
@@ -129,11 +142,42 @@ export const openApi = {
           limit(100),
           nextPage,
           indexInQuery,
+          query('include', oneOf(['latest']), 'adds the latest reading of each'),
+          query('fields', filled, 'only these, in this order, between commas', {
+            example: 'id,last_reading,pm25',
+          }),
+          query('ids', filled, 'only these sensors, between commas; at most 200, all in use', {
+            example: 'NGR-LOS-IKJ-017',
+          }),
+          query(
+            'modified_since',
+            timeGiven,
+            'only those whose latest reading arrived, or whose registry entry was written, at that time or later',
+            { example: '2026-01-31T08:00:00Z' },
+          ),
+          format,
         ],
         responses: {
-          ...read('a page of sensors', json(ref('SensorsPage')), { more: ['Link'] }),
+          ...read(
+            'a page of sensors',
+            {
+              ...json({ anyOf: [ref('SensorsPage'), ref('PickedSensorsPage')] }),
+              ...tables('SensorsGeoJson'),
+            },
+            { more: ['Link'] },
+          ),
           ...failures(404),
         },
+      },
+    },
+    '/v1/sensors/{sensor_id}': {
+      get: {
+        operationId: 'showSensor',
+        tags: ['sensors'],
+        summary: 'One sensor: its device, its owner, and where it was when',
+        description: 'Also one that was retired.',
+        parameters: [sensorInPath, indexInQuery],
+        responses: { ...read('the sensor', json(ref('SensorPage'))), ...failures(404) },
       },
     },
     '/v1/sensors/{sensor_id}/status': {
@@ -150,7 +194,7 @@ export const openApi = {
       get: {
         operationId: 'listReadings',
         tags: ['readings'],
-        summary: 'Readings, newest first',
+        summary: 'Readings, newest first or oldest first',
         description:
           'Without `shape` a reading has everything that both shapes have. `format` wins over Accept. CSV has all columns and takes no `shape`.',
         parameters: [
@@ -158,10 +202,15 @@ export const openApi = {
           startTime,
           endTime,
           query('shape', oneOf(['flat', 'nested']), 'only the fields of that shape; not with CSV'),
-          query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept'),
+          format,
           limit(10),
           nextPage,
           indexInQuery,
+          query(
+            'order',
+            { ...oneOf(['desc', 'asc']), default: 'desc' },
+            'by time: newest first, or oldest first; a cursor goes on in its own order only',
+          ),
         ],
         responses: {
           ...read(
@@ -170,9 +219,7 @@ export const openApi = {
               ...json({
                 anyOf: [ref('ReadingsPage'), ref('FlatReadingsPage'), ref('NestedReadingsPage')],
               }),
-              'text/csv': { schema: text },
-              'application/x-ndjson': { schema: text },
-              'application/geo+json': { schema: ref('ReadingsGeoJson') },
+              ...tables('ReadingsGeoJson'),
             },
             { more: ['Link'] },
           ),

@@ -51,6 +51,46 @@ const reading = {
   aqi,
 } as const
 
+const sensor = {
+  id: sensorId,
+  area: text,
+  location: ref('Location'),
+  status: ref('Presence'),
+  last_reading: timeOrNull,
+  uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
+  aqi: { ...integerOrNull, description: 'of its newest reading' },
+} as const
+const latest = {
+  aqi_category: category,
+  dominant_pollutant: pollutant,
+  beyond_index: yes,
+  quality: { ...arrayOf(text), description: 'flags about the values' },
+  ...measured.basic,
+  ...measured.others,
+  modified_at: {
+    ...time,
+    description: 'when its latest reading arrived, or its registry entry was written',
+  },
+  silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
+  distance_m: { ...integer, description: 'from `near`' },
+} as const
+const standing = {
+  retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
+  retired_at: timeOrNull,
+  commissioned_at: { ...time, description: 'when it became part of the network' },
+  expected_interval_seconds: number,
+} as const
+
+const point = object({
+  type: { type: 'string', const: 'Point' },
+  coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
+})
+const collectionOf = (geometry: object, properties: object) =>
+  object({
+    type: { type: 'string', const: 'FeatureCollection' },
+    features: arrayOf(object({ type: { type: 'string', const: 'Feature' }, geometry, properties })),
+  })
+
 const proofStatus = {
   ...oneOf(['pending', 'anchoring', 'verified', 'mismatch']),
   description:
@@ -99,15 +139,8 @@ export const answerSchemas = {
   Presence: oneOf(['online', 'offline']),
   Location: object({ lat: number, lon: number, address: text }),
   Sensor: {
-    ...object({
-      id: sensorId,
-      area: text,
-      location: ref('Location'),
-      status: ref('Presence'),
-      last_reading: timeOrNull,
-      uptime_24h: { type: 'number', minimum: 0, maximum: 1 },
-      aqi: { ...integerOrNull, description: 'of its newest reading' },
-    }),
+    ...object(sensor, latest),
+    description: 'after `aqi`: only with include=latest',
     examples: [
       {
         id: 'NGR-LOS-IKJ-017',
@@ -127,18 +160,50 @@ export const answerSchemas = {
     next_cursor: cursor,
     sensors: arrayOf(ref('Sensor')),
   }),
+  PickedSensor: {
+    ...object({}, { ...sensor, ...latest }),
+    description: 'a sensor with the fields that `fields` names',
+  },
+  PickedSensorsPage: object({
+    status: success,
+    count: integer,
+    total: { ...integer, description: 'of all pages' },
+    next_cursor: cursor,
+    sensors: arrayOf(ref('PickedSensor')),
+  }),
+  SensorsGeoJson: collectionOf(point, { anyOf: [ref('Sensor'), ref('PickedSensor')] }),
+  SensorPage: object({ status: success, sensor: ref('SensorDetails') }),
+  SensorDetails: object({
+    ...sensor,
+    ...standing,
+    make: { ...textOrNull, description: 'who made the device; null: not known, as with the next' },
+    model: { ...textOrNull, description: 'what its maker calls it' },
+    indoor: { type: ['boolean', 'null'], description: 'true: it measures the air of a room' },
+    height_m: { ...numberOrNull, description: 'above the ground' },
+    licence: { ...textOrNull, description: 'of its data; null: that of the network, /v1/network' },
+    owner: { ...textOrNull, description: 'whom to name' },
+    sites: {
+      ...arrayOf(
+        object({
+          from: time,
+          until: { ...timeOrNull, description: 'null: it is there now' },
+          area: text,
+          lat: number,
+          lon: number,
+        }),
+      ),
+      description: 'where it was from when on, oldest first',
+    },
+  }),
   SensorStatus: object({
     status: success,
     sensor_id: sensorId,
     sensor_status: ref('Presence'),
-    retired: { ...yes, description: 'true: it was taken out of the network; its readings stay' },
-    retired_at: timeOrNull,
+    ...standing,
     last_reading: timeOrNull,
     silence_seconds: { ...integerOrNull, description: 'since its last reading arrived' },
     offline_since: timeOrNull,
     uptime_24h: number,
-    commissioned_at: { ...time, description: 'when it became part of the network' },
-    expected_interval_seconds: number,
     latest: nullable(ref('Reading')),
     aqi_nowcast: { ...integerOrNull, description: 'of now, as the index defines it' },
     aqi_24h: { ...integerOrNull, description: 'of the 24-hour means' },
@@ -196,20 +261,8 @@ export const answerSchemas = {
   ReadingsPage: page('Reading'),
   FlatReadingsPage: page('FlatReading'),
   NestedReadingsPage: page('NestedReading'),
-  ReadingsGeoJson: object({
-    type: { type: 'string', const: 'FeatureCollection' },
-    features: arrayOf(
-      object({
-        type: { type: 'string', const: 'Feature' },
-        geometry: nullable(
-          object({
-            type: { type: 'string', const: 'Point' },
-            coordinates: { ...arrayOf(number), minItems: 2, maxItems: 2, description: 'lon, lat' },
-          }),
-        ),
-        properties: { anyOf: [ref('Reading'), ref('FlatReading'), ref('NestedReading')] },
-      }),
-    ),
+  ReadingsGeoJson: collectionOf(nullable(point), {
+    anyOf: [ref('Reading'), ref('FlatReading'), ref('NestedReading')],
   }),
   Verification: object({
     status: proofStatus,

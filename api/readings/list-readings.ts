@@ -1,7 +1,8 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
-import type { StoreReads } from '../../store/store.ts'
+import { earliestOf } from '../../schemas/devices/registered-sensor.ts'
+import type { Order, StoreReads } from '../../store/store.ts'
 import type { Route } from '../http/answer.ts'
 import { badParameter } from '../http/api-error.ts'
 import { readingCursor, readReadingCursor } from '../http/cursor.ts'
@@ -17,17 +18,17 @@ import {
 } from '../http/params.ts'
 import type { QueryStore } from '../http/query-store.ts'
 import { findSensorId } from '../live/find-sensor.ts'
-import { newestFromStore } from '../live/newest-from-store.ts'
+import { newestFromStore, oldestFromStore } from '../live/newest-from-store.ts'
 import type { NewestReadings, PageQuery } from '../live/newest-readings.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import { readView, type View } from '../live/view.ts'
-import { formatNames, readingTypes, writeReadings } from './reading-formats.ts'
+import { readingTypes, typeOfFormat, writeReadings } from './reading-formats.ts'
 
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
-  readonly newest: Pick<NewestReadings, 'page'>
+  readonly newest: Pick<NewestReadings, 'page' | 'floorMs'>
   readonly queryStore: QueryStore
   readonly texts: ReadingTexts
   readonly indices?: readonly AirIndex[]
@@ -43,17 +44,15 @@ const names = [
   'shape',
   'format',
   'index',
+  'order',
 ] as const
 
-/** GET /v1/readings: newest first; from memory as far back as it goes, then from the store. */
+/** GET /v1/readings: newest first unless `order` is given; from memory as far back as it goes, then from the store. */
 export const listReadings = (options: Options): Route => ({
   path: '/v1/readings',
   params: names,
   types: Object.values(readingTypes),
-  typeOf: (params) => {
-    const format = readChoice(params, 'format', formatNames)
-    return format && readingTypes[format]
-  },
+  typeOf: typeOfFormat,
   answer: async (request) => {
     const { board, texts } = options
     const { params } = request
@@ -63,11 +62,12 @@ export const listReadings = (options: Options): Route => ({
     const rows =
       options.newest.page(query) ??
       (await options.queryStore(request.asker, (store, signal) =>
-        fromStore(query, store.within(signal)),
+        fromStore(query, store.within(signal), options),
       ))
     const readings = rows.slice(0, limit)
     const last = readings.at(-1)
-    const nextCursor = rows.length > limit && last !== undefined ? readingCursor(last) : null
+    const nextCursor =
+      rows.length > limit && last !== undefined ? readingCursor(last, query.order) : null
     const { type } = request
     const body = writeReadings(
       type,
@@ -95,15 +95,23 @@ function readTypedView(params: Params, type: string, indices: Options['indices']
   return view
 }
 
-function readQuery(params: Params, limit: number, { board, rules }: Options): PageQuery {
+type Query = PageQuery & { readonly order: Order }
+
+function readQuery(params: Params, limit: number, { board, rules }: Options): Query {
   const { fromMs = 0, toMs = latestMs } = readPeriod(params)
-  const after = readReadingCursor(params, rules)
+  const order = readChoice(params, 'order', ['desc', 'asc']) ?? 'desc'
+  const after = readReadingCursor(params, rules, order)
   const name = readWord(params, 'sensor_id')
   const sensor = name === undefined ? undefined : findSensorId(board, rules, name)
-  return { sensor, fromMs, toMs, limit, after }
+  return { sensor, fromMs, toMs, limit, after, order }
 }
 
-async function fromStore(query: PageQuery, store: StoreReads): Promise<readonly Reading[]> {
+async function fromStore(
+  query: Query,
+  store: StoreReads,
+  { board, newest }: Options,
+): Promise<readonly Reading[]> {
+  if (query.order === 'asc') return oldest(query, store, { board, newest })
   const { sensor, fromMs, toMs, limit, after } = query
   if (sensor === undefined) return newestFromStore(store, { fromMs, toMs, limit, after })
   // a sensor has one reading per time, so a page starts before the time of the last one
@@ -113,3 +121,31 @@ async function fromStore(query: PageQuery, store: StoreReads): Promise<readonly 
     ? store.latest(sensor, limit)
     : store.range(sensor, fromMs, beforeMs, limit)
 }
+
+/**
+ * From the store up to where memory is complete, the rest from memory: the store may not have the
+ * newest ones yet, and a client that goes upwards would never come back for them.
+ */
+async function oldest(
+  query: Query,
+  store: StoreReads,
+  { board, newest }: Pick<Options, 'board' | 'newest'>,
+): Promise<readonly Reading[]> {
+  const { sensor, fromMs, limit, after, order } = query
+  const memoryMs = (newest.floorMs() ?? latestMs) + 1
+  // before anything is awaited: the floor rises
+  const rest = newest.page({ ...query, fromMs: Math.max(fromMs, memoryMs) }) ?? []
+  const toMs = Math.min(query.toMs, memoryMs)
+  const startMs = after === undefined ? fromMs : Math.max(fromMs, after.timeMs + 1)
+  const rows =
+    sensor === undefined
+      ? await oldestFromStore(store, { ...query, toMs }, beginOf(board))
+      : startMs < toMs
+        ? await store.range(sensor, startMs, toMs, limit, order)
+        : []
+  return [...rows, ...rest].slice(0, limit)
+}
+
+/** Only what an operator replays is from before its sensor was in the network. */
+const beginOf = (board: SensorBoard): number =>
+  board.ever().reduce((ms, { sensor }) => Math.min(ms, earliestOf(sensor)), latestMs)

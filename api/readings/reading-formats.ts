@@ -4,6 +4,7 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { fewestValues } from '../../core/air/values.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
+import { type Params, readChoice } from '../http/params.ts'
 import type { ReadingTexts } from '../live/reading-json.ts'
 import { fullJson, type ReadingJson } from '../live/reading-json.ts'
 import type { View } from '../live/view.ts'
@@ -16,7 +17,13 @@ export const readingTypes = {
   geojson: 'application/geo+json',
 } as const
 
-export const formatNames = ['json', 'csv', 'ndjson', 'geojson'] as const
+const formatNames = ['json', 'csv', 'ndjson', 'geojson'] as const
+
+/** The type that `format` names; undefined: Accept decides. @throws ApiError 400 */
+export function typeOfFormat(params: Params): string | undefined {
+  const format = readChoice(params, 'format', formatNames)
+  return format && readingTypes[format]
+}
 
 type Page = {
   readonly readings: readonly Reading[]
@@ -79,18 +86,33 @@ function csv({ readings, view }: Page, { texts }: Sources): string {
     const proof = [row.quality.join(' '), hash, status, tx_hash ?? '']
     return [...measured, ...proof, ...others.map((name) => row[name] ?? '')]
   })
-  return [[...columns, ...proofColumns, ...others], ...lines]
-    .map((line) => `${line.join(',')}\r\n`)
-    .join('')
+  return csvText([[...columns, ...proofColumns, ...others], ...lines])
 }
+
+export const csvText = (lines: readonly (readonly unknown[])[]): string =>
+  lines.map((line) => `${line.join(',')}\r\n`).join('')
+
+/** RFC 4180: for texts that people wrote. */
+export const csvCell = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 /** A point per reading, at the place where the sensor was when it measured. */
 function geojson({ readings, view }: Page, { texts, registered }: Sources): string {
   const features = readings.map((reading) => {
     const sensor = registered(reading.sensor)
     const site = sensor && siteAt(sensor, reading.timeMs)
-    const geometry = site ? { type: 'Point', coordinates: [site.lon, site.lat] } : null
-    return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${texts.textOf(reading, view)}}`
+    return featureText(site, texts.textOf(reading, view))
   })
-  return `{"type":"FeatureCollection","features":[${features.join(',')}]}`
+  return collectionText(features)
 }
+
+type Place = { readonly lat: number; readonly lon: number }
+
+/** @param properties as JSON */
+export function featureText(place: Place | undefined, properties: string): string {
+  const geometry = place ? { type: 'Point', coordinates: [place.lon, place.lat] } : null
+  return `{"type":"Feature","geometry":${JSON.stringify(geometry)},"properties":${properties}}`
+}
+
+export const collectionText = (features: readonly string[]): string =>
+  `{"type":"FeatureCollection","features":[${features.join(',')}]}`

@@ -1,5 +1,6 @@
 import type { AirIndex } from '../../core/air/index/air-index.ts'
 import type { SensorIdRules } from '../../core/air/sensor-id.ts'
+import { secondMs } from '../../core/time.ts'
 import { type Answer, jsonType, type Route } from '../http/answer.ts'
 import { idCursor, readIdCursor } from '../http/cursor.ts'
 import { nextLink } from '../http/next-link.ts'
@@ -8,23 +9,44 @@ import type { AreaDirectory } from '../live/area-directory.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
 import { readView } from '../live/view.ts'
+import { readingTypes, typeOfFormat } from '../readings/reading-formats.ts'
+import { latestParams, listLatest, wantsLatest } from './list-latest.ts'
 import { readSensorFilter } from './sensor-filter.ts'
 
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
   readonly directory: () => AreaDirectory
+  readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
 }
 
 /** GET /v1/sensors: by id, from memory, joined from the ready-made JSON of each sensor. */
-export const listSensors = ({ board, rules, directory, indices }: Options): Route => ({
+export const listSensors = ({ board, rules, directory, nowMs, indices }: Options): Route => ({
   path: '/v1/sensors',
-  params: ['status', 'area', 'bbox', 'near', 'radius', 'limit', 'cursor', 'index'],
-  types: [jsonType],
-  version: board.version,
-  answer: ({ params }) => {
+  params: [
+    'status',
+    'area',
+    'bbox',
+    'near',
+    'radius',
+    'limit',
+    'cursor',
+    'index',
+    'include',
+    ...latestParams,
+  ],
+  types: Object.values(readingTypes),
+  typeOf: typeOfFormat,
+  typesOf: (params) => (wantsLatest(params) ? Object.values(readingTypes) : [jsonType]),
+  // both only rise; the seconds are those of the silences
+  version: () => board.version() + Math.floor(nowMs() / secondMs),
+  answer: ({ params, type }) => {
     const limit = readLimit(params, 100)
+    if (wantsLatest(params)) {
+      const { index } = readView(params, indices)
+      return listLatest({ params, type, limit, index }, { board, rules, directory, nowMs })
+    }
     const after = readIdCursor(params, rules)
     const { index } = readView(params, indices)
     const filter = readSensorFilter(params, { directory })

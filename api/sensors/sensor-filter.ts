@@ -12,15 +12,18 @@ const largestRadiusM = 200_000
 
 type Options = {
   readonly directory: () => AreaDirectory
+  /** `near` needs no radius, and then leaves out no sensor. */
+  readonly isRadiusOptional?: boolean
 }
 
 /** @returns undefined if every sensor matches @throws ApiError 400, 404 */
-export function readSensorFilter(params: Params, { directory }: Options): SensorFilter | undefined {
+export function readSensorFilter(params: Params, options: Options): SensorFilter | undefined {
+  const { directory } = options
   const filters = [
     statusFilter(params),
     areaFilter(params, directory),
     boxFilter(params, directory),
-    nearFilter(params, directory),
+    nearFilter(params, options),
   ].filter((filter) => filter !== undefined)
   if (filters.length === 0) return undefined
   return (entry) => filters.every((filter) => filter(entry))
@@ -59,7 +62,20 @@ function boxFilter(params: Params, directory: () => AreaDirectory): SensorFilter
 
 const notSwapped = 'a part of the network: latitude and longitude seem to be swapped'
 
-function nearFilter(params: Params, directory: () => AreaDirectory): SensorFilter | undefined {
+function nearFilter(params: Params, options: Options): SensorFilter | undefined {
+  const near = readNear(params, options)
+  if (near?.radiusM === undefined) return undefined
+  const { lat, lon, radiusM } = near
+  return ({ site }) => distanceM(lat, lon, site.lat, site.lon) <= radiusM
+}
+
+type Near = { readonly lat: number; readonly lon: number; readonly radiusM: number | undefined }
+
+/** The place that `near` names. @throws ApiError 400 */
+export function readNear(
+  params: Params,
+  { directory, isRadiusOptional = false }: Options,
+): Near | undefined {
   const expected = 'lat,lon in degrees, for example 6.6018,3.3515'
   const near = readNumbers(params, 'near', 2, expected)
   const radiusM = readNumbers(params, 'radius', 1, radiusExpected)?.[0]
@@ -70,13 +86,15 @@ function nearFilter(params: Params, directory: () => AreaDirectory): SensorFilte
   }
   const [lat = 0, lon = 0] = near
   if (!isPlace(lat, lon)) throw badParameter('near', params.get('near'), expected)
-  if (radiusM === undefined || !(radiusM > 0 && radiusM <= largestRadiusM)) {
+  const isMissing = radiusM === undefined
+  if (isMissing ? !isRadiusOptional : !(radiusM > 0 && radiusM <= largestRadiusM)) {
     throw badParameter('radius', given, radiusExpected)
   }
-  if (isSwappedPlace(directory().region, { lat, lon, radiusM })) {
+  const circle = { lat, lon, radiusM: radiusM ?? largestRadiusM }
+  if (isSwappedPlace(directory().region, circle)) {
     throw badParameter('near', params.get('near'), notSwapped)
   }
-  return ({ site }) => distanceM(lat, lon, site.lat, site.lon) <= radiusM
+  return { lat, lon, radiusM }
 }
 
 const radiusExpected = `metres above 0, at most ${largestRadiusM}`

@@ -14,7 +14,7 @@ import type { NewestReadings } from '../live/newest-readings.ts'
 import { type Proofs, readingJson } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline, lastHeardMs, offlineSinceMs } from '../live/sensor-now.ts'
+import { isOnline, offlineSinceMs, silenceSeconds } from '../live/sensor-now.ts'
 import { vitalsOf } from '../live/sensor-text.ts'
 import { readView } from '../live/view.ts'
 import { wholeNewest } from '../live/whole-newest.ts'
@@ -55,7 +55,8 @@ export const sensorStatus = ({
       retired: retiredMs !== undefined,
       retired_at: retiredMs === undefined ? null : formatIsoMs(retiredMs),
       ...vitalsOf(entry, nowMs()),
-      ...silenceOf(entry, nowMs()),
+      silence_seconds: silenceSeconds(entry, nowMs()),
+      offline_since: offlineSince(entry),
       commissioned_at: formatIsoMs(entry.sensor.sites[0].fromMs),
       expected_interval_seconds: entry.sensor.cadenceMs / secondMs,
       latest: newest === undefined ? null : readingJson(newest, view, texts),
@@ -77,14 +78,7 @@ function correctedOf(newest: Reading | undefined) {
   return { value: Math.round(value * 10) / 10, unit: units.pm25, method: correctionMethod }
 }
 
-function silenceOf(
-  entry: Entry,
-  nowMs: number,
-): { readonly silence_seconds: number | null; readonly offline_since: string | null } {
-  const lastMs = lastHeardMs(entry)
+function offlineSince(entry: Entry): string | null {
   const sinceMs = offlineSinceMs(entry)
-  return {
-    silence_seconds: lastMs === null ? null : Math.max(0, Math.floor((nowMs - lastMs) / secondMs)),
-    offline_since: sinceMs === null ? null : formatIsoMs(Math.floor(sinceMs)),
-  }
+  return sinceMs === null ? null : formatIsoMs(Math.floor(sinceMs))
 }

@@ -8,12 +8,14 @@ import { inWords, MustAct } from '../../runtime/exit.ts'
 import { parseDurationMs, parseYes } from '../../runtime/settings.ts'
 import { entryFault } from '../../schemas/devices/registered-sensor.ts'
 import {
+  aboutNames,
   type Device,
   defaultCadenceSeconds,
   type SensorEntry,
 } from '../../schemas/devices/sensor.ts'
 import { parseCsvLines } from '../shell/csv.ts'
 import { nearest } from '../shell/nearest.ts'
+import { aboutOfTexts } from './about.ts'
 import { deviceOf } from './device.ts'
 import { defaultOverlapMs, deviceKeyOf, signatureOf } from './signing.ts'
 
@@ -40,7 +42,14 @@ export const entryFields = [
   'device',
 ] as const
 
-const columns = [...entryFields, 'device_options', 'receipts', 'public_key', 'signature'] as const
+const columns = [
+  ...entryFields,
+  'device_options',
+  'receipts',
+  'public_key',
+  'signature',
+  ...aboutNames,
+] as const
 
 type Column = (typeof columns)[number]
 
@@ -153,7 +162,8 @@ function settingsOf(row: ListedRow, where: string, options: ListOptions): Sensor
   if (row.receipts !== '' && receipts === undefined)
     throw new MustAct(`${where}: receipts must be yes or no, and is "${row.receipts}"`)
   const signing = within(where, () => signingOf(row, options))
-  return { cadenceSeconds, device, receipts, ...signing }
+  const about = within(where, () => aboutOfTexts((name) => row[name]))
+  return { cadenceSeconds, device, receipts, ...signing, ...about }
 }
 
 /** From now on: a list says what a sensor has, not since when. */
@@ -230,4 +240,4 @@ const asFields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { assertMaySign } from '../../operate/sensor-keys.ts'
+import { assertMayDescribe, assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   type Imported,
   importSensors,
@@ -8,7 +8,7 @@ import {
   mergeSites,
   type Registry,
 } from '../../operate/sensor-registry.ts'
-import { type SensorSettings, withSettings } from '../../operate/sensor-settings.ts'
+import { type SensorSettings, saysAbout, withSettings } from '../../operate/sensor-settings.ts'
 import { inWords, MustAct, WrongUsage } from '../../runtime/exit.ts'
 import { defaultCadenceSeconds } from '../../schemas/devices/sensor.ts'
 import type { ArchiveFormat } from '../replay/archive-format.ts'
@@ -52,6 +52,7 @@ export async function importInto(
   const entries = listed.map(({ entry }) => entry)
   const settings = new Map(listed.map((sensor) => [sensor.entry.id, sensor.settings]))
   if (listed.some(({ entry: { keys, signature } }) => keys ?? signature)) await assertMaySign(nc)
+  if (listed.some((sensor) => saysAbout(sensor.settings))) await assertMayDescribe(nc)
   await refuseTakenDevices(nc, registry, settings)
   using progress = openProgress({
     label: 'sensors',

@@ -3,6 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso, parseIso } from '../../core/iso-time.ts'
 import { issueCredential } from '../../operate/sensor-credentials.ts'
+import { assertMayDescribe } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -14,6 +15,7 @@ import {
   newEntry,
   removeSensor,
 } from '../../operate/sensor-registry.ts'
+import { saysAbout, withSettings } from '../../operate/sensor-settings.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
 import {
@@ -35,6 +37,7 @@ import {
   textFlag,
   textsFlag,
 } from '../shell/words.ts'
+import { aboutFlags, aboutIn, aboutLines } from './about.ts'
 import { deviceOf, refuseTaken } from './device.ts'
 import { entryFields } from './from-list.ts'
 import { importInto, isArchive } from './import.ts'
@@ -49,6 +52,8 @@ export const command: Command = {
   help: `\
 usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TEXT [--cadence 5m]
                             [--device KIND:SERIAL] [--device-option NAME=VALUE…] [--receipts]
+                            [--make TEXT] [--model TEXT] [--indoor yes|no] [--height-m METRES]
+                            [--licence TEXT] [--owner TEXT]
        airproof sensors import FILE… [--format FORMAT] [--area AREA] [--code ARC] [--cadence 5m]
        airproof sensors list [--area AREA]
        airproof sensors show ID
@@ -57,6 +62,7 @@ usage: airproof sensors add --id ID --area AREA --lat LAT --lon LON --address TE
                                [--device-option NAME=VALUE…] [--receipts | --no-receipts]
                                [--public-key FILE | --public-key none] [--from TIME]
                                [--overlap 24h] [--signature required | optional]
+                               [--make …] (each of those of add; none: it is not known any more)
        airproof sensors key ID [--overlap 24h | --revoke]
        airproof sensors remove ID
 
@@ -90,6 +96,9 @@ device uses it.
   --device-option N=V what that kind of device leaves to its owner; may be given several times
   --receipts          after each commit air.ack.ID carries the newest committed timestamp
   --no-receipts       stops receipts
+  --make, --model, --indoor, --height-m, --licence, --owner
+                      what everyone may know: /v1/sensors/ID shows it. The height is that above
+                      the ground; without a licence that of the network counts
   --public-key FILE   with which its signatures are checked: PEM, or base64, also in place of the
                       file; none: its keys end now
   --algorithm NAME    ed25519 or p256, if you want to be sure; the key says it itself
@@ -100,9 +109,10 @@ device uses it.
   --json              print data as JSON
 
 A CSV to import names its columns in the first line: id,area,lat,lon, and if you want them
-address,cadence,from,device,device_options,receipts,public_key,signature; another column is
-refused. device is KIND:SERIAL or none, device_options NAME=VALUE;NAME=VALUE, receipts yes or no,
-public_key base64 or none, signature required or optional. GeoJSON: a
+address,cadence,from,device,device_options,receipts,public_key,signature,make,model,indoor,
+height_m,licence,owner; another column is refused. device is KIND:SERIAL or none, device_options
+NAME=VALUE;NAME=VALUE, receipts and indoor yes or no, public_key base64 or none, signature
+required or optional. GeoJSON: a
 FeatureCollection of Points with the same properties. A second import adds the sites that are new
 and changes what is different in the list; an empty cell changes nothing. Sensors of an archive
 get no credentials, unless --keys names a file for them.
@@ -134,13 +144,14 @@ examples:
     'public-key': { type: 'string' },
     algorithm: { type: 'string' },
     signature: { type: 'string' },
+    ...Object.fromEntries(aboutFlags.map((name) => [name, { type: 'string' as const }])),
     overlap: { type: 'string' },
     revoke: { type: 'boolean' },
     keys: { type: 'string' },
     json: { type: 'boolean' },
   },
   flagsOf: {
-    add: [...entryFields, 'device-option', 'receipts', 'json'],
+    add: [...entryFields, 'device-option', 'receipts', ...aboutFlags, 'json'],
     import: ['format', 'area', 'code', 'cadence', 'keys', 'json'],
     list: ['area', 'json'],
     show: ['json'],
@@ -156,6 +167,7 @@ examples:
       'from',
       'overlap',
       'signature',
+      ...aboutFlags,
       'json',
     ],
     key: ['overlap', 'revoke', 'json'],
@@ -199,9 +211,11 @@ async function add(
     nowMs,
   })
   const { id } = bare
+  const about = aboutIn(flags)
+  if (saysAbout(about)) await assertMayDescribe(nc)
   if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
   await createSensor(registry, {
-    ...bare,
+    ...withSettings(bare, about),
     ...(device && { device }),
     ...(flags['receipts'] === true ? { receipts: true } : {}),
   })
@@ -288,6 +302,7 @@ async function show(
 
 const showLines = (entry: SensorEntry): readonly string[] => [
   `${entry.id}  every ${entry.cadence_seconds} s, registered ${entry.created_at}`,
+  ...aboutLines(entry),
   ...(entry.device ? [deviceLine(entry.device)] : []),
   ...(entry.receipts === true ? ['receipts: air.ack carries its newest committed timestamp'] : []),
   ...(entry.keys ?? []).map(keyLine),

@@ -1,5 +1,5 @@
 import type { NatsConnection } from '@nats-io/transport-node'
-import { assertMaySign } from '../../operate/sensor-keys.ts'
+import { assertMayDescribe, assertMaySign } from '../../operate/sensor-keys.ts'
 import {
   cadenceSecondsOf,
   changeSensor,
@@ -9,6 +9,7 @@ import {
 import {
   changedSettings,
   type SensorSettings,
+  saysAbout,
   withSettings,
 } from '../../operate/sensor-settings.ts'
 import { exitCodes, WrongUsage } from '../../runtime/exit.ts'
@@ -16,6 +17,7 @@ import type { SharedConfig } from '../../runtime/process/config.ts'
 import type { Device, SensorEntry } from '../../schemas/devices/sensor.ts'
 import type { CommandContext } from '../shell/command.ts'
 import { durationFlag, textFlag, textsFlag } from '../shell/words.ts'
+import { aboutFlags, aboutIn } from './about.ts'
 import { deviceOf, refuseTaken } from './device.ts'
 import { openForOne } from './one-sensor.ts'
 import { signingIn } from './signing.ts'
@@ -33,6 +35,7 @@ export async function setOf(
   const settings = settingsIn(flags, before)
   const { device } = settings
   if (settings.newKey !== undefined || settings.signature !== undefined) await assertMaySign(nc)
+  if (saysAbout(settings)) await assertMayDescribe(nc)
   if (device) refuseTaken(new Map([[id, device]]), await listSensors(nc, registry.rules))
   const changed = await changeSensor(registry, id, (entry) => {
     const next = withSettings(entry, settings)
@@ -53,10 +56,11 @@ function settingsIn(flags: Flags, { device }: SensorEntry): SensorSettings {
     device: deviceIn(flags, device),
     receipts: on ? true : off ? false : undefined,
     ...signingIn(flags, Date.now()),
+    ...aboutIn(flags),
   }
   if (Object.values(settings).every((value) => value === undefined))
     throw new WrongUsage(
-      'nothing to set: give --cadence, --device, --device-option, --receipts, --no-receipts, --public-key or --signature (a new place is `sensors move`)',
+      `nothing to set: give --cadence, --device, --device-option, --receipts, --no-receipts, --public-key, --signature or ${aboutFlags.map((name) => `--${name}`).join(', ')} (a new place is \`sensors move\`)`,
     )
   return settings
 }

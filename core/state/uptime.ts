@@ -36,9 +36,15 @@ export function markUptime(state: PartitionState, slot: number, timeMs: number):
   bits[base + (bit >>> 5)]! |= 1 << (bit & 31)
 }
 
-function anyMarked(state: PartitionState, slot: number, first: number, last: number): boolean {
+/** @param newest the number of the sensor's newest slot */
+function anyMarked(
+  state: PartitionState,
+  slot: number,
+  newest: number,
+  first: number,
+  last: number,
+): boolean {
   const base = slot * uptimeWords
-  const newest = slotNumber(newestMsOf(state, slot))
   const from = Math.max(first, newest - ringSlots + 1, 0)
   const to = Math.min(last, newest)
   for (let number = from; number <= to; number++) {
@@ -65,18 +71,19 @@ export function uptime24h(
 ): number {
   if (slot < 0 || slot >= state.ids.length) return 0
   const running = slotNumber(nowMs)
+  const newest = slotNumber(newestMsOf(state, slot))
   const length = Math.max(1, Math.min(daySlots, Math.ceil(cadenceMs / slotMs)))
   const commissioned = Math.ceil(commissionedMs / slotMs)
   const age = Math.max(0, Math.min(daySlots, running - commissioned))
   const slots = Math.floor(age / length)
   if (slots === 0) {
     const since = Math.max(running - daySlots, slotNumber(commissionedMs))
-    return anyMarked(state, slot, since, running) ? 1 : 0
+    return anyMarked(state, slot, newest, since, running) ? 1 : 0
   }
   let measured = 0
   for (let k = 1; k <= slots; k++) {
     const first = running - k * length
-    if (anyMarked(state, slot, first, first + length - 1)) measured++
+    if (anyMarked(state, slot, newest, first, first + length - 1)) measured++
   }
   return Math.round((measured / slots) * 100) / 100
 }

@@ -33,7 +33,7 @@ export type WatchedBucket<T> = AsyncDisposable & {
 
 /**
  * Resolves when the whole bucket is in memory.
- * @param parse a value's JSON → T; what it refuses (undefined) is left out as if deleted. An entry
+ * @param parse a value's JSON, its key and when it was written → T; what it refuses (undefined) is left out as if deleted. An entry
  * that violates the bucket's schema is reported once.
  * @param isReadOnly the caller decides nothing from it, so an entry of a later version is left out
  * @throws NewerFormat if there is such an entry; if it arrives later, it ends the process
@@ -41,7 +41,7 @@ export type WatchedBucket<T> = AsyncDisposable & {
 export async function watchBucket<T>(
   nc: NatsConnection,
   bucket: string,
-  parse: (value: unknown, key: string) => T | undefined,
+  parse: (value: unknown, key: string, writtenMs: number) => T | undefined,
   { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
 ): Promise<WatchedBucket<T>> {
   const kv = await new Kvm(nc).open(bucket)
@@ -128,12 +128,12 @@ export const watchChecked = async <T>(
 
 function parseEntry<T>(
   entry: KvWatchEntry,
-  parse: (value: unknown, key: string) => T | undefined,
+  parse: (value: unknown, key: string, writtenMs: number) => T | undefined,
 ): T | undefined {
   const value = jsonOf(entry, undefined)
   if (value === undefined) return undefined
   try {
-    return parse(value, entry.key)
+    return parse(value, entry.key, entry.created.getTime())
   } catch (error) {
     const { bucket, key, revision } = entry
     reportBroken({ stream: `KV_${bucket}`, seq: revision, subject: key, why: whyOf(error) })

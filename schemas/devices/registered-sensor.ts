@@ -5,7 +5,14 @@ import { serialFault } from '../../core/device-topics.ts'
 import { parseIso } from '../../core/iso-time.ts'
 import { dayMs, secondMs } from '../../core/time.ts'
 import { checkOf } from '../check.ts'
-import { type Device, type SensorEntry, type SensorKey, sensorSchema } from './sensor.ts'
+import {
+  aboutNames,
+  type Device,
+  type SensorAbout,
+  type SensorEntry,
+  type SensorKey,
+  sensorSchema,
+} from './sensor.ts'
 import { keysFault } from './sensor-keys.ts'
 
 export type RegisteredSite = {
@@ -32,6 +39,8 @@ export type RegisteredSensor = {
   /** When it was taken out of the network; absent: it is in use. */
   readonly retiredMs?: number
   readonly device?: Device
+  /** What everyone may know about the device; absent: nothing is known. */
+  readonly about?: SensorAbout
   /** Absent: what it sends is never signed. */
   readonly keys?: readonly RegisteredKey[]
   /** A reading without a signature is refused; absent: it is not. */
@@ -98,6 +107,7 @@ export function parseAnySensor(
     // if the time cannot be read, the sensor counts as retired all the same
     ...(value.retired_at === undefined ? {} : { retiredMs: timeOf(value.retired_at) }),
     ...(value.device && { device: value.device }),
+    ...aboutOf(value),
     ...(value.keys && { keys: value.keys.map(registeredKey) }),
     ...(value.signature === 'required' ? { mustSign: true } : {}),
     ...(value.receipts === undefined ? {} : { receipts: value.receipts }),
@@ -105,6 +115,12 @@ export function parseAnySensor(
       flood: { perSecond: value.flood.per_second, burst: value.flood.burst },
     }),
   }
+}
+
+function aboutOf(entry: SensorAbout): Pick<RegisteredSensor, 'about'> {
+  const known = aboutNames.filter((name) => entry[name] !== undefined)
+  if (known.length === 0) return {}
+  return { about: Object.fromEntries(known.map((name) => [name, entry[name]])) }
 }
 
 const registeredKey = ({ algorithm, public_key, from, until }: SensorKey): RegisteredKey => ({

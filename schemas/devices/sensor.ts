@@ -72,6 +72,29 @@ const key = {
   },
 } as const
 
+const control = '\\u0000-\\u001f\\u007f-\\u009f'
+/** One line of text for people. */
+const line = { type: 'string', pattern: `^[^\\s${control}][^${control}]*$` } as const
+
+/** What everyone may know about a device; from format level 3. */
+const about = {
+  make: { ...line, maxLength: 80, description: 'who made it' },
+  model: { ...line, maxLength: 80, description: 'what its maker calls it' },
+  indoor: { type: 'boolean', description: 'true: it measures the air of a room' },
+  height_m: { type: 'number', minimum: -500, maximum: 9_000, description: 'above the ground' },
+  licence: {
+    ...line,
+    maxLength: 200,
+    description: 'of its data, if it is not that of the network: SPDX, or words',
+  },
+  owner: { ...line, maxLength: 200, description: 'whom to name, as the owner wants to be named' },
+} as const
+
+export type AboutName = keyof typeof about
+// Object.keys is typed string[]; the cast only names the strings
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const aboutNames = Object.keys(about) as AboutName[]
+
 /** A registry entry: bucket `sensors`, key = id. */
 export const sensorSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -100,6 +123,7 @@ export const sensorSchema = {
       type: 'string',
       description: 'taken out of the network: its readings stay, new ones are refused',
     },
+    ...about,
     device,
     keys: {
       type: 'array',
@@ -131,6 +155,7 @@ export const sensorSchema = {
 
 export type SensorEntry = FromSchema<typeof sensorSchema>
 export type Site = SensorEntry['sites'][number]
+export type SensorAbout = Pick<SensorEntry, AboutName>
 export type SensorKey = NonNullable<SensorEntry['keys']>[number]
 export type Device = NonNullable<SensorEntry['device']>
 

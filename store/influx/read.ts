@@ -2,7 +2,7 @@ import { quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { dayMs } from '../../core/time.ts'
-import type { Cursor, Store } from '../store.ts'
+import type { Cursor, Order, Store } from '../store.ts'
 import { existingIn } from './existing.ts'
 import { endOfTimeMs, type InfluxQuery, timeParam } from './query.ts'
 import { readingFields, readingOf, signatureFields, signatureOf } from './row.ts'
@@ -17,9 +17,9 @@ const recentMs = 30 * dayMs
 
 /** @param now for a bound that saves time; wrong, it costs a second query and no more */
 export function influxReads(query: InfluxQuery, now: () => number): InfluxReads {
-  const range: Store['range'] = async (sensor, fromMs, toMs, limit) => {
+  const range: Store['range'] = async (sensor, fromMs, toMs, limit, order = 'desc') => {
     if (limit <= 0 || fromMs >= toMs) return []
-    const [series = []] = await query(`${ofSensor} ORDER BY time DESC LIMIT ${Math.floor(limit)}`, {
+    const [series = []] = await query(`${ofSensor} ${sorted(order, limit)}`, {
       sensor,
       from: timeParam(fromMs),
       to: timeParam(toMs),
@@ -30,19 +30,25 @@ export function influxReads(query: InfluxQuery, now: () => number): InfluxReads 
   /** Everyone's, whole: no page ends inside. */
   const instant = async (timeMs: number): Promise<Reading[]> => {
     const [series = []] = await query(ofEveryoneAt, { at: timeParam(timeMs) })
-    return series.flatMap(({ values }) => values.flatMap((row) => readingOf(row))).sort(newestFirst)
+    return series.flatMap(({ values }) => values.flatMap((row) => readingOf(row))).sort(bySensor)
   }
 
-  /** Newest first; where the limit cuts, the last ms may be there in part and in any order. */
-  const page = async (fromMs: number, toMs: number, limit: number): Promise<Reading[]> => {
+  /** Where the limit cuts, the last ms may be there in part and in any order. */
+  const page = async (
+    fromMs: number,
+    toMs: number,
+    limit: number,
+    order: Order,
+  ): Promise<Reading[]> => {
     if (limit <= 0 || fromMs >= toMs) return []
-    const statement = `${ofEveryone} ORDER BY time DESC LIMIT ${Math.floor(limit)}`
+    const statement = `${ofEveryone} ${sorted(order, limit)}`
+    const inOrder = order === 'asc' ? oldestFirst : newestFirst
     const [series = []] = await query(statement, { from: timeParam(fromMs), to: timeParam(toMs) })
     const rows = series.flatMap(({ values }) => values.flatMap((row) => readingOf(row)))
     const last = rows.at(-1)
-    if (last === undefined || rows.length < limit) return rows.sort(newestFirst)
+    if (last === undefined || rows.length < limit) return rows.sort(inOrder)
     const whole = rows.filter(({ timeMs }) => timeMs !== last.timeMs)
-    return [...whole, ...(await instant(last.timeMs))].sort(newestFirst).slice(0, limit)
+    return [...whole, ...(await instant(last.timeMs))].sort(inOrder).slice(0, limit)
   }
 
   return {
@@ -55,11 +61,13 @@ export function influxReads(query: InfluxQuery, now: () => number): InfluxReads 
 
     range,
 
-    rangeAll: async (fromMs, toMs, limit, cursor) => {
-      if (cursor === undefined) return page(fromMs, toMs, limit)
+    rangeAll: async (fromMs, toMs, limit, cursor, order = 'desc') => {
+      if (cursor === undefined) return page(fromMs, toMs, limit, order)
       const within = cursor.timeMs >= fromMs && cursor.timeMs < toMs && limit > 0
       const beside = within ? await besideCursor(instant, cursor) : []
-      const rest = await page(fromMs, Math.min(toMs, cursor.timeMs), limit - beside.length)
+      const from = order === 'asc' ? Math.max(fromMs, cursor.timeMs + 1) : fromMs
+      const to = order === 'asc' ? toMs : Math.min(toMs, cursor.timeMs)
+      const rest = await page(from, to, limit - beside.length, order)
       return [...beside, ...rest].slice(0, limit)
     },
 
@@ -99,8 +107,13 @@ const besideCursor = async (
   { timeMs, sensor }: Cursor,
 ): Promise<Reading[]> => (await instant(timeMs)).filter((row) => row.sensor > sensor)
 
-const newestFirst = (a: Reading, b: Reading): number =>
-  b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
+const bySensor = (a: Reading, b: Reading): number =>
+  a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0
+const newestFirst = (a: Reading, b: Reading): number => b.timeMs - a.timeMs || bySensor(a, b)
+const oldestFirst = (a: Reading, b: Reading): number => a.timeMs - b.timeMs || bySensor(a, b)
+
+const sorted = (order: Order, limit: number): string =>
+  `ORDER BY time ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ${Math.floor(limit)}`
 
 const ofSensor = `SELECT ${readingFields} FROM reading
   WHERE sensor_id = $sensor AND time >= $from AND time < $to`

@@ -1,5 +1,5 @@
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
-import type { Cursor } from '../store.ts'
+import type { Cursor, Order } from '../store.ts'
 import type { Fault } from './fault.ts'
 import type { PackedKeys, PackedReadings } from './pack.ts'
 import type { PackedStats } from './pack-stats.ts'
@@ -9,12 +9,19 @@ import type { RollupTable } from './schema.ts'
 export type SqliteCalls = {
   readonly writeBatch: (rows: PackedReadings) => void
   readonly existing: (keys: PackedKeys) => PackedReadings
-  readonly range: (sensor: string, fromMs: number, toMs: number, limit: number) => PackedReadings
+  readonly range: (
+    sensor: string,
+    fromMs: number,
+    toMs: number,
+    limit: number,
+    order: Order,
+  ) => PackedReadings
   readonly rangeAll: (
     fromMs: number,
     toMs: number,
     limit: number,
     cursor: Cursor | undefined,
+    order: Order,
   ) => PackedReadings
   readonly seedLatest: () => PackedReadings
   readonly signature: (sensor: string, timeMs: number) => DeviceSignature | undefined

@@ -4,6 +4,7 @@ import {
   signatureAlgorithms,
 } from '../../core/air/device-signature.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import type { Order } from '../store.ts'
 import type { SqliteCalls } from './calls.ts'
 import { bytesOf, type Cell, type Row, type SqliteFile, textOf } from './file.ts'
 import { keyWidth, numberOf, type PackedReadings, packRows, readingColumns } from './pack.ts'
@@ -43,24 +44,18 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
         return pack(rows)
       }),
 
-    range: (sensor, fromMs, toMs, limit) => {
+    range: (sensor, fromMs, toMs, limit, order) => {
       const s = sensorNumber(sensor)
-      return pack(s === undefined ? [] : db.all(selectRange, s, fromMs, toMs, limit))
+      return pack(s === undefined ? [] : db.all(selectRange[order], s, fromMs, toMs, limit))
     },
 
-    rangeAll: (fromMs, toMs, limit, cursor) =>
-      pack(
-        cursor === undefined
-          ? db.all(selectAll, fromMs, toMs, limit)
-          : db.all(
-              selectAllBehind,
-              fromMs,
-              Math.min(toMs, cursor.timeMs + 1),
-              cursor.timeMs,
-              cursor.sensor,
-              limit,
-            ),
-      ),
+    rangeAll: (fromMs, toMs, limit, cursor, order) => {
+      if (cursor === undefined) return pack(db.all(selectAll[order], fromMs, toMs, limit))
+      const { timeMs, sensor } = cursor
+      const from = order === 'asc' ? Math.max(fromMs, timeMs) : fromMs
+      const to = order === 'asc' ? toMs : Math.min(toMs, timeMs + 1)
+      return pack(db.all(selectAllAfter[order], from, to, timeMs, sensor, limit))
+    },
 
     signature: (sensor, timeMs) => {
       const s = sensorNumber(sensor)
@@ -73,7 +68,7 @@ export function sqliteReads(db: SqliteFile): SqliteReads {
         pack(
           db
             .all('select n from sensor')
-            .flatMap(([s]) => db.all(selectRange, numberOf(s), 0, Number.MAX_SAFE_INTEGER, 1)),
+            .flatMap(([s]) => db.all(selectRange.desc, numberOf(s), 0, Number.MAX_SAFE_INTEGER, 1)),
         ),
       ),
   }
@@ -111,11 +106,21 @@ const columns = [...readingColumns, 'device'].map((name) => `r.${name}`).join(',
 const selectSignature = `select ${signatureColumns.join(', ')} from signature where s = ? and t = ?`
 
 const selectAt = `select ${columns} from reading r where r.s = ? and r.t = ?`
-const selectRange = `select ${columns} from reading r
-  where r.s = ? and r.t >= ? and r.t < ? order by r.t desc limit cast(? as integer)`
-// walks the index on time backwards and sorts only the readings of one ms
-const selectAll = `select ${columns} from reading r join sensor on sensor.n = r.s
-  where r.t >= ? and r.t < ? order by r.t desc, sensor.id limit cast(? as integer)`
-const selectAllBehind = `select ${columns} from reading r join sensor on sensor.n = r.s
-  where r.t >= ? and r.t < ? and (r.t < ? or sensor.id > ?)
-  order by r.t desc, sensor.id limit cast(? as integer)`
+const inBoth = (sqlOf: (order: Order) => string): Readonly<Record<Order, string>> => ({
+  desc: sqlOf('desc'),
+  asc: sqlOf('asc'),
+})
+const selectRange = inBoth(
+  (order) => `select ${columns} from reading r
+  where r.s = ? and r.t >= ? and r.t < ? order by r.t ${order} limit cast(? as integer)`,
+)
+// walks the index on time and sorts only the readings of one ms
+const selectAll = inBoth(
+  (order) => `select ${columns} from reading r join sensor on sensor.n = r.s
+  where r.t >= ? and r.t < ? order by r.t ${order}, sensor.id limit cast(? as integer)`,
+)
+const selectAllAfter = inBoth(
+  (order) => `select ${columns} from reading r join sensor on sensor.n = r.s
+  where r.t >= ? and r.t < ? and (r.t ${order === 'asc' ? '>' : '<'} ? or sensor.id > ?)
+  order by r.t ${order}, sensor.id limit cast(? as integer)`,
+)

@@ -67,13 +67,13 @@ function readsOver(reader: SqliteLane, statistics: SqliteLane, signal?: AbortSig
   const how = { signal }
   return {
     latest: async (sensor, limit) =>
-      present(await reader.call('range', [sensor, 0, Number.MAX_SAFE_INTEGER, limit], how)),
-    range: async (sensor, fromMs, toMs, limit) =>
-      present(await reader.call('range', [sensor, fromMs, toMs, limit], how)),
-    rangeAll: async (fromMs, toMs, limit, cursor) =>
-      present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor], how)),
+      present(await reader.call('range', [sensor, 0, Number.MAX_SAFE_INTEGER, limit, 'desc'], how)),
+    range: async (sensor, fromMs, toMs, limit, order = 'desc') =>
+      present(await reader.call('range', [sensor, fromMs, toMs, limit, order], how)),
+    rangeAll: async (fromMs, toMs, limit, cursor, order = 'desc') =>
+      present(await reader.call('rangeAll', [fromMs, toMs, limit, cursor, order], how)),
     at: async (sensor, timeMs) =>
-      present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1], how))[0],
+      present(await reader.call('range', [sensor, timeMs, timeMs + 1, 1, 'desc'], how))[0],
     signature: async (sensor, timeMs) => reader.call('signature', [sensor, timeMs], how),
     computeBuckets: async (area, fromMs, toMs, size) =>
       unpackStats(await statistics.call('computeBuckets', [area, fromMs, toMs, sizeMs[size]], how)),

@@ -3,10 +3,23 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
-import { type AreaStats, type Cursor, type Store, StoreUnavailable } from '../../store/store.ts'
+import {
+  type AreaStats,
+  type Cursor,
+  type Order,
+  type Store,
+  StoreUnavailable,
+} from '../../store/store.ts'
 import { plainRows } from '../support/chaos/read-store.ts'
 import { type Over } from '../support/readings.ts'
-import { anyBatch, awkwardAreas, newestFirst, reading, sensorId } from './store-rows.ts'
+import {
+  anyBatch,
+  awkwardAreas,
+  newestFirst,
+  oldestFirst,
+  reading,
+  sensorId,
+} from './store-rows.ts'
 import { expectSameStats, plainBuckets, plainStats } from './store-statistics.ts'
 
 /** Where one store lives, empty at first; may be opened again after it was closed. */
@@ -306,6 +319,20 @@ export function storeContract(
         expect(await store.rangeAll(noon + 1, noon, 10)).toEqual([])
       })
 
+      onStore('oldest first a range has the same bounds', async ({ store }) => {
+        const rows = [-1, 0, 1, 59_999, 60_000].map((ms) => reading({ timeMs: noon + ms }))
+        await store.writeBatch(rows)
+        const wanted = rows.slice(1, 4)
+        const [from, to] = [noon, noon + minuteMs]
+        expect(await store.range(sensorId(1), from, to, 10, 'asc')).toEqual(wanted)
+        expect(await store.range(sensorId(1), from, to, 2, 'asc')).toEqual(wanted.slice(0, 2))
+        expect(await store.rangeAll(from, to, 10, undefined, 'asc')).toEqual(wanted)
+        expect(await store.range(sensorId(1), noon, noon, 10, 'asc')).toEqual([])
+        expect(await store.rangeAll(noon, to, 0, undefined, 'asc')).toEqual([])
+        const given = store.within(new AbortController().signal)
+        expect(await given.rangeAll(early, late, 2, undefined, 'asc')).toEqual(rows.slice(0, 2))
+      })
+
       onStore('a limit of 0 is no reading, not all of them', async ({ store }) => {
         await store.writeBatch([reading()])
         expect(await store.latest(sensorId(1), 0)).toEqual([])
@@ -329,9 +356,11 @@ export function storeContract(
         },
       )
 
-      onStore.for([1, 2, 3, 7, 10, 1000])(
-        'pages of %i through everyone hold every reading once, in order, through ties of one ms',
-        async (size, { store }) => {
+      const sizes = [1, 2, 3, 7, 10, 1000]
+      const orders: Order[] = ['desc', 'asc']
+      onStore.for(orders.flatMap((order) => sizes.map((size) => [size, order] as const)))(
+        'pages of %i through everyone hold every reading once, in order, through ties of one ms: %s',
+        async ([size, order], { store }) => {
           // five sensors at the very same instants, one that is alone, and gaps
           const rows = [0, 1, 2, 5].flatMap((minute) =>
             [5, 3, 1, 4, 2].map((n) =>
@@ -342,14 +371,14 @@ export function storeContract(
           await store.writeBatch(rows)
           const found: Reading[] = []
           for (let cursor: Cursor | undefined; ; ) {
-            const page = await store.rangeAll(early, late, size, cursor)
+            const page = await store.rangeAll(early, late, size, cursor, order)
             expect(page.length).toBeLessThanOrEqual(size)
             found.push(...page)
             if (page.length < size) break
             const { timeMs, sensor } = page.at(-1)!
             cursor = { timeMs, sensor }
           }
-          expect(found).toEqual(newestFirst(rows))
+          expect(found).toEqual((order === 'asc' ? oldestFirst : newestFirst)(rows))
         },
       )
 
@@ -365,8 +394,18 @@ export function storeContract(
           expect(await store.rangeAll(early, noon, 9, behind)).toEqual([older])
           const between = { timeMs: noon, sensor: sensorId(2) }
           expect(await store.rangeAll(early, late, 1, between)).toEqual([rows[1]])
+          const ofAsc = async (from: number, to: number, limit: number, cursor: Cursor) =>
+            await store.rangeAll(from, to, limit, cursor, 'asc')
+          const newer = reading({ timeMs: noon + 1 })
+          await store.writeBatch([newer])
+          expect(await ofAsc(early, late, 9, behind)).toEqual([rows[2], newer])
+          expect(await ofAsc(noon + 1, late, 9, behind)).toEqual([newer])
+          expect(await ofAsc(early, noon + 1, 9, behind)).toEqual([rows[2]])
+          expect(await ofAsc(early, late, 1, between)).toEqual([rows[1]])
+          const past = { timeMs: noon - 5, sensor: sensorId(9) }
+          expect(await ofAsc(early, late, 2, past)).toEqual([older, rows[0]])
           const before = { timeMs: noon + 5, sensor: sensorId(2) }
-          expect(await store.rangeAll(early, late, 2, before)).toEqual([rows[0], rows[1]])
+          expect(await store.rangeAll(early, late, 2, before)).toEqual([newer, rows[0]])
         },
       )
 

@@ -89,5 +89,8 @@ export const anyBatch: fc.Arbitrary<Reading[]> = fc.uniqueArray(anyReading, {
 })
 
 /** By (time desc, sensor asc): the order of `rangeAll`. */
+export const oldestFirst = (rows: readonly Reading[]): Reading[] =>
+  [...rows].sort((a, b) => a.timeMs - b.timeMs || (a.sensor < b.sensor ? -1 : 1))
+
 export const newestFirst = (rows: readonly Reading[]): Reading[] =>
   [...rows].sort((a, b) => b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : 1))

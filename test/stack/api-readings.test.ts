@@ -69,7 +69,8 @@ test('the latest readings of the network arrive newest first, page after page, n
 })
 
 test('memory and the store give the same pages, across the seam and after a restart', async () => {
-  await using api = await testApi()
+  let storing = true
+  await using api = await testApi({ isStoring: () => storing })
   for (const id of ids) await api.register({ id })
   const old: Told[] = Array.from({ length: 5_400 }, (_, i) => ({
     sensor: ids[i % 2]!,
@@ -84,11 +85,50 @@ test('memory and the store give the same pages, across the seam and after a rest
   await api.stopApi()
   await api.startApi()
   expect(await pages(api.get, deep)).toEqual(committed.map(key))
-  await api.commit([{ sensor: ids[0], timeMs: nowMs + 1_000 }])
-  expect((await pages(api.get, deep)).slice(0, 2)).toEqual([
-    key({ sensor: ids[0], timeMs: nowMs + 1_000 }),
-    key(committed[0]!),
-  ])
+  // oldest first, from the store up to where memory is complete, and from there on from memory
+  const upwards = committed.toSorted(
+    (a, b) => a.timeMs - b.timeMs || (a.sensor < b.sensor ? -1 : 1),
+  )
+  expect(await pages(api.get, `${deep}&order=asc`)).toEqual(upwards.map(key))
+  const start = formatIsoMs(nowMs - 10 * minuteMs)
+  expect(await pages(api.get, `/v1/readings?limit=7&order=asc&start_time=${start}`)).toEqual(
+    upwards.filter(({ timeMs }) => timeMs >= nowMs - 10 * minuteMs).map(key),
+  )
+  const one = `/v1/readings?limit=900&order=asc&sensor_id=${ids[1]}`
+  expect(await pages(api.get, one)).toEqual(
+    upwards.filter(({ sensor }) => sensor === ids[1]).map(key),
+  )
+  // what the store does not have yet is the end of them, also of a page that begins in the store
+  storing = false
+  await api.commit([{ sensor: ids[2], timeMs: nowMs + 1_000 }])
+  const last = key({ sensor: ids[2], timeMs: nowMs + 1_000 })
+  expect(await pages(api.get, `${deep}&order=asc`)).toEqual([...upwards.map(key), last])
+  const few = upwards.filter(({ sensor }) => sensor === ids[2]).map(key)
+  expect(await pages(api.get, `${deep}&order=asc&sensor_id=${ids[2]}`)).toEqual([...few, last])
+  expect((await pages(api.get, deep)).slice(0, 2)).toEqual([last, key(committed[0]!)])
+})
+
+test('a cursor goes on in its own order only, and an order that there is not is refused', async () => {
+  await using api = await testApi()
+  for (const id of ids) await api.register({ id })
+  await api.commit(minutes(3).toReversed())
+  const cursorOf = async (order: string): Promise<string> =>
+    ((await (await api.get(`/v1/readings?limit=1${order}`)).json()) as Page).next_cursor ?? ''
+  const [down, up] = [await cursorOf(''), await cursorOf('&order=asc')]
+  const link = (await api.get('/v1/readings?limit=1&order=asc')).headers.get('link')
+  expect(link).toBe(`</v1/readings?limit=1&order=asc&cursor=${up}>; rel="next"`)
+  for (const [query, parameter] of [
+    [`cursor=${up}`, 'cursor'],
+    [`cursor=${up}&order=desc`, 'cursor'],
+    [`cursor=${down}&order=asc`, 'cursor'],
+    ['order=up', 'order'],
+    ['order=', 'order'],
+  ]) {
+    const answer = await api.get(`/v1/readings?${query}`)
+    expect([query, answer.status]).toEqual([query, 400])
+    expect(await answer.json()).toMatchObject({ error: { details: { parameter } } })
+  }
+  expect((await api.get(`/v1/readings?cursor=${down}&order=desc`)).status).toBe(200)
 })
 
 test('rows that are not in the store yet are served from the log after a restart', async () => {

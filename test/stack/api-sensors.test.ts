@@ -85,6 +85,65 @@ test('sensors are listed by id with their state from the log', async () => {
   await eventually('it is not listed', async () => (await list()).total === 3)
 })
 
+test('a sensor shows its device, its owner and where it was, and no address that is not public', async () => {
+  await using api = await testApi()
+  const show = (id: string): Promise<Response> => api.get(`/v1/sensors/${id}`)
+  const about = { make: 'AirGradient', model: 'O-1PST', indoor: false, height_m: 2.5 }
+  const sites = [
+    siteOf('Yaba', 6.5, 3.38, '2025-01-01T01:00:00+01:00'),
+    siteOf('Ikeja', 6.6, 3.35, '2026-01-01T00:00:00Z'),
+    siteOf('Lekki', 6.4, 3.5, '2199-01-01T00:00:00Z'),
+  ]
+  await api.register({ id: ids[0], sites, ...about, licence: 'CC-BY-4.0', owner: 'Ẹgbẹ́ Afẹ́fẹ́' })
+  await api.register({ id: ids[3], retired_at: '2026-01-02T00:00:00Z' })
+  await eventually('both are known', async () => (await show(ids[3])).status === 200)
+  expect(await (await show(ids[0])).json()).toEqual({
+    status: 'success',
+    sensor: {
+      id: ids[0],
+      area: 'Ikeja',
+      location: { lat: 6.6, lon: 3.35, address: '1 Ikeja Road' },
+      status: 'offline',
+      last_reading: null,
+      uptime_24h: 0,
+      aqi: null,
+      retired: false,
+      retired_at: null,
+      commissioned_at: '2025-01-01T00:00:00.000Z',
+      expected_interval_seconds: 300,
+      ...about,
+      licence: 'CC-BY-4.0',
+      owner: 'Ẹgbẹ́ Afẹ́fẹ́',
+      sites: [
+        {
+          from: '2025-01-01T00:00:00.000Z',
+          until: '2026-01-01T00:00:00.000Z',
+          area: 'Yaba',
+          lat: 6.5,
+          lon: 3.38,
+        },
+        { from: '2026-01-01T00:00:00.000Z', until: null, area: 'Ikeja', lat: 6.6, lon: 3.35 },
+      ],
+    },
+  })
+  const retired = (await (await show('NGR-LOS-003')).json()) as { sensor: object }
+  expect(retired.sensor).toMatchObject({
+    id: ids[3],
+    retired: true,
+    retired_at: '2026-01-02T00:00:00.000Z',
+    make: null,
+    indoor: null,
+    owner: null,
+  })
+  for (const [path, status] of [
+    [ids[1], 404],
+    ['sensor-1', 404],
+    [`${ids[0]}?index=uk`, 400],
+    [`${ids[0]}?fields=id`, 400],
+  ] as const)
+    expect([path, (await show(path)).status]).toEqual([path, status])
+})
+
 test('a sensor status shows all that is known of the sensor', async () => {
   await using api = await testApi()
   await api.register({ id: ids[0], cadence_seconds: 60 })

@@ -144,6 +144,59 @@ describe('sensors add, show, move, remove', () => {
     )
   })
 
+  it('keeps what everyone may know about a device, from format level 3 on', async () => {
+    const id = 'NGR-LOS-IKJ-052'
+    const about = { make: 'AirGradient', model: 'O-1PST', licence: 'CC-BY-4.0', owner: 'Ẹgbẹ́' }
+    const system = await new Kvm(nc).open(buckets.system)
+    const before = (await system.get(systemKeys.format))?.string() ?? ''
+    await system.put(systemKeys.format, '{"level":2}')
+    const list = file('about.csv', 'id,area,lat,lon,indoor\nNGR-LOS-IKJ-053,Ikeja,6.6,3.3,yes\n')
+    for (const command of [
+      () => run(sensors, 'add', { id, ...place, ...about }),
+      () => run(sensors, 'set NGR-LOS-IKJ-001', { indoor: 'yes' }),
+      () => run(sensors, `import ${list}`),
+    ])
+      await expect(command()).rejects.toThrow(/make, .* are kept from format level 3 on/)
+    await system.put(systemKeys.format, before)
+
+    await run(sensors, 'add', { id, ...place, ...about, indoor: 'no', 'height-m': '2.5' })
+    expect(await runJson(`show ${id}`)).toMatchObject({ ...about, indoor: false, height_m: 2.5 })
+    const set = (flags: Flags) => run(sensors, `set ${id}`, flags)
+    expect(await set({ owner: 'none', indoor: 'yes', make: 'AirGradient' })).toBe(
+      `${id} has another indoor, owner`,
+    )
+    await run(sensors, `move ${id}`, { lat: '6.5', lon: '3.3' })
+    const { owner: _, ...rest } = about
+    const entry = await runJson(`show ${id}`)
+    expect(entry).toMatchObject({ ...rest, indoor: true, height_m: 2.5 })
+    expect(entry).not.toHaveProperty('owner')
+    expect(await run(sensors, `show ${id}`)).toContain(
+      'make AirGradient, model O-1PST, indoor true, height_m 2.5, licence CC-BY-4.0',
+    )
+    await expect(set({ indoor: 'perhaps' })).rejects.toThrow(/indoor must be yes or no/)
+    await expect(set({ 'height-m': 'tall' })).rejects.toThrow(/height_m must be a number/)
+    await expect(set({ 'height-m': '9001' })).rejects.toThrow(/height_m must be <= 9000/)
+    await expect(set({ make: 'x'.repeat(81) })).rejects.toThrow(/make/)
+  })
+
+  it('reads what everyone may know from lists, and changes what differs', async () => {
+    const list = (owner: string): string =>
+      file(
+        'more.csv',
+        `id,area,lat,lon,make,indoor,owner\nNGR-LOS-IKJ-054,Ikeja,6.6,3.3,PMS,yes,${owner}\n`,
+      )
+    await run(sensors, `import ${list('Ada')}`)
+    expect(await runJson('show NGR-LOS-IKJ-054')).toMatchObject({ indoor: true, owner: 'Ada' })
+    expect(await run(sensors, `import ${list('none')}`)).toContain('1 changed (1 owner)')
+    expect(await runJson('show NGR-LOS-IKJ-054')).not.toHaveProperty('owner')
+    const point = { type: 'Point', coordinates: [3.42, 6.43] }
+    const properties = { id: 'NGR-LOS-IKJ-055', area: 'Ikeja', indoor: true, height_m: 3 }
+    const features = [{ type: 'Feature', geometry: point, properties }]
+    const geojson = file('more.geojson', JSON.stringify({ type: 'FeatureCollection', features }))
+    await run(sensors, `import ${geojson}`)
+    expect(await runJson('show NGR-LOS-IKJ-055')).toMatchObject({ indoor: true, height_m: 3 })
+  })
+
   it('refuses an invalid place, and names what is missing', async () => {
     const id = 'NGR-LOS-IKJ-009'
     await expect(run(sensors, 'add', { id, ...place, lat: '91' })).rejects.toThrow(WrongUsage)
@@ -318,7 +371,15 @@ NGR-LOS-IKJ-402,Ikeja,6.6,3.4,,,,
 
   it.each([
     ['id,area,lat,lon,devise\n', /there is no column "devise": did you mean "device"\?/],
-    ['id,area,lat,lon,owner\n', /there is no column "owner": leave it out\. The columns are id,/],
+    ['id,area,lat,lon,colour\n', /there is no column "colour": leave it out\. The columns are id,/],
+    ['id,area,lat,lon,license\n', /there is no column "license": did you mean "licence"\?/],
+    ['id,area,lat,lon,indoor\nNGR-LOS-BAD-001,A,6,3,half\n', /line 2: indoor must be yes or no/],
+    ['id,area,lat,lon,height_m\nNGR-LOS-BAD-001,A,6,3,tall\n', /line 2: height_m must be a number/],
+    [
+      'id,area,lat,lon,height_m\nNGR-LOS-BAD-001,A,6,3,9001\n',
+      /line 2: .*height_m must be <= 9000/,
+    ],
+    [`id,area,lat,lon,owner\nNGR-LOS-BAD-001,A,6,3,${'x'.repeat(201)}\n`, /line 2: .*owner/],
     ['id,area,lat,lat\n', /there are two columns "lat"/],
     [
       'id,area,lat,lon,device\n\n\nNGR-LOS-BAD-001,A,6,3,toaster:1\n',

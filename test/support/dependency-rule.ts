@@ -131,7 +131,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     live: ['http'],
     openapi: ['http'],
     areas: ['http', 'live'],
-    sensors: ['http', 'live', 'areas'],
+    sensors: ['http', 'live', 'areas', 'readings'],
     readings: ['http', 'live'],
     proofs: ['http', 'live'],
     stream: ['http', 'live', 'sensors'],

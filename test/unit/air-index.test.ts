@@ -17,6 +17,7 @@ import { answerSchemas } from '../../api/openapi/schemas.ts'
 import { listReadings } from '../../api/readings/list-readings.ts'
 import { listSensors } from '../../api/sensors/list-sensors.ts'
 import { sensorStatus } from '../../api/sensors/sensor-status.ts'
+import { showSensor } from '../../api/sensors/show-sensor.ts'
 import {
   type AirIndex,
   ends,
@@ -333,6 +334,18 @@ describe('a made-up index is used everywhere', async () => {
     expect((await json(sensors, '')).sensors[0].aqi).toBe(148)
     expect((await json(sensors, 'index=made-up')).sensors[0].aqi).toBe(9)
     expect((await json(sensors, 'index=eu')).sensors[0].aqi).toBe(5)
+    const [usually] = (await json(sensors, 'include=latest')).sensors
+    const [latest] = (await json(sensors, 'include=latest&index=made-up')).sensors
+    expect(latest).toEqual({ ...usually, ...ours })
+    expect(await json(sensors, 'include=latest&index=made-up&format=ndjson')).toEqual(latest)
+    const names = Object.keys(ours).join()
+    const picked = `include=latest&index=made-up&fields=${names}`
+    expect((await json(sensors, picked)).sensors[0]).toEqual(ours)
+    expect(await ask(sensors, `${picked}&format=csv`)).toBe(
+      `${names}\r\n${Object.values(ours).join()}\r\n`,
+    )
+    const { sensor: shown } = await json(showSensor(common), 'index=made-up', { sensor_id: sensor })
+    expect(shown.aqi).toBe(9)
     const status = await json(sensorStatus(common), 'index=made-up', { sensor_id: sensor })
     expect(status).toMatchObject({ latest: ours, aqi_nowcast: 9, aqi_24h: 9 })
     const usual = await json(sensorStatus(common), '', { sensor_id: sensor })

@@ -47,6 +47,13 @@ describe('an invalid entry is not a sensor, and its fault is explained', () => {
     ['a cadence of 0', { ...entry, cadence_seconds: 0 }],
     ['a cadence of half a second', { ...entry, cadence_seconds: 0.5 }],
     ['a field nobody knows', { ...entry, lat: 6.6 }],
+    ['a make of two lines', { ...entry, make: 'Plan\ntower' }],
+    ['a model of control characters', { ...entry, model: 'A\u001b[2J' }],
+    ['a blank owner', { ...entry, owner: '  ' }],
+    ['a long licence', { ...entry, licence: 'x'.repeat(201) }],
+    ['a height in words', { ...entry, height_m: '3 m' }],
+    ['a height on the moon', { ...entry, height_m: 384_400_000 }],
+    ['an indoor that is not yes or no', { ...entry, indoor: 'yes' }],
   ])('%s', (_, value) => {
     expect(parseSensor(value, rules)).toBeUndefined()
     expect(entryFault(value, rules)).toMatch(/\w+ \w+/)
@@ -59,6 +66,20 @@ describe('an invalid entry is not a sensor, and its fault is explained', () => {
   test('and nothing in the bucket can throw', () => {
     assert(property(anything(), (value) => parseSensor(value, rules) === undefined))
   })
+})
+
+test('what everyone may know about a device is read, and absent if nothing is known', () => {
+  const about = {
+    make: 'AirGradient',
+    model: 'Open Air O-1PST',
+    indoor: false,
+    height_m: 2.5,
+    licence: 'CC-BY-4.0',
+    owner: 'Ẹgbẹ́ Afẹ́fẹ́',
+  }
+  expect(parseSensor({ ...entry, ...about }, rules)?.about).toEqual(about)
+  expect(parseSensor({ ...entry, indoor: true }, rules)?.about).toEqual({ indoor: true })
+  expect(parseSensor(entry, rules)).not.toHaveProperty('about')
 })
 
 test('a retired sensor is unknown to code that accepts readings, and known to code that shows them', () => {

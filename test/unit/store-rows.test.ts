@@ -67,7 +67,10 @@ test('rows of few and of many values lie in one batch, and few replace many', ()
   writeBatch(packReadings([first, ...others]))
   expect(unpackReadings(existing(packKeys([first, ...others])))).toEqual([first, ...others])
   writeBatch(packReadings([few]))
-  expect(unpackReadings(range(first.sensor, 0, first.timeMs + 2, 5))).toEqual([others[0], few])
+  expect(unpackReadings(range(first.sensor, 0, first.timeMs + 2, 5, 'desc'))).toEqual([
+    others[0],
+    few,
+  ])
 })
 
 const stats = areaStats('Ikeja', 0, 2, (field) => {

@@ -40,7 +40,9 @@ function heardSensor() {
         slot,
         site,
         step: 0,
+        changedMs: 0,
         texts: new Map(),
+        latestTexts: new Map(),
       },
     ],
   }

@@ -14,7 +14,8 @@ function needed<T>(value: T | undefined, failure?: unknown): T {
 }
 
 const sensors = await client.GET('/v1/sensors', { params: { query: { area: 'Ikeja', limit: 1 } } })
-const [first] = needed(sensors.data, sensors.error).sensors
+const [first] = (needed(sensors.data, sensors.error) as components['schemas']['SensorsPage'])
+  .sensors
 const query = { sensor_id: sensor, limit: 1 } as const
 const full = await client.GET('/v1/readings', { params: { query } })
 const flat = await client.GET('/v1/readings', { params: { query: { ...query, shape: 'flat' } } })
