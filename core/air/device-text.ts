@@ -84,7 +84,7 @@ export function signedTextFault(
     if (number === undefined) return 'the text has a line that is not a value'
     if (name <= before) return 'the values of the text are not sorted by name'
     before = name
-    signed.set(name, saturated(Number(number)))
+    signed.set(name, toHundredths(Number(number)))
   }
   const other = quantities.find(({ name, droppedFlag }, id) => {
     const value = values[id] ?? undefined
@@ -93,8 +93,3 @@ export function signedTextFault(
   })
   return other && `the ${other.name} that was signed is not that of the reading`
 }
-
-/** A number with an exponent may be infinite as a double. */
-const saturated = (value: number): number | undefined =>
-  toHundredths(Math.max(-largestNumber, Math.min(largestNumber, value)))
-const largestNumber = 1e15
