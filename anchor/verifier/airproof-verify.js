@@ -214,14 +214,29 @@ export const bundleVersions = new Map([
   ['airproof.proof.v2', { leaf: 2, header: 2 }],
 ])
 const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
+/** By the ids of version 2, in hundredths: what is outside of it no sensor measures, and the network drops. It never changes. */
+export const hardRanges = new Map([
+  ['pm25', [0, 1e5]],
+  ['pm10', [0, 1e5]],
+  ['co2', [0, 4e6]],
+  ['temperature', [-4000, 8500]],
+  ['humidity', [0, 1e4]],
+  ['pm1', [0, 1e5]],
+  ['pm4', [0, 1e5]],
+  ['pressure', [3e4, 11e4]],
+  ['no2', [0, 2e6]],
+  ['o3', [0, 2e6]],
+  ['co', [0, 12e7]],
+  ['so2', [0, 6e6]],
+  ['voc_index', [100, 5e4]],
+  ['nox_index', [100, 5e4]],
+  ['tvoc', [0, 6e6]],
+  ['noise', [0, 14e3]],
+])
 /** The values of a leaf: of version 1 in the order of its words, of version 2 by their ids. It may hold ids that have no name yet. */
 export const leafVersions = new Map([
   [1, basic],
-  [
-    2,
-    // biome-ignore format: one line per version
-    [...basic, 'pm1', 'pm4', 'pressure', 'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise'],
-  ],
+  [2, [...hardRanges.keys()]],
 ])
 /** The fields of a header, each with its type, in the order of its words; arrays come last. */
 export const headerVersions = new Map([
@@ -640,10 +655,21 @@ function checkSignedText({ sensor_id: sensorId, time_ms: timeMs, flags, values, 
   const held = new Map(values)
   for (const [id, name] of leafVersions.get(2).entries()) {
     const [value, said] = [held.get(id), signed.get(name)]
-    if (value === said || (value === undefined && isDropped(flags, id))) continue
-    refuse(`its ${name} is not that of the reading`)
+    if (value === said) continue
+    const [low, high] = hardRanges.get(name)
+    // the flag alone is the operator's word
+    const isOutside = said < low || said > high
+    if (value !== undefined || !isOutside || !isDropped(flags, id)) {
+      refuse(`its ${name} is not that of the reading`)
+    }
   }
 }
+
+const namesIn = (text) =>
+  text
+    .split('\n')
+    .slice(3)
+    .map((line) => line.split('=')[0])
 
 const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
 const curveB = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
@@ -1091,6 +1117,9 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
   }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
   trusts.push(
+    'that the index (aqi) is that of these values: the operator computes it, and it is not checked here',
+  )
+  trusts.push(
     version.header === 1
       ? `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`
       : 'that the sensor has no second reading of the same time under another number: only `airproof audit` checks that',
@@ -1098,6 +1127,12 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
   if (version.leaf === 2) trusts.push(madeBy(reading, isMade))
   if (isMade && reading.values.some(([id]) => id >= leafVersions.get(2).length)) {
     trusts.push('that the values without a name are those that were signed: get a newer verifier')
+  }
+  const strange = isMade ? namesIn(reading.device.text).filter((name) => !hardRanges.has(name)) : []
+  if (strange.length > 0) {
+    trusts.push(
+      `that nothing which was signed as ${strange.join(', ')} was left out: this verifier does not know such a value`,
+    )
   }
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(

@@ -86,10 +86,13 @@ export function signedTextFault(
     before = name
     signed.set(name, toHundredths(Number(number)))
   }
-  const other = quantities.find(({ name, droppedFlag }, id) => {
+  const other = quantities.find(({ name, droppedFlag, hard }, id) => {
     const value = values[id] ?? undefined
-    const isDropped = value === undefined && (flags & (1 << droppedFlag)) !== 0
-    return value !== signed.get(name) && !isDropped
+    const said = signed.get(name)
+    if (value === said) return false
+    // the flag alone is the operator's word
+    const isOutside = said !== undefined && (said < hard.low || said > hard.high)
+    return value !== undefined || !isOutside || (flags & (1 << droppedFlag)) === 0
   })
   return other && `the ${other.name} that was signed is not that of the reading`
 }

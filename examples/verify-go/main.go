@@ -154,6 +154,7 @@ func inWords(of *bundle, named pins) []string {
 		say("on trust: %s on chain %d is the network's contract", anchor.Contract, anchor.ChainID)
 	}
 	say("on trust: the sensor measured what it sent")
+	say("on trust: the index (aqi) is that of these values: the operator computes it, and it is not checked here")
 	if of.version == 1 {
 		return append(lines, fmt.Sprintf("on trust: no other reading has the same number, and batch %d holds as many as it counts (%d)", batch.Index, batch.Count))
 	}
@@ -165,6 +166,9 @@ func inWords(of *bundle, named pins) []string {
 		say("on trust: the %s key %s is that of sensor %s", reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID)
 		if last := len(reading.Values) - 1; last >= 0 && reading.Values[last][0] >= int64(len(quantities)) {
 			say("on trust: the values without a name are those that were signed: get a newer verifier")
+		}
+		if strange := strangeNames(reading.Device.Text); len(strange) > 0 {
+			say("on trust: nothing which was signed as %s was left out: this program does not know such a value", strings.Join(strange, ", "))
 		}
 	}
 	return lines

@@ -300,6 +300,11 @@ BUNDLE_VERSIONS = {'airproof.proof.v1': (1, 1),
 LEAF_VERSIONS = {1: ('pm25', 'pm10', 'co2', 'temperature', 'humidity'),
                  2: ('pm25', 'pm10', 'co2', 'temperature', 'humidity', 'pm1', 'pm4', 'pressure',
                      'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise')}
+# in hundredths: what is outside of it no sensor measures, and the network drops. It never changes
+HARD_RANGES = {'pm25': (0, 100000), 'pm10': (0, 100000), 'co2': (0, 4000000), 'temperature': (-4000, 8500),
+               'humidity': (0, 10000), 'pm1': (0, 100000), 'pm4': (0, 100000), 'pressure': (30000, 110000),
+               'no2': (0, 2000000), 'o3': (0, 2000000), 'co': (0, 120000000), 'so2': (0, 6000000),
+               'voc_index': (100, 50000), 'nox_index': (100, 50000), 'tvoc': (0, 6000000), 'noise': (0, 14000)}
 # the fields of a header, each with its type, in the order of its words; arrays come last
 HEADER_VERSIONS = {1: 'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
                       'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
@@ -545,7 +550,12 @@ def check_signed_text(reading):
     held = dict(reading['values'])
     for quantity, name in enumerate(LEAF_VERSIONS[2]):
         value, said = held.get(quantity), signed.get(name)
-        if value != said and not (value is None and is_dropped(reading['flags'], quantity)):
+        if value == said:
+            continue
+        low, high = HARD_RANGES[name]
+        # the flag alone is the operator's word
+        is_outside = said is not None and not low <= said <= high
+        if value is not None or not is_outside or not is_dropped(reading['flags'], quantity):
             return f'its {name} is not that of the reading'
     return None
 
@@ -980,6 +990,7 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield (f'on trust: {anchor["contract"]} on chain {anchor["chain_id"]} '
                'is the network\'s contract')
     yield 'on trust: the sensor measured what it sent'
+    yield 'on trust: the index (aqi) is that of these values: the operator computes it, and it is not checked here'
     if header_version == 1:
         yield (f'on trust: no other reading has the same number, and batch {batch["index"]} holds as many '
                f'as it counts ({batch["count"]}); `airproof audit` checks them all')
@@ -995,6 +1006,11 @@ def in_words(bundle, chain_id, contract, block_hash, network):
                    f'{reading["sensor_id"]}: the registry of the network names it')
             if any(quantity >= len(LEAF_VERSIONS[2]) for quantity, _ in reading['values']):
                 yield 'on trust: the values without a name are those that were signed: get a newer verifier'
+            names = [line.split('=')[0] for line in signed['text'].split('\n')[3:]]
+            strange = [name for name in names if name not in HARD_RANGES]
+            if strange:
+                yield (f'on trust: nothing which was signed as {", ".join(strange)} was left out: '
+                       'this verifier does not know such a value')
     yield (f'on trust: the batch was closed at {utc(batch["sealed_ms"] // 1000)}, '
            'by the operator\'s clock')
     if unhex(batch['beacon']) != bytes(32):

@@ -88,6 +88,12 @@ const twinBatch = reheaded('v2-alone', { root: toHex(twins.root) })
 
 const ed = 'v2-ed25519'
 const p256 = 'v2-p256'
+const edValues: [number, number][] = of(ed).reading.values
+/** The text says a number that the reading has not, and its flag says that it was dropped. */
+const unsaid = (pm25: string): Change[] => [
+  ...rehashed(ed, { flags: 9, values: edValues.slice(1) }),
+  ...text(ed, (one) => one.replace('pm25=22.70', `pm25=${pm25}`)),
+]
 const signedText = (bundle: string): string => of(bundle).reading.device.text
 const orderOfP256 = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 const orderOfEd = 2n ** 252n + 27742317777372353535851937790883648493n
@@ -227,6 +233,32 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
       ed,
     ],
     ['signed text', 'a value that was not dropped', rehashed(ed, { flags: 0 }), ed],
+    [
+      'signed text',
+      'a value inside of its range that is marked as dropped',
+      rehashed(ed, { flags: 9, values: edValues.slice(1) }),
+      ed,
+    ],
+    [
+      'signed text',
+      'another value in the place of one that was signed, marked as dropped',
+      rehashed(ed, { flags: 9, values: changedAt(edValues, 0, [0, 100]) }),
+      ed,
+    ],
+    ...['1000.0049', '0', '-0.0049'].map((number): [string, string, readonly Change[], string] => [
+      'signed text',
+      `a value of ${number}, an end of its range, that is marked as dropped`,
+      unsaid(number),
+      ed,
+    ]),
+    ...['1000.005', '-0.005', '1e999', '-1e999'].map(
+      (number): [string, string, readonly Change[], string] => [
+        'signature',
+        `a value of ${number}, outside of its range, that was dropped`,
+        unsaid(number),
+        ed,
+      ],
+    ),
     [
       'signed text',
       'no signed value',

@@ -81,6 +81,12 @@ group.each(['v2-ed25519', 'v2-p256'])('a signed reading, %s', (name) => {
     expect(printed(trusts, 'is that of sensor')).toBe(true)
   })
 
+  test('has a name that is not a quantity: that nothing of it was left out is left to trust', async () => {
+    const { trusts } = await verified(name)
+    expect(printed(trusts, 'signed as vendor_x was left out')).toBe(true)
+    expect(printed(trusts, 'the index (aqi)')).toBe(true)
+  })
+
   test.each([
     {
       what: 'knows no such algorithm',
@@ -148,19 +154,25 @@ test.each([
 
 test.each(quantities)(
   'a signed $name may be missing if it was dropped, and only then',
-  async ({ name, droppedFlag }) => {
+  async ({ name, droppedFlag, hard: { low, high } }) => {
     const bundle = JSON.parse(sampleText('v2-ed25519'))
     const { sensor_id: sensor, time_ms: timeMs } = bundle.reading
-    const text = ['airproof.device.v1', sensor, timeMs, `${name}=1`].join('\n')
-    const { algorithm, publicKey, signature } = signingDevice('ed25519').sign(text)
-    const device = { algorithm, public_key: publicKey, signature, text }
-    const ask = async (flags: number) => {
+    const signer = signingDevice('ed25519')
+    const ask = async (hundredths: number, flags: number) => {
+      const value = `${name}=${hundredths / 100}`
+      const text = ['airproof.device.v1', sensor, timeMs, value].join('\n')
+      const { algorithm, publicKey, signature } = signer.sign(text)
+      const device = { algorithm, public_key: publicKey, signature, text }
       bundle.reading = { ...bundle.reading, values: [], flags, device }
       bundle.reading_hash = leafOf(bundle.reading, 2)
       return (await verifyBundle(bundle)).checks.at(-1)?.name
     }
-    expect(await ask(2 ** droppedFlag)).toBe('path')
-    expect(await ask(0xffffffff - 2 ** droppedFlag)).toBe('signed text')
+    for (const outside of [low - 1, high + 1]) {
+      expect(await ask(outside, 2 ** droppedFlag)).toBe('path')
+      expect(await ask(outside, 0xffffffff - 2 ** droppedFlag)).toBe('signed text')
+    }
+    // the flag alone excuses nothing
+    for (const inside of [low, high]) expect(await ask(inside, 0xffffffff)).toBe('signed text')
   },
 )
 
