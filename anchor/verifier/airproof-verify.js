@@ -120,8 +120,9 @@ const word = (value) =>
     : BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')
 
 /** One RLP item: bytes or a list of items, and where it ends. */
-function readItem(data, at, limit) {
+function readItem(data, at, limit, depth = 0) {
   if (at >= limit) refuse('RLP ends too early')
+  if (depth > 64) refuse('RLP is nested too deeply')
   const b = data[at]
   if (b < 0x80) return { item: data.subarray(at, at + 1), end: at + 1 }
   const isList = b >= 0xc0
@@ -143,7 +144,7 @@ function readItem(data, at, limit) {
   }
   const items = []
   for (let next = start; next < end; ) {
-    const read = readItem(data, next, end)
+    const read = readItem(data, next, end, depth + 1)
     items.push(read.item)
     next = read.end
   }
@@ -160,7 +161,11 @@ function readList(data) {
 const hexAt = (items, index) =>
   items[index] instanceof Uint8Array ? toHex(items[index]) : refuse('an RLP item is no bytes')
 
-const numberAt = (items, index) => BigInt(hexAt(items, index).padEnd(3, '0'))
+function numberAt(items, index) {
+  const hex = hexAt(items, index)
+  if (hex.startsWith('0x00')) refuse('a number of RLP has a leading zero')
+  return BigInt(hex.padEnd(3, '0'))
+}
 
 function rlpOfNumber(number) {
   const text = number === 0 ? '' : number.toString(16)
@@ -598,7 +603,8 @@ function checkBatch({ seq, time_ms: timeMs }, batch, version) {
   if (nFirst.some((first, at) => first < 1 || nLast[at] < first - 1)) {
     refuse('the numbers of a partition run backwards')
   }
-  const sum = nFirst.reduce((total, first, at) => total + nLast[at] - first + 1, 0)
+  // a number alone may take all 53 bits: each difference first, then the sum
+  const sum = nFirst.reduce((total, first, at) => total + (nLast[at] - first + 1), 0)
   if (sum !== batch.count) refuse(`${sum} readings are numbered, and ${batch.count} counted`)
   if (batch.index < 1 || batch.first < 1 || batch.last < batch.first) {
     refuse('its index or its range cannot be')
