@@ -203,7 +203,7 @@ function exportLines(result: ExportCheck): readonly string[] {
     `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
     ...(ofLeaf2 > 0
       ? [
-          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading has one of their numbers.`,
+          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading in their contracts has one of their numbers.`,
         ]
       : []),
     ...trustLines(trusts),

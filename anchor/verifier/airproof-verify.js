@@ -1087,7 +1087,7 @@ function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
   if (version.header === 2) {
     const { partition, n } = placeOf(reading.seq)
     proves.push(
-      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; no other reading bears that number, and every number before it has its place in batch ${batch.index} or an earlier one, as far back as contract ${anchor.contract} goes: it takes no other batch`,
+      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; in contract ${anchor.contract}, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch ${batch.index} or an earlier one: it takes no other batch`,
     )
   }
   if (isMade) {
@@ -1121,6 +1121,11 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
       `that contract ${anchor.contract} has the code of version 2, which takes no number twice and leaves none out`,
     )
   }
+  if (version.header === 2 && !isFirst(batch)) {
+    trusts.push(
+      `what is before the beginning of contract ${anchor.contract}, unless it began at zero: that no other reading bears that number there, and that none is left out`,
+    )
+  }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
   trusts.push(
     'that the index (aqi) is that of these values: the operator computes it, and it is not checked here',
@@ -1147,6 +1152,9 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
   }
   return trusts
 }
+
+/** Then the contract began at zero: there is nothing before it. */
+const isFirst = ({ index, n_first: nFirst }) => index === 1 && nFirst.every((first) => first === 1)
 
 function madeBy({ sensor_id: sensor, device }, isMade) {
   if (device === null) {

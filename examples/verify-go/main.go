@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -137,8 +138,8 @@ func inWords(of *bundle, named pins) []string {
 		say("  %s", value)
 	}
 	if of.version == 2 {
-		say("proven: this is reading number %d of partition %d; no other reading bears that number, and every number before it has its place in batch %d or an earlier one, as far back as contract %s goes: it takes no other batch",
-			reading.Seq%perPartition, reading.Seq/perPartition, batch.Index, anchor.Contract)
+		say("proven: this is reading number %d of partition %d; in contract %s, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch %d or an earlier one: it takes no other batch",
+			reading.Seq%perPartition, reading.Seq/perPartition, anchor.Contract, batch.Index)
 	}
 	if reading.Device != nil {
 		say("proven: it was made by the holder of the %s key %s", reading.Device.Algorithm, reading.Device.PublicKey)
@@ -159,6 +160,10 @@ func inWords(of *bundle, named pins) []string {
 		return append(lines, fmt.Sprintf("on trust: no other reading has the same number, and batch %d holds as many as it counts (%d)", batch.Index, batch.Count))
 	}
 	say("on trust: contract %s has the code of version 2, which takes no number twice and leaves none out", anchor.Contract)
+	// the first batch of a contract that began at zero has nothing before it
+	if batch.Index != 1 || slices.ContainsFunc(batch.NFirst, func(first int64) bool { return first != 1 }) {
+		say("on trust: what is before the beginning of contract %s, unless it began at zero: no other reading bears that number there, and none is left out", anchor.Contract)
+	}
 	say("on trust: the sensor has no second reading of the same time under another number")
 	if reading.Device == nil {
 		say("on trust: the sensor sent it: it is not signed, so the operator could have made it up")

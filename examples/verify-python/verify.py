@@ -966,9 +966,9 @@ def in_words(bundle, chain_id, contract, block_hash, network):
            f'{utc(anchor["block_time_s"])}')
     if header_version == 2:
         p, n = divmod(reading['seq'], 2 ** 40)
-        yield (f'proven: this is reading number {n:,} of partition {p}; no other reading bears that number, and every '
-               f'number before it has its place in batch {batch["index"]} or an earlier one, as far back as contract '
-               f'{anchor["contract"]} goes: it takes no other batch')
+        yield (f'proven: this is reading number {n:,} of partition {p}; in contract {anchor["contract"]}, from its '
+               'beginning on, no other reading bears that number, and every number from there up to it has its place '
+               f'in batch {batch["index"]} or an earlier one: it takes no other batch')
     signed = reading.get('device')
     if signed is not None:
         yield f'proven: it was made by the holder of the {signed["algorithm"]} key {signed["public_key"]}'
@@ -997,6 +997,10 @@ def in_words(bundle, chain_id, contract, block_hash, network):
     else:
         yield (f'on trust: contract {anchor["contract"]} has the code of version 2, which takes no number twice '
                'and leaves none out')
+        # the first batch of a contract that began at zero has nothing before it
+        if batch['index'] != 1 or set(batch['n_first']) != {1}:
+            yield (f'on trust: what is before the beginning of contract {anchor["contract"]}, unless it began at zero: '
+                   'no other reading bears that number there, and none is left out')
         yield ('on trust: the sensor has no second reading of the same time under another number; '
                '`airproof audit` checks that')
         if signed is None:
