@@ -62,7 +62,7 @@ export async function openRoutes(
   const keep = () => createCache({ forMs: keptMs, most: 2_000, nowMs })
   const routes = documented([
     listSensors({ board, rules, directory }),
-    sensorStatus({ board, rules, texts, nowMs }),
+    sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts }),
     listAreas({ board, directory }),
     showArea({

@@ -177,7 +177,7 @@ async function sqliteAlone(rows: Awaited<ReturnType<typeof readRows>>): Promise<
 }
 
 const content = (rows: Awaited<ReturnType<typeof readRows>>): Set<string> =>
-  new Set(plainRows(rows).map((row) => JSON.stringify({ ...row, seq: 0 })))
+  new Set(plainRows(rows).map((row) => JSON.stringify({ ...row, seq: 0, leafVersion: 1 })))
 
 await using resources = new AsyncDisposableStack()
 const nats = resources.use(await testNats())

@@ -106,5 +106,7 @@ const coveredLines = (
         `${of}Held against the registry, the rows and the published rules, not against the chain: ${compared.join(', ')}.`,
       ]
     : []),
-  `${of}Not checked, because it is not anchored: ${not_checked.join(', ')}.`,
+  ...(not_checked.length > 0
+    ? [`${of}Not checked, because it is not anchored: ${not_checked.join(', ')}.`]
+    : []),
 ]

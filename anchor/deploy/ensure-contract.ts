@@ -68,7 +68,9 @@ export function ensureContract({ url, account, stop, second }: EnsureOptions) {
         throw new MustAct(
           `the chain has transactions of ${maker} and no contract: was its folder mixed with another's?`,
         )
-      await ask('anvil_setBalance', [maker, thousandEther])
+      // the writer anchors in it, and may have made none itself
+      for (const payer of new Set([maker, account.address]))
+        await ask('anvil_setBalance', [payer, thousandEther])
       if (second === undefined)
         await deployRegistry({ ask, account, owner: account.address, rules, pause, stop })
       else await makeSecond(second)

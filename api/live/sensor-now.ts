@@ -36,6 +36,7 @@ export function isOnline({ state, slot, sensor }: Place & Pick<Entry, 'sensor'>)
 export const newestMs = ({ state, slot }: Place): number =>
   slot === -1 ? -Infinity : newestMsOf(state, slot)
 
+/** Without the version of its leaf and its signature: no hash follows from it (`wholeNewest`). */
 export const newestReading = ({ state, slot }: Place): Reading | undefined =>
   slot === -1 ? undefined : newestOf(state, slot)
 

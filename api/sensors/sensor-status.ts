@@ -8,32 +8,45 @@ import { formatIsoMs } from '../../core/iso-time.ts'
 import { secondMs } from '../../core/time.ts'
 import { indexNow, indexOfDay } from '../areas/network-now.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import type { QueryStore } from '../http/query-store.ts'
 import { findSensor } from '../live/find-sensor.ts'
+import type { NewestReadings } from '../live/newest-readings.ts'
 import { type Proofs, readingJson } from '../live/reading-json.ts'
 import type { SensorBoard } from '../live/sensor-board.ts'
 import type { Entry } from '../live/sensor-now.ts'
-import { isOnline, lastHeardMs, newestReading, offlineSinceMs } from '../live/sensor-now.ts'
+import { isOnline, lastHeardMs, offlineSinceMs } from '../live/sensor-now.ts'
 import { vitalsOf } from '../live/sensor-text.ts'
 import { readView } from '../live/view.ts'
+import { wholeNewest } from '../live/whole-newest.ts'
 
 type Options = {
   readonly board: SensorBoard
   readonly rules: SensorIdRules
+  readonly newest: NewestReadings
+  readonly queryStore: QueryStore
   readonly texts: Proofs
   readonly nowMs: () => number
   readonly indices?: readonly AirIndex[]
 }
 
-/** GET /v1/sensors/{sensor_id}/status, from memory. */
-export const sensorStatus = ({ board, rules, texts, nowMs, indices }: Options): Route => ({
+/** GET /v1/sensors/{sensor_id}/status, from memory where the sensor was heard lately. */
+export const sensorStatus = ({
+  board,
+  rules,
+  newest: memory,
+  queryStore,
+  texts,
+  nowMs,
+  indices,
+}: Options): Route => ({
   path: '/v1/sensors/:sensor_id/status',
   params: ['index'],
   types: [jsonType],
-  answer: ({ names, params }) => {
+  answer: async ({ names, params, asker }) => {
     const view = readView(params, indices)
     const entry = findSensor(board, rules, names['sensor_id'] ?? '')
     const { area, lat, lon, address } = entry.site
-    const newest = newestReading(entry)
+    const newest = await wholeNewest(entry, asker, { newest: memory, queryStore })
     const { retiredMs } = entry.sensor
     return jsonAnswer({
       status: 'success',

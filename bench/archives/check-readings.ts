@@ -1,9 +1,9 @@
 /** The pages of `/v1/readings` beside the readings they must show, to the last page. */
-import { encodeAbiParameters, keccak256, toBytes } from 'viem'
+import { encodeAbiParameters, encodePacked, keccak256, toBytes } from 'viem'
 import { type Ask, fieldsOf, isoOf, listOf } from './ask.ts'
 import type { ExpectedReading, ExpectedSensor } from './expected-city.ts'
 import type { Findings } from './findings.ts'
-import { basic, indexOfReading, namesOfFlags, quantities } from './plain-values.ts'
+import { basic, indexOfReading, namesOfFlags, type Quantity, quantities } from './plain-values.ts'
 import type { StoredRow } from './stored-rows.ts'
 
 type Options = {
@@ -101,35 +101,46 @@ function checkOne(
   is('hash', fieldsOf(reading['blockchain'])['hash'], hashOf(expected, seq))
 }
 
-const hashedType =
-  'airproof.reading.v1(bytes32 sensor,uint64 timeMs,uint64 seq,uint16 present,int64 pm25,int64 pm10,int64 co2,int64 temperature,int64 humidity,uint16 aqi,bytes32 deviceSig)'
+const leafType =
+  'airproof.reading.v2(bytes32 sensor,uint64 timeMs,uint64 seq,bytes32 area,uint32 flags,bytes32 values,uint16 aqi,bytes32 device)'
 const words = [
   'bytes32',
   'bytes32',
   'uint64',
   'uint64',
-  'uint16',
-  'int64',
-  'int64',
-  'int64',
-  'int64',
-  'int64',
+  'bytes32',
+  'uint32',
+  'bytes32',
   'uint16',
   'bytes32',
 ].map((type) => ({ type }))
+/** The number of a quantity in the leaf; the basic five are 0 to 4. */
+const ids = { pm25: 0, pm10: 1, co2: 2, temperature: 3, humidity: 4 }
+const otherIds = { pm1: 5, pm4: 6, pressure: 7, noise: 15 }
+const idOf: Readonly<Record<Quantity, number>> = { ...ids, ...otherIds }
+const noAqi = 65_535
 
-/** The leaf by viem's encoder: twelve words, hashed twice; what is missing is 0 and not present. */
-function hashOf({ sensor, timeMs, values, aqi }: ExpectedReading, seq: number): string {
-  const cells = [...basic.map((name) => values[name]), aqi]
-  const present = cells.reduce<number>((bits, cell, i) => bits + (cell === null ? 0 : 2 ** i), 0)
+/** Leaf 2 by viem's encoder: nine words, hashed twice; what is missing is not in `values`. */
+function hashOf(
+  { sensor, area, timeMs, values, aqi, flags }: ExpectedReading,
+  seq: number,
+): string {
+  const present = quantities
+    .filter((name) => values[name] !== null)
+    .toSorted((a, b) => idOf[a] - idOf[b])
+  const packed = encodePacked(
+    present.flatMap(() => ['uint16', 'int64']),
+    present.flatMap((name) => [idOf[name], BigInt(values[name] ?? 0)]),
+  )
   const encoded = encodeAbiParameters(words, [
-    keccak256(toBytes(hashedType)),
+    keccak256(toBytes(leafType)),
     keccak256(toBytes(sensor)),
     BigInt(timeMs),
     BigInt(seq),
-    present,
-    ...basic.map((name) => BigInt(values[name] ?? 0)),
-    aqi ?? 0,
+    keccak256(toBytes(area)),
+    flags,
+    keccak256(packed),
+    aqi ?? noAqi,
     `0x${'0'.repeat(64)}`,
   ])
   return keccak256(keccak256(encoded))

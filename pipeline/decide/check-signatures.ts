@@ -73,7 +73,7 @@ export function createCheckSignature(keccak: Keccak): CheckSignature {
     if (why !== undefined) return badSignature(why)
     const { algorithm, publicKey } = signer
     if (!hasLowS(algorithm, signature))
-      return badSignature('its s is above half of the order: send n − s in place of s')
+      return badSignature('its s is above half of the order: send n - s in place of s')
     const signed = { algorithm, publicKey, signature: String(item.sig), text }
     return { signed, device: deviceHash(signed, keccak) }
   }

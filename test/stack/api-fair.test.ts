@@ -1,11 +1,14 @@
 /** Whatever visitors and other accounts request, an account's own queries are answered. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs, minuteMs, secondMs } from '../../core/time.ts'
 import { siteOf, type TestApi, testApi } from '../support/api.ts'
 import { listenTo } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { influxMissing, testInflux } from '../support/influx.ts'
+
+// a busy machine answers an attack slowly
+vi.setConfig({ testTimeout: 180_000 })
 
 const missing = await influxMissing()
 

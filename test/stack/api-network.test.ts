@@ -66,9 +66,9 @@ describe('an anchored network', () => {
       ],
       versions: {
         api: ['v1'],
-        leaf: [1],
-        header: [1],
-        bundle: ['airproof.proof.v1'],
+        leaf: [1, 2],
+        header: [1, 2],
+        bundle: ['airproof.proof.v1', 'airproof.proof.v2'],
         format_level: expect.any(Number),
       },
       licence: 'CC-BY-4.0',

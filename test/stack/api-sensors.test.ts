@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { toHex } from '../../core/hex.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
+import { leafOf } from '../../core/proof/leaf.ts'
 import { minuteMs } from '../../core/time.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { siteOf, testApi } from '../support/api.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -132,4 +135,33 @@ test('a sensor status shows all that is known of the sensor', async () => {
       details: { expected_format: 'NGR-LOS-{AREA}-{NUMBER}' },
     },
   })
+})
+
+test('the latest reading has the hash of its own leaf, from memory, and from the store when it is old', async () => {
+  await using api = await testApi()
+  const keccak = await createKeccak()
+  const [late, other] = [ids[0], ids[2]]
+  for (const id of [late, other]) await api.register({ id, sites: [siteOf('Ikeja', 6.6)] })
+  const [reading] = await api.commit([
+    { sensor: late, timeMs: nowMs - 60 * minuteMs, leafVersion: 2 },
+  ])
+  const hash = toHex(leafOf(reading!, keccak))
+  const shown = async () => {
+    const answer = await api.get(`/v1/sensors/${late}/status`)
+    const { latest } = (await answer.json()) as { latest?: { blockchain: { hash: string } } }
+    return latest?.blockchain.hash
+  }
+  expect(await eventually('it is known', shown)).toBe(hash)
+  // more than memory holds, all of them newer
+  for (let part = 0; part < 3; part++)
+    await api.commit(
+      Array.from({ length: 1_800 }, (_, i) => ({
+        sensor: other,
+        timeMs: nowMs - 50 * minuteMs + (part * 1_800 + i) * 100,
+      })),
+    )
+  await api.snapshot()
+  await api.stopApi()
+  await api.startApi()
+  expect(await eventually('it is known again', shown)).toBe(hash)
 })

@@ -11,6 +11,7 @@ import { expect, test } from 'vitest'
 import { command as auditCommand } from '../../cli/audit/audit.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
 import { nOfSeq, partitionOfSeq } from '../../core/air/reading.ts'
+import { exitCodes } from '../../runtime/exit.ts'
 import type { RunningInstance } from '../../runtime/machine/running-instance.ts'
 import { levelText } from '../../runtime/nats/format-level.ts'
 import { connectNats } from '../../runtime/nats/nats.ts'
@@ -110,6 +111,8 @@ test('a data folder of 0.1: readings, sensors, webhooks, deliveries, proofs and 
         flags: { data, json: true },
         env,
       })
+      // contract 2 is in no final block yet
+      if (code === exitCodes.tryAgain) return false
       const { fit } = (JSON.parse(out) as { rows: { fit: number } }).rows
       return code === 0 && fit === rowsAtItsStop + 1
     },

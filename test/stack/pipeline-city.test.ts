@@ -29,6 +29,7 @@ async function city(pipeline: TestPipeline, ids: readonly string[], count: numbe
 }
 
 const rowOf = ({ sensor, area, timeMs, values, aqi, flags, seq }: Reading): Reading => ({
+  leafVersion: 2,
   sensor,
   area,
   timeMs,

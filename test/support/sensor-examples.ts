@@ -1,4 +1,5 @@
 /** The example sensors as processes, each if the machine has what it needs or can fetch it. */
+import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onPath } from '../../runtime/engines/tools.ts'
 import { type Child, startChild } from '../../runtime/machine/child.ts'
@@ -29,34 +30,47 @@ const mosquittoClients = await debianProgram(
 const mosquitto = (script: string): Availability =>
   'missing' in mosquittoClients ? mosquittoClients : shell(script)
 
-async function paho(): Promise<Availability> {
-  const available = await pythonPackage({ name: 'paho-mqtt', version: '2.1.0' }, env)
+/** @param words what Python runs @param more folders to import from */
+async function python(
+  needed: Parameters<typeof pythonPackage>[0],
+  words: readonly string[],
+  ...more: readonly string[]
+): Promise<Availability> {
+  const available = await pythonPackage(needed, env)
   if ('missing' in available) return available
   return {
-    command: [onPath('python3', env) ?? 'python', `${folder}python/sensor.py`],
-    env: { PYTHONPATH: available.folder, PYTHONDONTWRITEBYTECODE: '1' },
+    command: [onPath('python3', env) ?? 'python', '-u', ...words],
+    env: {
+      PYTHONPATH: [available.folder, ...more].join(delimiter),
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
   }
 }
 
-async function signed(): Promise<Availability> {
-  const available = await pythonPackage(
-    { name: 'cryptography', version: '46.0.3', withNeeded: true },
-    env,
-  )
-  if ('missing' in available) return available
-  return {
-    command: [onPath('python3', env) ?? 'python', `${folder}python/signed.py`],
-    env: { PYTHONPATH: available.folder, PYTHONDONTWRITEBYTECODE: '1' },
-  }
-}
+/** On a board the settings are at the top of the file. */
+const withSettings = `import os, signed
+signed.SENSOR, signed.KEY = os.environ["SENSOR_ID"], os.environ["SENSOR_KEY"]
+signed.PUSH_URL = os.environ["PUSH_URL"] + "/push/readings"
+signed.KEY_FILE = os.environ["KEY_FILE"]
+signed.main()`
 
 const node = (file: string): Ready => ({ command: [process.execPath, `${folder}node/${file}`] })
 
 export const examples = {
   'mosquitto/publish.sh': mosquitto('publish.sh'),
   'mosquitto/receipt.sh': mosquitto('receipt.sh'),
-  'python/sensor.py': await paho(),
-  'python/signed.py': await signed(),
+  'python/sensor.py': await python({ name: 'paho-mqtt', version: '2.1.0' }, [
+    `${folder}python/sensor.py`,
+  ]),
+  'python/signed.py': await python({ name: 'cryptography', version: '46.0.3', withNeeded: true }, [
+    `${folder}python/signed.py`,
+  ]),
+  // on CPython; micropython-signatures.test.ts also runs what it signs on MicroPython
+  'micropython/signed.py': await python(
+    { name: 'requests', version: '2.34.2', withNeeded: true },
+    ['-c', withSettings],
+    `${folder}micropython`,
+  ),
   'node/sensor-mqtt.mjs': node('sensor-mqtt.mjs'),
   'node/sensor-nats.mjs': node('sensor-nats.mjs'),
 } as const satisfies Readonly<Record<string, Availability>>

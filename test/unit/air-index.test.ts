@@ -272,8 +272,17 @@ describe('a made-up index is used everywhere', async () => {
     })
   const keep = createCache({ forMs: minuteMs, most: 10, nowMs: () => nowMs })
   const asker: Asker = { isVisitor: false, share: () => '', gone: () => AbortSignal.abort() }
-  const common = { board, rules, directory, texts, newest, indices, nowMs: () => nowMs }
-  const noStore = () => expect.unreachable()
+  const queryStore = () => expect.unreachable()
+  const common = {
+    board,
+    rules,
+    directory,
+    texts,
+    newest,
+    queryStore,
+    indices,
+    nowMs: () => nowMs,
+  }
   const ask = async (route: Route, query: string, names = {}): Promise<string> => {
     const params = parseParams(query, route.params)
     const type = route.typeOf?.(params) ?? route.types[0] ?? ''
@@ -292,7 +301,7 @@ describe('a made-up index is used everywhere', async () => {
   const json = async (route: Route, query: string, names = {}) =>
     JSON.parse(await ask(route, query, names))
 
-  const readings = listReadings({ ...common, queryStore: noStore })
+  const readings = listReadings(common)
   const area = showArea({
     ...common,
     queryStore: (_, question) => question({} as never, new AbortController().signal),
