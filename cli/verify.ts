@@ -186,7 +186,9 @@ function exportLines(result: ExportCheck): readonly string[] {
       `that the sensors sent the ${rows - signed} readings that are not signed: the operator could have made them up`,
     )
   if (signed > 0)
-    trusts.add('that the keys are those of the sensors: the registry of the network names them')
+    trusts
+      .add('that the keys are those of the sensors: the registry of the network names them')
+      .add('that nothing which was signed by a name that this airproof does not know was left out')
   return [
     `✓ ${partWords(parts)}`,
     ...(signed > 0
@@ -201,7 +203,7 @@ function exportLines(result: ExportCheck): readonly string[] {
     `PROVEN${runs.some(({ demonstration }) => demonstration) ? ', ON A DEMONSTRATION CHAIN' : ''}. The readings existed, with these values, when those blocks were made.`,
     ...(ofLeaf2 > 0
       ? [
-          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading has one of their numbers.`,
+          `${ofLeaf2} of them have a leaf of version 2: so did their areas and flags, and no other reading in their contracts has one of their numbers.`,
         ]
       : []),
     ...trustLines(trusts),
@@ -209,7 +211,7 @@ function exportLines(result: ExportCheck): readonly string[] {
 }
 
 /** Each run is checked with one of its rows, which the verifier speaks of. */
-const ofOneRow = /^that (the sensor sent it:|the (ed25519|p256) key )/
+const ofOneRow = /^that (the sensor sent it:|the (ed25519|p256) key |nothing which was signed as )/
 
 const blockLine = ({ block }: Verification): readonly string[] =>
   block === null ? [] : [`✓ block ${block.number}, ${block.hash}, ${block.time}`]

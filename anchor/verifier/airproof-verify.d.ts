@@ -153,6 +153,8 @@ export function leafOf(reading: BundleReading2, version: 2): string
 
 /** By `format`: the versions of leaf and header that a bundle holds. */
 export const bundleVersions: ReadonlyMap<string, { readonly leaf: number; readonly header: number }>
+/** By the name of a quantity, in hundredths: outside of it a signed value may be missing. */
+export const hardRanges: ReadonlyMap<string, readonly [low: number, high: number]>
 /** The values of a leaf: of version 1 in the order of its words, of version 2 by their ids. */
 export const leafVersions: ReadonlyMap<number, readonly string[]>
 /** The fields of a header, each with its type, in the order of its words. */

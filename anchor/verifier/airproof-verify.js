@@ -120,8 +120,9 @@ const word = (value) =>
     : BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')
 
 /** One RLP item: bytes or a list of items, and where it ends. */
-function readItem(data, at, limit) {
+function readItem(data, at, limit, depth = 0) {
   if (at >= limit) refuse('RLP ends too early')
+  if (depth > 64) refuse('RLP is nested too deeply')
   const b = data[at]
   if (b < 0x80) return { item: data.subarray(at, at + 1), end: at + 1 }
   const isList = b >= 0xc0
@@ -143,7 +144,7 @@ function readItem(data, at, limit) {
   }
   const items = []
   for (let next = start; next < end; ) {
-    const read = readItem(data, next, end)
+    const read = readItem(data, next, end, depth + 1)
     items.push(read.item)
     next = read.end
   }
@@ -160,7 +161,11 @@ function readList(data) {
 const hexAt = (items, index) =>
   items[index] instanceof Uint8Array ? toHex(items[index]) : refuse('an RLP item is no bytes')
 
-const numberAt = (items, index) => BigInt(hexAt(items, index).padEnd(3, '0'))
+function numberAt(items, index) {
+  const hex = hexAt(items, index)
+  if (hex.startsWith('0x00')) refuse('a number of RLP has a leading zero')
+  return BigInt(hex.padEnd(3, '0'))
+}
 
 function rlpOfNumber(number) {
   const text = number === 0 ? '' : number.toString(16)
@@ -214,14 +219,29 @@ export const bundleVersions = new Map([
   ['airproof.proof.v2', { leaf: 2, header: 2 }],
 ])
 const basic = ['pm25', 'pm10', 'co2', 'temperature', 'humidity']
+/** By the ids of version 2, in hundredths: what is outside of it no sensor measures, and the network drops. It never changes. */
+export const hardRanges = new Map([
+  ['pm25', [0, 1e5]],
+  ['pm10', [0, 1e5]],
+  ['co2', [0, 4e6]],
+  ['temperature', [-4000, 8500]],
+  ['humidity', [0, 1e4]],
+  ['pm1', [0, 1e5]],
+  ['pm4', [0, 1e5]],
+  ['pressure', [3e4, 11e4]],
+  ['no2', [0, 2e6]],
+  ['o3', [0, 2e6]],
+  ['co', [0, 12e7]],
+  ['so2', [0, 6e6]],
+  ['voc_index', [100, 5e4]],
+  ['nox_index', [100, 5e4]],
+  ['tvoc', [0, 6e6]],
+  ['noise', [0, 14e3]],
+])
 /** The values of a leaf: of version 1 in the order of its words, of version 2 by their ids. It may hold ids that have no name yet. */
 export const leafVersions = new Map([
   [1, basic],
-  [
-    2,
-    // biome-ignore format: one line per version
-    [...basic, 'pm1', 'pm4', 'pressure', 'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise'],
-  ],
+  [2, [...hardRanges.keys()]],
 ])
 /** The fields of a header, each with its type, in the order of its words; arrays come last. */
 export const headerVersions = new Map([
@@ -583,7 +603,8 @@ function checkBatch({ seq, time_ms: timeMs }, batch, version) {
   if (nFirst.some((first, at) => first < 1 || nLast[at] < first - 1)) {
     refuse('the numbers of a partition run backwards')
   }
-  const sum = nFirst.reduce((total, first, at) => total + nLast[at] - first + 1, 0)
+  // a number alone may take all 53 bits: each difference first, then the sum
+  const sum = nFirst.reduce((total, first, at) => total + (nLast[at] - first + 1), 0)
   if (sum !== batch.count) refuse(`${sum} readings are numbered, and ${batch.count} counted`)
   if (batch.index < 1 || batch.first < 1 || batch.last < batch.first) {
     refuse('its index or its range cannot be')
@@ -640,10 +661,21 @@ function checkSignedText({ sensor_id: sensorId, time_ms: timeMs, flags, values, 
   const held = new Map(values)
   for (const [id, name] of leafVersions.get(2).entries()) {
     const [value, said] = [held.get(id), signed.get(name)]
-    if (value === said || (value === undefined && isDropped(flags, id))) continue
-    refuse(`its ${name} is not that of the reading`)
+    if (value === said) continue
+    const [low, high] = hardRanges.get(name)
+    // the flag alone is the operator's word
+    const isOutside = said < low || said > high
+    if (value !== undefined || !isOutside || !isDropped(flags, id)) {
+      refuse(`its ${name} is not that of the reading`)
+    }
   }
 }
+
+const namesIn = (text) =>
+  text
+    .split('\n')
+    .slice(3)
+    .map((line) => line.split('=')[0])
 
 const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
 const curveB = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
@@ -1055,7 +1087,7 @@ function provesOf({ bundle: { reading, batch, anchor }, version, isMade }) {
   if (version.header === 2) {
     const { partition, n } = placeOf(reading.seq)
     proves.push(
-      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; no other reading bears that number, and every number before it has its place in batch ${batch.index} or an earlier one, as far back as contract ${anchor.contract} goes: it takes no other batch`,
+      `this is reading number ${n.toLocaleString('en')} of partition ${partition}; in contract ${anchor.contract}, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch ${batch.index} or an earlier one: it takes no other batch`,
     )
   }
   if (isMade) {
@@ -1089,7 +1121,15 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
       `that contract ${anchor.contract} has the code of version 2, which takes no number twice and leaves none out`,
     )
   }
+  if (version.header === 2 && !isFirst(batch)) {
+    trusts.push(
+      `what is before the beginning of contract ${anchor.contract}, unless it began at zero: that no other reading bears that number there, and that none is left out`,
+    )
+  }
   trusts.push('that the sensor measured what it sent: the proof begins where it was accepted')
+  trusts.push(
+    'that the index (aqi) is that of these values: the operator computes it, and it is not checked here',
+  )
   trusts.push(
     version.header === 1
       ? `that no other reading has the same number, and that batch ${batch.index} holds as many as it counts (${batch.count}): only \`airproof audit\` checks all that is in a batch`
@@ -1099,6 +1139,12 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
   if (isMade && reading.values.some(([id]) => id >= leafVersions.get(2).length)) {
     trusts.push('that the values without a name are those that were signed: get a newer verifier')
   }
+  const strange = isMade ? namesIn(reading.device.text).filter((name) => !hardRanges.has(name)) : []
+  if (strange.length > 0) {
+    trusts.push(
+      `that nothing which was signed as ${strange.join(', ')} was left out: this verifier does not know such a value`,
+    )
+  }
   if (!/^0x0*$/.test(batch.beacon)) {
     trusts.push(
       `for "not before": that ${batch.beacon} is the hash of a block of the chain; the batch was sealed after it`,
@@ -1106,6 +1152,9 @@ function trustsOf({ bundle, version, isMade, trustedBlockHash, isPinned, isCodeK
   }
   return trusts
 }
+
+/** Then the contract began at zero: there is nothing before it. */
+const isFirst = ({ index, n_first: nFirst }) => index === 1 && nFirst.every((first) => first === 1)
 
 function madeBy({ sensor_id: sensor, device }, isMade) {
   if (device === null) {

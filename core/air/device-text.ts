@@ -84,17 +84,15 @@ export function signedTextFault(
     if (number === undefined) return 'the text has a line that is not a value'
     if (name <= before) return 'the values of the text are not sorted by name'
     before = name
-    signed.set(name, saturated(Number(number)))
+    signed.set(name, toHundredths(Number(number)))
   }
-  const other = quantities.find(({ name, droppedFlag }, id) => {
+  const other = quantities.find(({ name, droppedFlag, hard }, id) => {
     const value = values[id] ?? undefined
-    const isDropped = value === undefined && (flags & (1 << droppedFlag)) !== 0
-    return value !== signed.get(name) && !isDropped
+    const said = signed.get(name)
+    if (value === said) return false
+    // the flag alone is the operator's word
+    const isOutside = said !== undefined && (said < hard.low || said > hard.high)
+    return value !== undefined || !isOutside || (flags & (1 << droppedFlag)) === 0
   })
   return other && `the ${other.name} that was signed is not that of the reading`
 }
-
-/** A number with an exponent may be infinite as a double. */
-const saturated = (value: number): number | undefined =>
-  toHundredths(Math.max(-largestNumber, Math.min(largestNumber, value)))
-const largestNumber = 1e15

@@ -9,11 +9,11 @@ const largest = 1e14
  * Rounds half away from zero to two decimals, judged on the shortest decimal text of `value`, which
  * is what the sensor wrote: 1.005 is 101 although the double lies below it.
  *
- * @returns whole hundredths, never −0; beyond ±1e12 the value saturates at ±1e14, far outside
- * any range that is believed; undefined for NaN and the infinities
+ * @returns whole hundredths, never −0; beyond ±1e12, infinities with it, the value saturates at ±1e14,
+ * far outside any range that is believed; undefined for NaN
  */
 export function toHundredths(value: number): number | undefined {
-  if (!Number.isFinite(value)) return undefined
+  if (Number.isNaN(value)) return undefined
   const size = Math.abs(value)
   if (size >= largest / 100) return value < 0 ? -largest : largest
   const down = Math.floor(size * 100)

@@ -16,7 +16,10 @@ type Row = {
   readonly level: number
   /** As the API prints it. */
   readonly unit: string
-  /** No sensor of its kind can measure outside of it: the value is dropped. */
+  /**
+   * No sensor of its kind can measure outside of it: the value is dropped. It never changes: verifiers
+   * excuse a signed value that is missing by it (docs/proofs.md).
+   */
   readonly hard: Range
   /** Outside of it a value is possible but rare: it stays, with the flag `<name>_unusual`. */
   readonly usual?: Range & { readonly flag: number }

@@ -183,6 +183,14 @@ var (
 var quantities = []string{"pm25", "pm10", "co2", "temperature", "humidity", "pm1", "pm4", "pressure",
 	"no2", "o3", "co", "so2", "voc_index", "nox_index", "tvoc", "noise"}
 
+// hardRanges are in hundredths: what is outside of it no sensor measures, and the network drops. They never change.
+var hardRanges = map[string][2]int64{
+	"pm25": {0, 100000}, "pm10": {0, 100000}, "co2": {0, 4000000}, "temperature": {-4000, 8500},
+	"humidity": {0, 10000}, "pm1": {0, 100000}, "pm4": {0, 100000}, "pressure": {30000, 110000},
+	"no2": {0, 2000000}, "o3": {0, 2000000}, "co": {0, 120000000}, "so2": {0, 6000000},
+	"voc_index": {100, 50000}, "nox_index": {100, 50000}, "tvoc": {0, 6000000}, "noise": {0, 14000},
+}
+
 func readingRule(version int) rule {
 	expected := []named{{"sensor_id", sensorRule}, {"time_ms", countRule}, {"seq", countRule}}
 	if version == 1 {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -137,8 +138,8 @@ func inWords(of *bundle, named pins) []string {
 		say("  %s", value)
 	}
 	if of.version == 2 {
-		say("proven: this is reading number %d of partition %d; no other reading bears that number, and every number before it has its place in batch %d or an earlier one, as far back as contract %s goes: it takes no other batch",
-			reading.Seq%perPartition, reading.Seq/perPartition, batch.Index, anchor.Contract)
+		say("proven: this is reading number %d of partition %d; in contract %s, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch %d or an earlier one: it takes no other batch",
+			reading.Seq%perPartition, reading.Seq/perPartition, anchor.Contract, batch.Index)
 	}
 	if reading.Device != nil {
 		say("proven: it was made by the holder of the %s key %s", reading.Device.Algorithm, reading.Device.PublicKey)
@@ -154,10 +155,15 @@ func inWords(of *bundle, named pins) []string {
 		say("on trust: %s on chain %d is the network's contract", anchor.Contract, anchor.ChainID)
 	}
 	say("on trust: the sensor measured what it sent")
+	say("on trust: the index (aqi) is that of these values: the operator computes it, and it is not checked here")
 	if of.version == 1 {
 		return append(lines, fmt.Sprintf("on trust: no other reading has the same number, and batch %d holds as many as it counts (%d)", batch.Index, batch.Count))
 	}
 	say("on trust: contract %s has the code of version 2, which takes no number twice and leaves none out", anchor.Contract)
+	// the first batch of a contract that began at zero has nothing before it
+	if batch.Index != 1 || slices.ContainsFunc(batch.NFirst, func(first int64) bool { return first != 1 }) {
+		say("on trust: what is before the beginning of contract %s, unless it began at zero: no other reading bears that number there, and none is left out", anchor.Contract)
+	}
 	say("on trust: the sensor has no second reading of the same time under another number")
 	if reading.Device == nil {
 		say("on trust: the sensor sent it: it is not signed, so the operator could have made it up")
@@ -165,6 +171,9 @@ func inWords(of *bundle, named pins) []string {
 		say("on trust: the %s key %s is that of sensor %s", reading.Device.Algorithm, reading.Device.PublicKey, reading.SensorID)
 		if last := len(reading.Values) - 1; last >= 0 && reading.Values[last][0] >= int64(len(quantities)) {
 			say("on trust: the values without a name are those that were signed: get a newer verifier")
+		}
+		if strange := strangeNames(reading.Device.Text); len(strange) > 0 {
+			say("on trust: nothing which was signed as %s was left out: this program does not know such a value", strings.Join(strange, ", "))
 		}
 	}
 	return lines

@@ -91,12 +91,29 @@ func checkSignedText(of reading) error {
 	for id, name := range quantities {
 		value, isHeld := held[id]
 		said, isSaid := signed[name]
-		isSame := isHeld == isSaid && value == said
-		if !isSame && (isHeld || !isDropped(of.Flags, id)) {
+		if isHeld == isSaid && value == said {
+			continue
+		}
+		// the flag alone is the operator's word
+		hard := hardRanges[name]
+		isOutside := isSaid && (said < hard[0] || said > hard[1])
+		if isHeld || !isOutside || !isDropped(of.Flags, id) {
 			return fmt.Errorf("its %s is not that of the reading", name)
 		}
 	}
 	return nil
+}
+
+// strangeNames are those signed that this program does not know.
+func strangeNames(text string) []string {
+	var strange []string
+	for _, line := range strings.Split(text, "\n")[3:] {
+		name, _, _ := strings.Cut(line, "=")
+		if _, isKnown := hardRanges[name]; !isKnown {
+			strange = append(strange, name)
+		}
+	}
+	return strange
 }
 
 func checkSignature(signed *device) error {

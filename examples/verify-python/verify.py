@@ -300,6 +300,11 @@ BUNDLE_VERSIONS = {'airproof.proof.v1': (1, 1),
 LEAF_VERSIONS = {1: ('pm25', 'pm10', 'co2', 'temperature', 'humidity'),
                  2: ('pm25', 'pm10', 'co2', 'temperature', 'humidity', 'pm1', 'pm4', 'pressure',
                      'no2', 'o3', 'co', 'so2', 'voc_index', 'nox_index', 'tvoc', 'noise')}
+# in hundredths: what is outside of it no sensor measures, and the network drops. It never changes
+HARD_RANGES = {'pm25': (0, 100000), 'pm10': (0, 100000), 'co2': (0, 4000000), 'temperature': (-4000, 8500),
+               'humidity': (0, 10000), 'pm1': (0, 100000), 'pm4': (0, 100000), 'pressure': (30000, 110000),
+               'no2': (0, 2000000), 'o3': (0, 2000000), 'co': (0, 120000000), 'so2': (0, 6000000),
+               'voc_index': (100, 50000), 'nox_index': (100, 50000), 'tvoc': (0, 6000000), 'noise': (0, 14000)}
 # the fields of a header, each with its type, in the order of its words; arrays come last
 HEADER_VERSIONS = {1: 'uint64 index,bytes32 prevHead,bytes32 root,uint64 first,uint64 last,uint64 count,'
                       'uint64 timeMinMs,uint64 timeMaxMs,uint64 sealedMs,bytes32 beacon,uint64[] nFirst,uint64[] nLast',
@@ -545,7 +550,12 @@ def check_signed_text(reading):
     held = dict(reading['values'])
     for quantity, name in enumerate(LEAF_VERSIONS[2]):
         value, said = held.get(quantity), signed.get(name)
-        if value != said and not (value is None and is_dropped(reading['flags'], quantity)):
+        if value == said:
+            continue
+        low, high = HARD_RANGES[name]
+        # the flag alone is the operator's word
+        is_outside = said is not None and not low <= said <= high
+        if value is not None or not is_outside or not is_dropped(reading['flags'], quantity):
             return f'its {name} is not that of the reading'
     return None
 
@@ -956,9 +966,9 @@ def in_words(bundle, chain_id, contract, block_hash, network):
            f'{utc(anchor["block_time_s"])}')
     if header_version == 2:
         p, n = divmod(reading['seq'], 2 ** 40)
-        yield (f'proven: this is reading number {n:,} of partition {p}; no other reading bears that number, and every '
-               f'number before it has its place in batch {batch["index"]} or an earlier one, as far back as contract '
-               f'{anchor["contract"]} goes: it takes no other batch')
+        yield (f'proven: this is reading number {n:,} of partition {p}; in contract {anchor["contract"]}, from its '
+               'beginning on, no other reading bears that number, and every number from there up to it has its place '
+               f'in batch {batch["index"]} or an earlier one: it takes no other batch')
     signed = reading.get('device')
     if signed is not None:
         yield f'proven: it was made by the holder of the {signed["algorithm"]} key {signed["public_key"]}'
@@ -980,12 +990,17 @@ def in_words(bundle, chain_id, contract, block_hash, network):
         yield (f'on trust: {anchor["contract"]} on chain {anchor["chain_id"]} '
                'is the network\'s contract')
     yield 'on trust: the sensor measured what it sent'
+    yield 'on trust: the index (aqi) is that of these values: the operator computes it, and it is not checked here'
     if header_version == 1:
         yield (f'on trust: no other reading has the same number, and batch {batch["index"]} holds as many '
                f'as it counts ({batch["count"]}); `airproof audit` checks them all')
     else:
         yield (f'on trust: contract {anchor["contract"]} has the code of version 2, which takes no number twice '
                'and leaves none out')
+        # the first batch of a contract that began at zero has nothing before it
+        if batch['index'] != 1 or set(batch['n_first']) != {1}:
+            yield (f'on trust: what is before the beginning of contract {anchor["contract"]}, unless it began at zero: '
+                   'no other reading bears that number there, and none is left out')
         yield ('on trust: the sensor has no second reading of the same time under another number; '
                '`airproof audit` checks that')
         if signed is None:
@@ -995,6 +1010,11 @@ def in_words(bundle, chain_id, contract, block_hash, network):
                    f'{reading["sensor_id"]}: the registry of the network names it')
             if any(quantity >= len(LEAF_VERSIONS[2]) for quantity, _ in reading['values']):
                 yield 'on trust: the values without a name are those that were signed: get a newer verifier'
+            names = [line.split('=')[0] for line in signed['text'].split('\n')[3:]]
+            strange = [name for name in names if name not in HARD_RANGES]
+            if strange:
+                yield (f'on trust: nothing which was signed as {", ".join(strange)} was left out: '
+                       'this verifier does not know such a value')
     yield (f'on trust: the batch was closed at {utc(batch["sealed_ms"] // 1000)}, '
            'by the operator\'s clock')
     if unhex(batch['beacon']) != bytes(32):

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { sampleFile, sampleNames, tampered } from '../support/tampered.ts'
+import { sampleFile, sampleNames, tampered, trustsOfSamples } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const run = async (command: string, args: readonly string[]) => {
@@ -32,6 +32,8 @@ test.skipIf(noGo !== '')(`it builds, and proves the same bundles${noGo}`, async 
   expect(code).toBe(0)
   expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(sampleNames.length)
   const count = (printed: RegExp): number => stdout.match(printed)?.length ?? 0
+  for (const { words, samples } of trustsOfSamples)
+    expect(stdout.split(words)).toHaveLength(samples.length + 1)
   const ofVersion2 = sampleNames.filter((name) => name.startsWith('v2')).length
   expect([
     count(/proven: this is reading number/g),

@@ -23,7 +23,14 @@ import { anvilChainId, type TestAnvil, testAnvil } from '../support/anvil.ts'
 import { hostileText, terminalCodes } from '../support/hostile-text.ts'
 import { badNetworks, networkText, otherNetworks } from '../support/network-files.ts'
 import { valued } from '../support/readings.ts'
-import { canonical, sampleFile, sampleNames, sampleText, tampered } from '../support/tampered.ts'
+import {
+  canonical,
+  sampleFile,
+  sampleNames,
+  sampleText,
+  tampered,
+  trustsOfSamples,
+} from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const run = async (command: string, args: readonly string[]) => {
@@ -377,6 +384,8 @@ describe.skipIf(noPython !== '')(`the verifier in Python${noPython}`, () => {
     const { code, stdout } = await run('python3', [script, ...sampleNames.map(sampleFile)])
     expect(code).toBe(0)
     expect(stdout.match(/: proven, on a demonstration chain$/gm)).toHaveLength(sampleNames.length)
+    for (const { words, samples } of trustsOfSamples)
+      expect(stdout.split(words)).toHaveLength(samples.length + 1)
   })
 
   test('refuses the same tampered ones, at the same check', async () => {

@@ -1,8 +1,10 @@
 /**
- * Made `tampered-2.json`, once: `node test/support/make-tampered.ts`. What is tampered with is a sample
- * of version 2, and every verifier must refuse it at the check that is named.
+ * Adds to `tampered-2.json` what is not there yet: `node test/support/make-tampered.ts`. What is tampered
+ * with is a sample, and every verifier must refuse it at the check that is named. Keys are new each time,
+ * so what is there stays as it is.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fromRlp, keccak256, toRlp } from 'viem'
 import { type BundleReading2, leafOf as leafHashOf } from '../../anchor/verifier/airproof-verify.js'
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import { headOf } from '../../core/proof/header.ts'
@@ -88,6 +90,12 @@ const twinBatch = reheaded('v2-alone', { root: toHex(twins.root) })
 
 const ed = 'v2-ed25519'
 const p256 = 'v2-p256'
+const edValues: [number, number][] = of(ed).reading.values
+/** The text says a number that the reading has not, and its flag says that it was dropped. */
+const unsaid = (pm25: string): Change[] => [
+  ...rehashed(ed, { flags: 9, values: edValues.slice(1) }),
+  ...text(ed, (one) => one.replace('pm25=22.70', `pm25=${pm25}`)),
+]
 const signedText = (bundle: string): string => of(bundle).reading.device.text
 const orderOfP256 = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 const orderOfEd = 2n ** 252n + 27742317777372353535851937790883648493n
@@ -122,6 +130,17 @@ const offCurve = (): string => {
   return base64(Buffer.concat([key.subarray(0, 1), bytes32(5n)]))
 }
 const v1 = of('in-a-city')
+
+type Item = Hex | readonly Item[]
+/** Another header of the block, and the hash that it gives. */
+const headed = (change: (items: readonly Item[]) => readonly Item[]): Change[] => {
+  const items: readonly Item[] = fromRlp(of(city).block_header, 'hex') as never
+  const header = toRlp(change(items) as never)
+  return [put('block_header', header), put('anchor.block_hash', keccak256(header))]
+}
+const padded = (items: readonly Item[], at: number): readonly Item[] =>
+  items.with(at, `0x00${String(items[at]).slice(2)}`)
+const nested = (depth: number): Item => (depth === 0 ? '0x' : [nested(depth - 1)])
 
 const table: readonly [check: string, name: string, changes: readonly Change[], bundle?: string][] =
   [
@@ -227,6 +246,32 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
       ed,
     ],
     ['signed text', 'a value that was not dropped', rehashed(ed, { flags: 0 }), ed],
+    [
+      'signed text',
+      'a value inside of its range that is marked as dropped',
+      rehashed(ed, { flags: 9, values: edValues.slice(1) }),
+      ed,
+    ],
+    [
+      'signed text',
+      'another value in the place of one that was signed, marked as dropped',
+      rehashed(ed, { flags: 9, values: changedAt(edValues, 0, [0, 100]) }),
+      ed,
+    ],
+    ...['1000.0049', '0', '-0.0049'].map((number): [string, string, readonly Change[], string] => [
+      'signed text',
+      `a value of ${number}, an end of its range, that is marked as dropped`,
+      unsaid(number),
+      ed,
+    ]),
+    ...['1000.005', '-0.005', '1e999', '-1e999'].map(
+      (number): [string, string, readonly Change[], string] => [
+        'signature',
+        `a value of ${number}, outside of its range, that was dropped`,
+        unsaid(number),
+        ed,
+      ],
+    ),
     [
       'signed text',
       'no signed value',
@@ -613,6 +658,34 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
       [put('receipt_proof', of(ed).receipt_proof.slice(1))],
       ed,
     ],
+    // how the chain writes, by which the block has another hash
+    ['block', 'a block number with a leading zero', headed((items) => padded(items, 8))],
+    ['block', 'a block time with a leading zero', headed((items) => padded(items, 11))],
+    [
+      'block',
+      'a block header that is nested too deeply',
+      headed((items) => [...items, nested(64)]),
+    ],
+    [
+      'transaction',
+      'another transaction in a block header that is nested as deeply as may be',
+      [
+        ...headed((items) => [...items, nested(63)]),
+        put('transaction_proof', alone.transaction_proof),
+      ],
+    ],
+    // of three readings; in doubles 2 + n - n + 1 is 2
+    [
+      'batch',
+      'numbers of 53 bits, and one reading less counted',
+      [
+        put('batch.count', 2),
+        put('batch.n_last.0', 2),
+        put('batch.n_first.1', 2 ** 53 - 1),
+        put('batch.n_last.1', 2 ** 53 - 1),
+      ],
+      'alone',
+    ],
     // how it is written
     ['format', 'a newer format', [put('format', 'airproof.proof.v3')]],
     ['format', 'the format of version 1', [put('format', 'airproof.proof.v1')]],
@@ -698,11 +771,19 @@ const table: readonly [check: string, name: string, changes: readonly Change[], 
     ['format', 'upper case', [put('reading_hash', of(city).reading_hash.toUpperCase())]],
   ]
 
+const file = 'test/fixtures/bundles/tampered-2.json'
+const made: readonly Entry[] = JSON.parse(readFileSync(file, 'utf8')).tampered
 const tampered = table.map(
-  ([check, name, changes, bundle = city]): Entry => ({ name, bundle, check, changes }),
+  ([check, name, changes, bundle = city]): Entry =>
+    made.find((one) => one.name === name && one.bundle === bundle && one.check === check) ?? {
+      name,
+      bundle,
+      check,
+      changes,
+    },
 )
 writeFileSync(
-  'test/fixtures/bundles/tampered-2.json',
+  file,
   `${JSON.stringify({ source: 'As tampered.json, of samples of version 2.', tampered }, undefined, 1)}\n`,
 )
-console.log(`${tampered.length} made`)
+console.log(`${tampered.length} there`)

@@ -21,6 +21,22 @@ const samples2 = [
 ] as const
 export const sampleNames = [...samples1, ...samples2] as const
 
+/** What every verifier leaves to trust, and the samples of which it does. */
+export const trustsOfSamples: readonly {
+  readonly words: string
+  readonly samples: readonly (typeof sampleNames)[number][]
+}[] = [
+  { words: 'the index (aqi) is that of these values', samples: sampleNames },
+  {
+    words: 'nothing which was signed as vendor_x was left out',
+    samples: ['v2-ed25519', 'v2-p256'],
+  },
+  {
+    words: 'what is before the beginning of contract 0x',
+    samples: ['v2-in-a-city', 'v2-after-the-border'],
+  },
+]
+
 export const sampleFile = (name: string): string => `test/fixtures/bundles/${name}.airproof.json`
 export const sampleText = (name: string): string => readFileSync(sampleFile(name), 'utf8')
 

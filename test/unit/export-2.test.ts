@@ -303,6 +303,12 @@ test.each<[string, RegExp, (row: ExportedRow, signature: DeviceSignature) => Exp
     (row, { text }) => signedAs(seal(row, { flags: 0 }), thief.sign(text)),
   ],
   [
+    'a value that was signed, left out and marked as dropped',
+    /the humidity that was signed is not that of the reading$/,
+    (row, { text }) =>
+      signedAs(seal(row, { flags: 24, values: row.reading.values.slice(0, 3) }), thief.sign(text)),
+  ],
+  [
     'values that are not sorted',
     /the values of the text are not sorted by name$/,
     (row, { text }) => signedAs(row, thief.sign(`${text}\naqi=1`)),

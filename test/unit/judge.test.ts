@@ -1,6 +1,18 @@
-import { anything, assert, double, json, oneof, option, property, record } from 'fast-check'
+import {
+  anything,
+  assert,
+  constantFrom,
+  dictionary,
+  double,
+  json,
+  oneof,
+  option,
+  property,
+  record,
+} from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { namesOf } from '../../core/air/quality.ts'
+import { deviceText, signedTextFault, signedValues } from '../../core/air/device-text.ts'
+import { droppedMask, namesOf } from '../../core/air/quality.ts'
 import { quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
@@ -164,6 +176,31 @@ test('one dead thermometer never costs the PM', () => {
   const reading = believed({ timestamp, pm25: 18.5, temperature: -200 })
   expect(reading).toMatchObject({ values: valuesOf({ pm25: 1_850 }), aqi: 69 })
   expect(namesOf(reading.flags)).toEqual(['dropped_temperature'])
+})
+
+test('what is accepted of a signed reading is what its device signed', () => {
+  const numbers = ['1e400', '-1e999', '1e12', '-0', '0.005', '400', '1000.005', '50', '100']
+  const written = dictionary(constantFrom(...quantityNames), constantFrom(...numbers))
+  let dropped = 0
+  assert(
+    property(written, (texts) => {
+      const fields = Object.entries(texts).map(([name, text]) => `,"${name}":${text}`)
+      const item = JSON.parse(`{"timestamp":"${timestamp}"${fields.join('')}}`)
+      const verdict = verdictOn(item)
+      if ('reason' in verdict) return true
+      dropped += namesOf(verdict.flags & droppedMask).length
+      const signed = signedValues(item, texts)
+      if (typeof signed === 'string') throw new Error(signed)
+      return signedTextFault(deviceText(id, timeMs, signed), verdict) === undefined
+    }),
+  )
+  expect(dropped).toBeGreaterThan(0)
+})
+
+test.each(['1e400', '-1e999'])('%s is out of range, and dropped like any such value', (number) => {
+  const reading = believed(JSON.parse(`{"timestamp":"${timestamp}","pm25":18.5,"pm1":${number}}`))
+  expect(reading.values).toEqual(valuesOf({ pm25: 1_850 }))
+  expect(namesOf(reading.flags)).toEqual(['dropped_pm1'])
 })
 
 test('a gateway that stamped the time says so', () => {

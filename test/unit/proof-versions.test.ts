@@ -6,12 +6,13 @@ import {
   bundleVersions as verifierBundles,
   headerVersions as verifierHeaders,
   leafVersions as verifierLeaves,
+  hardRanges as verifierRanges,
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
 import { parseManifest } from '../../cli/export/export-manifest.ts'
 import { exportVersions } from '../../cli/export/manifest-schema.ts'
 import { command as verifyCommand } from '../../cli/verify.ts'
-import { quantityNames } from '../../core/air/quantities.ts'
+import { quantities, quantityNames } from '../../core/air/quantities.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { headerTypeOf, headerVersions } from '../../core/proof/header.ts'
 import { leafTypeOf, leafVersions } from '../../core/proof/leaf.ts'
@@ -20,6 +21,7 @@ import { canonical, sampleText } from '../support/tampered.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const python = readFileSync('examples/verify-python/verify.py', 'utf8').replace(/'\n\s*'/g, '')
+const go = readFileSync('examples/verify-go/bundle.go', 'utf8')
 const page = readFileSync('docs/proofs.md', 'utf8')
 
 describe('the verifiers and the page know every version of', () => {
@@ -74,10 +76,18 @@ describe('the verifiers and the page know every version of', () => {
     expect(page).toContain(headerTypeOf(row))
   })
 
-  test.each(quantityNames.map((name, id) => ({ name, id })))(
-    'the id of $name in a leaf of version 2',
-    ({ name, id }) => {
-      expect(page).toContain(`  | ${id} | \`${name}\` |`)
+  test.each(quantities.map(({ name, hard }, id) => ({ name, hard, id })))(
+    'the id of $name in a leaf of version 2, and its hard range',
+    ({ name, hard: { low, high }, id }) => {
+      expect(page).toMatch(
+        RegExp(
+          `^  \\| ${id} \\| \`${name}\` \\|[^|]+\\| ${low} to ${high} \\|$`.replace('-', '−'),
+          'm',
+        ),
+      )
+      expect(verifierRanges.get(name)).toEqual([low, high])
+      expect(python).toContain(`'${name}': (${low}, ${high})`)
+      expect(go).toContain(`"${name}": {${low}, ${high}}`)
     },
   )
 
@@ -127,6 +137,12 @@ const manifestOf = (name: string) => `test/fixtures/${name}.manifest.json`
 test.each(exported)('what was exported is proven for ever: %s', async (name) => {
   const { code, out } = await runCommand(verifyCommand, { words: [manifestOf(name)] })
   expect([code, out]).toEqual([0, expect.stringContaining('PROVEN')])
+})
+
+test('what an export leaves to trust is said of all its rows, not of one', async () => {
+  const { out } = await runCommand(verifyCommand, { words: [manifestOf('export-2/all.ndjson')] })
+  expect(out).toContain('that nothing which was signed by a name that this airproof does not know')
+  expect(out).not.toContain('that nothing which was signed as')
 })
 
 test('an export newer than this version is refused by a sentence that names both versions', async () => {

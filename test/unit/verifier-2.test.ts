@@ -15,7 +15,7 @@ import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import { headerOfBatch } from '../support/header-of-batch.ts'
 import { networkText } from '../support/network-files.ts'
 import { signingDevice } from '../support/signing-device.ts'
-import { sampleText } from '../support/tampered.ts'
+import { sampleNames, sampleText, trustsOfSamples } from '../support/tampered.ts'
 
 const verified = (name: string, options = {}): Promise<Verification> =>
   verifyBundle(sampleText(name), options)
@@ -27,12 +27,27 @@ test('the number of a reading, and that it has no twin, is proven', async () => 
   expect(ok).toBe(true)
   expect(proves).toHaveLength(2)
   expect(proves[1]).toMatch(
-    /^this is reading number 27 of partition 5; no other reading bears that number, and every number before it has its place in batch 3 or an earlier one/,
+    /^this is reading number 27 of partition 5; in contract 0x\w{40}, from its beginning on, no other reading bears that number, and every number from there up to it has its place in batch 3 or an earlier one/,
   )
   expect(printed(trusts, 'no other reading has the same number')).toBe(false)
   expect(printed(trusts, 'no second reading of the same time under another number')).toBe(true)
   expect(printed(trusts, 'it is not signed, so the operator could have made it up')).toBe(true)
   expect(printed(trusts, 'has the code of version 2')).toBe(true)
+})
+
+test.each(trustsOfSamples)('$words: so of no sample but those', async ({ words, samples }) => {
+  const said = await Promise.all(
+    sampleNames.map(async (name) => (printed((await verified(name)).trusts, words) ? [name] : [])),
+  )
+  expect(said.flat()).toEqual(samples)
+})
+
+test('a contract whose first numbers are not 1 did not begin at zero', async () => {
+  const { ok, trusts } = await verifiedByNode(({ batch }) => {
+    batch.n_first[15] = 5
+    batch.n_last[15] = 4
+  })
+  expect([ok, printed(trusts, 'what is before the beginning of contract')]).toEqual([true, true])
 })
 
 test('a bundle of version 1 says only what version 1 proves', async () => {
@@ -148,28 +163,39 @@ test.each([
 
 test.each(quantities)(
   'a signed $name may be missing if it was dropped, and only then',
-  async ({ name, droppedFlag }) => {
+  async ({ name, droppedFlag, hard: { low, high } }) => {
     const bundle = JSON.parse(sampleText('v2-ed25519'))
     const { sensor_id: sensor, time_ms: timeMs } = bundle.reading
-    const text = ['airproof.device.v1', sensor, timeMs, `${name}=1`].join('\n')
-    const { algorithm, publicKey, signature } = signingDevice('ed25519').sign(text)
-    const device = { algorithm, public_key: publicKey, signature, text }
-    const ask = async (flags: number) => {
+    const signer = signingDevice('ed25519')
+    const ask = async (hundredths: number, flags: number) => {
+      const value = `${name}=${hundredths / 100}`
+      const text = ['airproof.device.v1', sensor, timeMs, value].join('\n')
+      const { algorithm, publicKey, signature } = signer.sign(text)
+      const device = { algorithm, public_key: publicKey, signature, text }
       bundle.reading = { ...bundle.reading, values: [], flags, device }
       bundle.reading_hash = leafOf(bundle.reading, 2)
       return (await verifyBundle(bundle)).checks.at(-1)?.name
     }
-    expect(await ask(2 ** droppedFlag)).toBe('path')
-    expect(await ask(0xffffffff - 2 ** droppedFlag)).toBe('signed text')
+    for (const outside of [low - 1, high + 1]) {
+      expect(await ask(outside, 2 ** droppedFlag)).toBe('path')
+      expect(await ask(outside, 0xffffffff - 2 ** droppedFlag)).toBe('signed text')
+    }
+    // the flag alone excuses nothing
+    for (const inside of [low, high]) expect(await ask(inside, 0xffffffff)).toBe('signed text')
   },
 )
 
-test('a quantity that has no name yet is taken, and shown by its id', async () => {
+type Changeable = {
+  readonly reading: { readonly values: [id: number, hundredths: number][] }
+  readonly batch: { readonly n_first: number[]; readonly n_last: number[] }
+}
+/** A node says that `v2-alone`, changed, was anchored. */
+async function verifiedByNode(change: (bundle: Changeable) => void): Promise<Verification> {
   const keccak = await createKeccak()
   const bundle = JSON.parse(sampleText('v2-alone'))
   for (const field of ['block_header', 'transaction_proof', 'receipt_proof']) delete bundle[field]
   bundle.level = 'rpc'
-  bundle.reading.values.push([16, 1234])
+  change(bundle)
   bundle.reading_hash = leafOf(bundle.reading, 2)
   bundle.batch.root = bundle.reading_hash
   const header = headerOfBatch(bundle.batch)
@@ -201,10 +227,16 @@ test('a quantity that has no name yet is taken, and shown by its id', async () =
     Response.json({ result: answers[JSON.parse(body).method] }),
   )
   try {
-    const { ok, checks, reading } = await verifyBundle(bundle, { rpc: 'http://node.example' })
-    expect(checks.filter((check) => !check.ok)).toEqual([])
-    expect([ok, reading]).toEqual([true, expect.objectContaining({ 'quantity 16': 12.34 })])
+    return await verifyBundle(bundle, { rpc: 'http://node.example' })
   } finally {
     vi.unstubAllGlobals()
   }
+}
+
+test('a quantity that has no name yet is taken, and shown by its id', async () => {
+  const { ok, checks, reading } = await verifiedByNode((bundle) => {
+    bundle.reading.values.push([16, 1234])
+  })
+  expect(checks.filter((check) => !check.ok)).toEqual([])
+  expect([ok, reading]).toEqual([true, expect.objectContaining({ 'quantity 16': 12.34 })])
 })

@@ -146,6 +146,7 @@ describe('what is left to trust is named:', () => {
       anchor.block_hash,
       anchor.contract,
       'the sensor measured',
+      'the index (aqi)',
       'no other reading has the same number',
       'not before',
     ]

@@ -83,8 +83,14 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
   {
     name: 'a value that was signed may be left out',
     file: 'core/air/device-text.ts',
-    text: 'const isDropped = value === undefined && (flags & (1 << droppedFlag)) !== 0',
-    becomes: 'const isDropped = value === undefined && droppedFlag >= 0',
+    text: '|| (flags & (1 << droppedFlag)) === 0',
+    becomes: '|| droppedFlag < 0',
+  },
+  {
+    name: 'a value that was signed may be left out with a flag',
+    file: 'core/air/device-text.ts',
+    text: 'value !== undefined || !isOutside ||',
+    becomes: 'value !== undefined ||',
   },
   {
     name: 'a signed text may have a value twice',
