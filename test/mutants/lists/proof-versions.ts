@@ -243,7 +243,7 @@ export const proofVersionMutants: readonly (Mutant | RowMutants)[] = [
   {
     name: 'the verifier has another name for a quantity',
     file: verifier,
-    rows: /(?<=^ {4}\[\.\.\.basic,.*)'(\w+)'/gm,
+    rows: /(?<=^ {2}\[)'(\w+)'(?=, \[)/gm,
     becomes: (_row, [name]) => `'${name}x'`,
     least: 11,
     tests,
