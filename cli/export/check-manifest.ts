@@ -60,6 +60,8 @@ export async function checkExport(
       refuse(
         `${notAnchored} rows are in no batch, and the manifest counts ${manifest.rows.notAnchored}`,
       )
+    // the pins are held against runs: without one nothing was asked of any chain
+    if (manifest.runs.length === 0) refuse('nothing in it is anchored, so nothing is proven')
     const proven = new Set<number>()
     const runs: Verification[] = []
     for (const run of manifest.runs)

@@ -210,6 +210,19 @@ function counting(count: number) {
   })
 }
 
+test.each([[[]], [['v2-alone', 'v2-in-a-city']]] as const)(
+  'an export of %j in which nothing is anchored proves nothing',
+  async (names) => {
+    const { rows, manifest } = exportOfBundles(...names)
+    const counted = { ...manifest.rows, notAnchored: rows.length }
+    const made = {
+      rows: rows.map((row) => ({ ...row, batch: null })),
+      manifest: { ...manifest, rows: counted, runs: [] },
+    }
+    expect(await whyNot(made)).toBe('nothing in it is anchored, so nothing is proven')
+  },
+)
+
 test('two rows of one number are refused', async () => {
   const { rows, manifest } = exportOfBundles('v2-in-a-city')
   const other = seal(rows[0]!, { area: 'Lekki' })
