@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kvm } from '@nats-io/kv'
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex, zeroHash } from 'viem'
 import { expect, test } from 'vitest'
 import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
+import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
 import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
@@ -15,7 +16,8 @@ import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
-import { recordOf } from '../../core/proof/header.ts'
+import { headOf, recordOf } from '../../core/proof/header.ts'
+import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import { type AnyDeployment, deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
@@ -301,6 +303,53 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
   ] as const)
     expect(await named(contracts)).toMatchObject({ code: 1, err: expect.stringContaining(words) })
 })
+
+test.each([1, 2] as const)(
+  'numbers of 64 bits that a thief anchors in version %i are a finding, and nothing once they are abandoned',
+  async (version) => {
+    await using network = await auditedNetwork()
+    const { contract } = await network.deploy(
+      version === 1 ? undefined : { former: noContract, from: noRecord },
+    )
+    const rows = some(1, 50, { version })
+    const header = await network.seal(rows)
+    await network.store.writeBatch(rows)
+    const most = 2n ** 64n - 1n
+    const { index, last, n, ...hashes } = recordOf(header, keccak)
+    const [first, second, third] = packNumbers(n)
+    const numbers = [BigInt(first), BigInt(second), BigInt(third)] as const
+    const record = { ...hashes, index: BigInt(index), last: BigInt(last), n: numbers }
+    const theft =
+      version === 1
+        ? encodeFunctionData({
+            abi: registryAbi,
+            functionName: 'anchor',
+            args: [headOf(header, keccak), most, header.root, header.root, most, most, most],
+          })
+        : encodeFunctionData({
+            abi: registryAbi2,
+            functionName: 'anchor',
+            args: [record, zeroHash, header.root, most, numbers],
+          })
+    expect(await network.send(theft, contract as Hex)).toMatchObject({ status: '0x1' })
+    await network.finalize()
+    const { code, printed } = await network.run()
+    const words =
+      version === 1
+        ? `events: batch 18446744073709552000: index ${most}, first ${most}, last ${most}, count ${most}: a log has no such number`
+        : `events: batch 2: last ${most}: a log has no such number`
+    expect([code, printed[0]]).toEqual([1, expect.stringContaining(words)])
+
+    await network.goOn(1)
+    const more = some(51, 60)
+    await network.seal(more)
+    await network.store.writeBatch(more)
+    await network.finalize()
+    const recovered = await network.run()
+    expect([recovered.code, recovered.printed]).toEqual([0, []])
+    expect(recovered.report.contracts[0]).toMatchObject({ abandoned: 1, abandoned_ours: 0 })
+  },
+)
 
 test('a contract that began elsewhere, or goes on from no batch of ours, is found', async () => {
   await using network = await second()
