@@ -9,7 +9,7 @@ import {
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
-import { endOf } from '../../core/proof/batch.ts'
+import { type BatchEnd, endOf, endOfRecord } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
@@ -17,7 +17,12 @@ import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
-import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
+import {
+  type BatchProof,
+  type ExportManifest,
+  type ExportRun,
+  versionOf,
+} from './export-manifest.ts'
 import { type Groups, groupRows, type Leaf, Refusal, refuse } from './group-rows.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
@@ -103,11 +108,12 @@ type RunTools = {
 async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> {
   const { headers, proofs, chain } = run
   const { keccak, groups, proven, pins } = tools
-  headers.forEach((header, at) => {
-    const former = headers[at - 1]
-    const fault = headerFault(header) ?? (former && chainFault(endOf(former, keccak), header))
+  let end = endBefore(run, keccak)
+  for (const header of headers) {
+    const fault = headerFault(header) ?? (end && chainFault(end, header))
     if (fault !== undefined) refuse(`the header of batch ${header.index} is at fault: ${fault}`)
-  })
+    end = endOf(header, keccak)
+  }
   let bundle: string | undefined
   for (const proof of proofs) {
     const header = headers.find(({ index }) => index === proof.index)
@@ -128,6 +134,17 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
   return verification
 }
 
+/**
+ * Where the batch before a run ended. A head of version 2 holds the last numbers of its batch and not
+ * the first ones, so without the record before it a run could claim any. Version 1 has no such record.
+ */
+function endBefore(run: ExportRun, keccak: Keccak): BatchEnd | undefined {
+  if (versionOf(run) === 1) return undefined
+  return run.before === undefined
+    ? refuse('a run of version 2 lacks the record before its first header')
+    : endOfRecord(run.before, keccak)
+}
+
 /** That the rows of a batch are numbered by it, are in the places of its tree, and lead to its root. */
 function foldBatch(proof: BatchProof, group: readonly Leaf[], header: BatchHeader, keccak: Keccak) {
   const { index } = proof
@@ -146,8 +163,6 @@ function foldBatch(proof: BatchProof, group: readonly Leaf[], header: BatchHeade
       !isNumberedBy(header, seq) || timeMs < header.timeMinMs || timeMs > header.timeMaxMs,
   )
   if (stray !== undefined) refuse(`batch ${index} does not number ${stray.reading.seq}`)
-  const numbers = new Set(group.map(({ reading: { seq } }) => seq))
-  if (numbers.size < group.length) refuse(`two rows of batch ${index} have one number`)
   const leaves =
     version === 2
       ? group.toSorted((a, b) => a.reading.seq - b.reading.seq)

@@ -29,6 +29,7 @@ export async function groupRows(
   const signedFault = createSignedFault(keccak)
   const groups = new Map<number, Leaf[]>()
   const keys = new Set<string>()
+  const numbers = new Set<number>()
   let [count, notAnchored, ofLeaf2, signed] = [0, 0, 0, 0]
   for await (const row of rows) {
     count++
@@ -38,6 +39,9 @@ export async function groupRows(
     const is2 = reading.leafVersion === 2
     if (is2 && version === 1)
       refuseRow('has a leaf of version 2, and an export of version 1 has none')
+    // over all runs: another contract may have anchored the number again
+    if (numbers.has(reading.seq)) refuseRow(`has the number ${reading.seq}, as another row has`)
+    numbers.add(reading.seq)
     const hash = leafOf(reading)
     if (toHex(hash) !== said)
       refuseRow(`was changed: its values${is2 ? ', area and flags' : ''} have another hash`)

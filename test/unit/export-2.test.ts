@@ -181,6 +181,21 @@ test.each<[string, RegExp, Change]>([
     /^batch 3: transaction: it anchors something else$/,
     { run: inHeader({ sealedMs: 1 }) },
   ],
+  [
+    'numbers that do not go on from the record before',
+    /^the header of batch 3 is at fault: nFirst$/,
+    {
+      run: (run) => {
+        const { nFirst, count } = run.headers[0]!
+        return inHeader({ nFirst: nFirst.with(5, nFirst[5]! + 1), count: count - 1 })(run)
+      },
+    },
+  ],
+  [
+    'no record before',
+    /^it is not a manifest$/,
+    { run: ({ headers, proofs, chain }) => ({ headers, proofs, chain }) },
+  ],
   ['a row too few', /^1 rows, and the manifest counts 2$/, { manifest: counting(2) }],
 ])('%s is refused with its reason', async (_, why, change) => {
   expect(await tampered('v2-in-a-city', change)).toMatch(why)
@@ -231,7 +246,18 @@ test('two rows of one number are refused', async () => {
     proofs: run.proofs.map((proof) => ({ ...proof, rows: 2 })),
   }))
   const made = { rows: [...rows, other], manifest: counting(2)({ ...manifest, runs }) }
-  expect(await whyNot(made)).toBe('two rows of batch 3 have one number')
+  expect(await whyNot(made)).toBe(asAnother('row 2 (NGR-LOS-IKJ-021)', rows[0]!))
+})
+
+const asAnother = (row: string, { reading: { seq } }: ExportedRow): string =>
+  `${row} has the number ${seq}, as another row has`
+
+test('a row that no batch has is refused with the number of one that is anchored', async () => {
+  const { rows, manifest } = exportOfBundles('v2-in-a-city')
+  const other = { ...seal(rows[0]!, { area: 'Lekki' }), batch: null }
+  const counted = { ...manifest.rows, count: 2, notAnchored: 1 }
+  const made = { rows: [...rows, other], manifest: { ...manifest, rows: counted } }
+  expect(await whyNot(made)).toBe(asAnother('row 2 (NGR-LOS-IKJ-021)', rows[0]!))
 })
 
 test('headers of another contract do not follow in one run', async () => {
