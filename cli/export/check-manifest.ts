@@ -56,8 +56,7 @@ export async function checkExport(
   { keccak, ...pins }: VerifyOptions & { readonly keccak: Keccak },
 ): Promise<ExportCheck> {
   try {
-    const { version = 1 } = manifest
-    const { groups, keys, ...counted } = await groupRows(rows, version, keccak)
+    const { groups, keys, ...counted } = await groupRows(rows, manifest, keccak)
     const { count, notAnchored } = counted
     if (count !== manifest.rows.count)
       refuse(`${count} rows, and the manifest counts ${manifest.rows.count}`)
@@ -65,14 +64,14 @@ export async function checkExport(
       refuse(
         `${notAnchored} rows are in no batch, and the manifest counts ${manifest.rows.notAnchored}`,
       )
-    // the pins are held against runs: without one nothing was asked of any chain
-    if (manifest.runs.length === 0) refuse('nothing in it is anchored, so nothing is proven')
     const proven = new Set<number>()
     const runs: Verification[] = []
     for (const run of manifest.runs)
       runs.push(await checkRun(run, { groups, proven, keccak, pins }))
     const unproven = [...groups.keys()].find((index) => !proven.has(index))
     if (unproven !== undefined) refuse(`there is no proof of the rows of batch ${unproven}`)
+    // the pins are held against runs: without one nothing was asked of any chain
+    if (manifest.runs.length === 0) refuse('nothing in it is anchored, so nothing is proven')
     const parts = manifest.runs.flatMap(({ headers, proofs }) =>
       proofs.map(({ index, rows: held }): BatchPart => {
         const { count: whole = 0 } = headers.find((header) => header.index === index) ?? {}

@@ -196,6 +196,16 @@ test.each<[string, RegExp, Change]>([
     /^it is not a manifest$/,
     { run: ({ headers, proofs, chain }) => ({ headers, proofs, chain }) },
   ],
+  [
+    'the period of another year',
+    /^row 1 \(NGR-LOS-IKJ-021\) is of another time than the period from 2030-01-01T00:00:00Z to 2031-01-01T00:00:00Z$/,
+    { manifest: ofPeriod('2030-01-01T00:00:00Z', '2031-01-01T00:00:00Z') },
+  ],
+  [
+    'a period that is none',
+    /^the period of the rows has "x", which is not a time$/,
+    { manifest: ofPeriod('2026-01-01T00:00:00Z', 'x') },
+  ],
   ['a row too few', /^1 rows, and the manifest counts 2$/, { manifest: counting(2) }],
 ])('%s is refused with its reason', async (_, why, change) => {
   expect(await tampered('v2-in-a-city', change)).toMatch(why)
@@ -216,6 +226,12 @@ function inHeader(fields: object) {
   return (run: ExportRun): ExportRun => ({
     ...run,
     headers: run.headers.map((header) => ({ ...header, ...fields })),
+  })
+}
+function ofPeriod(from: string, to: string) {
+  return (manifest: ExportManifest): ExportManifest => ({
+    ...manifest,
+    rows: { ...manifest.rows, from, to },
   })
 }
 function counting(count: number) {
