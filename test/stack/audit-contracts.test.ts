@@ -15,6 +15,7 @@ import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { headOf, recordOf } from '../../core/proof/header.ts'
 import { packNumbers } from '../../core/proof/packed-numbers.ts'
@@ -446,6 +447,25 @@ test('what the retention of the store has dropped is distinguished from what is 
   expect(auditLines(half).join('\n')).toContain('expired or removed, which cannot be said')
   const gone = await auditOf(readingOf(21).timeMs, young.slice(1))
   expect(gone.findings).toMatchObject([{ kind: 'missing', batch: 2 }])
+})
+
+test('a row outside of the times that its batch claims is found', async () => {
+  const early = { timeMinMs: 1, timeMaxMs: 1 }
+  const rows = some(1, 3)
+  await using network = await second({ header: (header) => ({ ...header, ...early }) }, rows)
+  const { code, printed } = await network.run()
+  expect([code, printed.toSorted()]).toEqual([
+    1,
+    rows
+      .map(
+        ({ sensor, timeMs }) =>
+          `claims: ${sensor} ${formatIso(timeMs)}: it is not within the times that batch 1 claims`,
+      )
+      .toSorted(),
+  ])
+  const late = { timeMaxMs: nowMs }
+  await using other = await second({ header: (header) => ({ ...header, ...late }) }, rows)
+  expect((await other.run()).code).toBe(0)
 })
 
 test('a registry that was rewritten afterwards differs from the anchored areas, and flags from the rules', async () => {
