@@ -61,7 +61,13 @@ function checkAnchors(part: Part, finalized: BlockId, { findings, keccak }: Tool
 }
 
 function* eventFaults(anchor: Anchored, end: Pick<BatchEnd, 'index' | 'last' | 'nLast'>) {
-  const { index, first, last, count, root, before, n } = anchor
+  const { index, first, last, count, root, before, n, exact } = anchor
+  if (exact !== undefined) {
+    const beyond = Object.entries(exact).filter(([, value]) => value > Number.MAX_SAFE_INTEGER)
+    const words = beyond.map(([name, value]) => `${name} ${value}`).join(', ')
+    yield `${words}: a log has no such number, and no batch of ours`
+    return
+  }
   if (index !== end.index + 1) yield `comes after batch ${end.index}`
   if (first !== end.last + 1) yield `begins at ${first}, and the batch before ended at ${end.last}`
   if (last < first - 1 || (count > 0 && last < first)) yield 'its range runs backwards'
@@ -77,7 +83,8 @@ function* eventFaults(anchor: Anchored, end: Pick<BatchEnd, 'index' | 'last' | '
 }
 
 const headAfter = (anchor: Anchored, keccak: Keccak): Hex => {
-  const { prevHead, index, root, headerHash, first, last, count, n } = anchor
+  const { prevHead, root, headerHash, n } = anchor
+  const { index, first, last, count } = anchor.exact ?? anchor
   if (n !== undefined) return recordHead({ prevHead, index, root, headerHash, last, n }, keccak)
   return toHex(keccak(encodeWords([prevHead, index, root, headerHash, first, last, count])))
 }

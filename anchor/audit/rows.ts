@@ -110,7 +110,7 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
 
   const addRow = async (row: AuditedRow): Promise<void> => {
     counts.looked_at++
-    const report = (kind: 'row' | 'number', words: string, batch?: number): void =>
+    const report = (kind: 'row' | 'number' | 'claims', words: string, batch?: number): void =>
       findings.add(kind, batch, `${row.sensor} ${formatIso(row.timeMs)}: ${words}`)
     const [partition, n] = [partitionOfSeq(row.seq), nOfSeq(row.seq)]
     if (!(partition >= 0 && partition < partitionCount)) {
@@ -147,6 +147,8 @@ export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: 
       report(kind, words, index)
       return
     }
+    if (row.timeMs < header.timeMinMs || row.timeMs > header.timeMaxMs)
+      report('claims', `it is not within the times that batch ${index} claims`, index)
     if (!isAll) {
       counts.fit++
       return

@@ -53,7 +53,9 @@ const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => 
   `rows read from ${rows.from}`,
   `${rows.looked_at} rows looked at (${rows.all ? 'all there are' : 'a sample: neither missing rows nor numbers used twice are found'}): ${rows.fit} are what was anchored, ${rows.not_anchored} are not anchored yet${rows.before > 0 ? `, ${rows.before} are in batches before` : ''}`,
   ...(rows.expired > 0
-    ? [`${rows.expired} anchored readings are not there: they are older than the store's retention`]
+    ? [
+        `${rows.expired} anchored readings are not there: by the times that their batches claim they are older than the store's retention`,
+      ]
     : []),
   ...(rows.perhaps_expired > 0
     ? [

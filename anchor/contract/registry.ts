@@ -39,10 +39,15 @@ export type AnchorCall2 = Pick<AnchorCall, 'root' | 'headerHash' | 'last'> & {
   readonly nLast: readonly number[]
 }
 
+/** A contract takes any number of 64 bits for them. */
+type ChainNumber = 'index' | 'first' | 'last' | 'count'
+
 /** What the contract said when it anchored a batch, and where it said it. */
 export type Anchored = AnchorCall & {
   /** The head from then on. */
   readonly head: Hex
+  /** Only where one of them is 2^53 or more, which no batch of ours has: what the head is made of. */
+  readonly exact?: Readonly<Record<ChainNumber, bigint>>
   /** Version 2 alone: the last numbers of the batch before, and of this one, by partition. */
   readonly before?: readonly number[]
   readonly n?: readonly number[]
@@ -236,19 +241,23 @@ export function anchoredOf(log: Log, version: ContractVersion = 1): Anchored {
 }
 
 type AnchoredArgs = Pick<Anchored, 'prevHead' | 'root' | 'headerHash' | 'head'> &
-  Readonly<Record<'index' | 'first' | 'last' | 'count', bigint>>
+  Readonly<Record<ChainNumber, bigint>>
 
-const withPlace = (args: AnchoredArgs, log: Log): Anchored => ({
-  ...args,
-  index: Number(args.index),
-  first: Number(args.first),
-  last: Number(args.last),
-  count: Number(args.count),
-  blockNumber: Number(log.blockNumber),
-  blockHash: log.blockHash,
-  txHash: log.transactionHash,
-  logIndex: log.logIndex,
-})
+function withPlace({ index, first, last, count, ...hashes }: AnchoredArgs, log: Log): Anchored {
+  const isBeyond = [index, first, last, count].some((number) => number > Number.MAX_SAFE_INTEGER)
+  return {
+    ...hashes,
+    index: Number(index),
+    first: Number(first),
+    last: Number(last),
+    count: Number(count),
+    ...(isBeyond && { exact: { index, first, last, count } }),
+    blockNumber: Number(log.blockNumber),
+    blockHash: log.blockHash,
+    txHash: log.transactionHash,
+    logIndex: log.logIndex,
+  }
+}
 
 /** Version 2 has every error of version 1. */
 const errors = registryAbi2

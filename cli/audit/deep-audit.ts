@@ -11,14 +11,14 @@ import type { DeepCheck } from '../../anchor/audit/audit.ts'
 import { derivedFlagsWords, signaturesWords } from '../../anchor/audit/coverage.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
-import { sensorIdRules } from '../../core/air/sensor-id.ts'
+import { type SensorId, sensorIdRules } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import { dayMs, floorTo, hourMs } from '../../core/time.ts'
 import { createRollupProgress, parseRollupRecord } from '../../operate/rollup-progress.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { watchBucket } from '../../runtime/nats/watched-bucket.ts'
 import type { SharedConfig } from '../../runtime/process/config.ts'
-import { parseSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
+import { parseAnySensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { buckets } from '../../schemas/subjects.ts'
 import { systemKeys } from '../../schemas/system-keys.ts'
 import type { AreaStats, BucketSize, Store } from '../../store/store.ts'
@@ -45,15 +45,18 @@ export async function openDeepAudit(
 ): Promise<DeepAudit> {
   const ids = sensorIdRules(idPrefix)
   await using sensors = await watchBucket(nc, buckets.sensors, (value, key) =>
-    parseSensor(value, ids, key),
+    parseAnySensor(value, ids, key),
   )
-  const known = new Map([...sensors.entries()].map(([, sensor]) => [sensor.id, sensor]))
+  const all = new Map([...sensors.entries()].map(([, sensor]) => [sensor.id, sensor]))
+  const known = new Map([...all].filter(([, { retiredMs }]) => retiredMs === undefined))
   const areas = checkAreas(({ sensor, timeMs }) => {
     const registered = known.get(sensor)
     return registered && siteAt(registered, timeMs).area
   })
   const rules = checkRules()
-  const signatures = checkSignatures(store, await createKeccak())
+  // a retired sensor has signed what it sent before
+  const keysOf = (sensor: SensorId) => all.get(sensor)?.keys ?? []
+  const signatures = checkSignatures(store, keysOf, await createKeccak())
   return {
     covers: ['area', derivedFlagsWords, signaturesWords, 'statistics of areas'],
     see: async (rows) => {

@@ -1,14 +1,18 @@
 /** What can be said of a row without the chain: by the registry, the published rules, and its device. */
 import type { FindingKind, Findings } from '../../anchor/audit/findings.ts'
 import { wholeNetwork } from '../../core/air/area.ts'
+import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { flagsFault } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
+import type { SensorId } from '../../core/air/sensor-id.ts'
 import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { eachAtOnce } from '../../runtime/at-once.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
+import type { RegisteredKey } from '../../schemas/devices/registered-sensor.ts'
+import { mostKeys } from '../../schemas/devices/sensor.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Rows whose area is not that of the place where the registry says that the sensor stood. */
@@ -52,14 +56,21 @@ const queriesAtOnce = 16
 
 /**
  * Rows that say that their device signed them, and of which the store does not have what was signed:
- * the leaf has only a hash over key and signature.
+ * the leaf has only a hash over key and signature. Or their key is not one of the sensor at that time.
  */
-export function checkSignatures(store: Pick<Store, 'signature'>, keccak: Keccak) {
+export function checkSignatures(
+  store: Pick<Store, 'signature'>,
+  keysOf: (sensor: SensorId) => readonly RegisteredKey[],
+  keccak: Keccak,
+) {
   const faults = tally('signature')
   const signedFault = createSignedFault(keccak)
   const check = async (row: Reading): Promise<void> => {
-    const fault = await signedFault(row, await store.signature(row.sensor, row.timeMs))
+    const signature = await store.signature(row.sensor, row.timeMs)
+    const fault = await signedFault(row, signature)
     if (fault !== undefined) faults.add(row, fault)
+    else if (signature !== undefined && !hasKey(keysOf(row.sensor), signature, row.timeMs))
+      faults.add(row, 'the key that signed it is not one that the registry has for that time')
   }
   return {
     see: (rows: readonly Reading[]): Promise<void> => {
@@ -68,6 +79,22 @@ export function checkSignatures(store: Pick<Store, 'signature'>, keccak: Keccak)
     },
     tell: faults.tell,
   }
+}
+
+/** A registry that has as many keys of a sensor as it keeps has forgotten older ones. */
+function hasKey(
+  keys: readonly RegisteredKey[],
+  { algorithm, publicKey }: DeviceSignature,
+  timeMs: number,
+): boolean {
+  if (keys.length >= mostKeys && keys.every(({ fromMs }) => timeMs < fromMs)) return true
+  return keys.some(
+    (key) =>
+      key.algorithm === algorithm &&
+      key.publicKey === publicKey &&
+      timeMs >= key.fromMs &&
+      timeMs < (key.untilMs ?? Infinity),
+  )
 }
 
 function faultOf(row: Reading): string | undefined {

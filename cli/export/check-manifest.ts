@@ -9,7 +9,7 @@ import {
   verifyBundle,
 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
-import { endOf } from '../../core/proof/batch.ts'
+import { type BatchEnd, endOf, endOfRecord } from '../../core/proof/batch.ts'
 import { chainFault, headerFault } from '../../core/proof/batch-faults.ts'
 import { bundleText } from '../../core/proof/bundle.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
@@ -17,7 +17,12 @@ import type { Keccak } from '../../core/proof/leaf.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
 import { nodeHash } from '../../core/proof/tree.ts'
-import type { BatchProof, ExportManifest, ExportRun } from './export-manifest.ts'
+import {
+  type BatchProof,
+  type ExportManifest,
+  type ExportRun,
+  versionOf,
+} from './export-manifest.ts'
 import { type Groups, groupRows, type Leaf, Refusal, refuse } from './group-rows.ts'
 import { isNumberedBy } from './leaf-book.ts'
 import type { ExportedRow } from './row-line.ts'
@@ -51,8 +56,7 @@ export async function checkExport(
   { keccak, ...pins }: VerifyOptions & { readonly keccak: Keccak },
 ): Promise<ExportCheck> {
   try {
-    const { version = 1 } = manifest
-    const { groups, keys, ...counted } = await groupRows(rows, version, keccak)
+    const { groups, keys, ...counted } = await groupRows(rows, manifest, keccak)
     const { count, notAnchored } = counted
     if (count !== manifest.rows.count)
       refuse(`${count} rows, and the manifest counts ${manifest.rows.count}`)
@@ -66,6 +70,8 @@ export async function checkExport(
       runs.push(await checkRun(run, { groups, proven, keccak, pins }))
     const unproven = [...groups.keys()].find((index) => !proven.has(index))
     if (unproven !== undefined) refuse(`there is no proof of the rows of batch ${unproven}`)
+    // the pins are held against runs: without one nothing was asked of any chain
+    if (manifest.runs.length === 0) refuse('nothing in it is anchored, so nothing is proven')
     const parts = manifest.runs.flatMap(({ headers, proofs }) =>
       proofs.map(({ index, rows: held }): BatchPart => {
         const { count: whole = 0 } = headers.find((header) => header.index === index) ?? {}
@@ -101,11 +107,12 @@ type RunTools = {
 async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> {
   const { headers, proofs, chain } = run
   const { keccak, groups, proven, pins } = tools
-  headers.forEach((header, at) => {
-    const former = headers[at - 1]
-    const fault = headerFault(header) ?? (former && chainFault(endOf(former, keccak), header))
+  let end = endBefore(run, keccak)
+  for (const header of headers) {
+    const fault = headerFault(header) ?? (end && chainFault(end, header))
     if (fault !== undefined) refuse(`the header of batch ${header.index} is at fault: ${fault}`)
-  })
+    end = endOf(header, keccak)
+  }
   let bundle: string | undefined
   for (const proof of proofs) {
     const header = headers.find(({ index }) => index === proof.index)
@@ -126,6 +133,17 @@ async function checkRun(run: ExportRun, tools: RunTools): Promise<Verification> 
   return verification
 }
 
+/**
+ * Where the batch before a run ended. A head of version 2 holds the last numbers of its batch and not
+ * the first ones, so without the record before it a run could claim any. Version 1 has no such record.
+ */
+function endBefore(run: ExportRun, keccak: Keccak): BatchEnd | undefined {
+  if (versionOf(run) === 1) return undefined
+  return run.before === undefined
+    ? refuse('a run of version 2 lacks the record before its first header')
+    : endOfRecord(run.before, keccak)
+}
+
 /** That the rows of a batch are numbered by it, are in the places of its tree, and lead to its root. */
 function foldBatch(proof: BatchProof, group: readonly Leaf[], header: BatchHeader, keccak: Keccak) {
   const { index } = proof
@@ -144,8 +162,6 @@ function foldBatch(proof: BatchProof, group: readonly Leaf[], header: BatchHeade
       !isNumberedBy(header, seq) || timeMs < header.timeMinMs || timeMs > header.timeMaxMs,
   )
   if (stray !== undefined) refuse(`batch ${index} does not number ${stray.reading.seq}`)
-  const numbers = new Set(group.map(({ reading: { seq } }) => seq))
-  if (numbers.size < group.length) refuse(`two rows of batch ${index} have one number`)
   const leaves =
     version === 2
       ? group.toSorted((a, b) => a.reading.seq - b.reading.seq)

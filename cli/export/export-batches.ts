@@ -2,7 +2,8 @@ import { Kvm } from '@nats-io/kv'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { Hex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { beginningOf, type ChainRecord } from '../../core/proof/chain-record.ts'
+import { type BatchHeader, recordOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { type BatchIndex, createBatchIndex } from '../../operate/proofs/batch-index.ts'
 import { MustAct } from '../../runtime/exit.ts'
@@ -17,6 +18,8 @@ export type ExportBatches = {
   readonly holding: (seq: number) => number | undefined
   /** @throws MustAct */
   readonly headerOf: (index: number) => BatchHeader
+  /** What the head before a batch of version 2 is the hash of. @throws MustAct */
+  readonly recordBefore: (index: number) => ChainRecord
   /** The address of the contract that a batch is anchored in. @throws MustAct */
   readonly contractOf: (index: number) => Hex
   /** @throws MustAct */
@@ -35,6 +38,11 @@ export async function readExportBatches(
   for (const [number, batch] of inOrder) index.putSealed(number, batch)
   for (const [number, record] of anchored) index.putAnchored(number, record)
   const proofs = await new Kvm(nc).open(buckets.proofs)
+  const headerOf = (number: number): BatchHeader => {
+    const header = index.sealed(number)?.header
+    if (header !== undefined) return header
+    throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
+  }
   return {
     index,
     holding: (seq) => {
@@ -44,10 +52,14 @@ export async function readExportBatches(
         throw new MustAct(`no batch holds the number ${seq}: \`airproof audit\` says more`)
       return index.anchored(standing.index)?.status === 'final' ? standing.index : undefined
     },
-    headerOf: (number) => {
-      const header = index.sealed(number)?.header
-      if (header !== undefined) return header
-      throw new MustAct(`batch ${number} has no header: \`airproof audit\` says more`)
+    headerOf,
+    recordBefore: (number) => {
+      const deployment = index.deploymentOf(number)
+      return deployment !== undefined &&
+        'from' in deployment &&
+        deployment.from.index === number - 1
+        ? beginningOf(deployment, keccak)
+        : recordOf(headerOf(number - 1), keccak)
     },
     contractOf: (number) => {
       const contract = index.deploymentOf(number)?.contract

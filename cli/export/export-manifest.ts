@@ -6,6 +6,7 @@
 
 import { type Hex, hashBytes, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
+import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, headerToWire } from '../../core/proof/header.ts'
 import type { MultiProof } from '../../core/proof/multi-proof.ts'
 import { MustAct } from '../../runtime/exit.ts'
@@ -27,6 +28,8 @@ export type BatchProof = MultiProof & {
 
 /** Batches of one contract, so all of one version: no head leads from one contract to the next. */
 export type ExportRun = {
+  /** Of version 2, and always there: what the head before the first header is the hash of. */
+  readonly before?: ChainRecord
   readonly headers: readonly BatchHeader[]
   readonly proofs: readonly BatchProof[]
   /** Of the last header. */
@@ -60,6 +63,8 @@ type Wire = {
 type WireRun = {
   /** Only in version 2. */
   readonly version?: ExportVersion
+  /** Only of version 2, and always there. */
+  readonly before?: WireRecord
   readonly headers: readonly WireHeader[]
   readonly proofs: readonly {
     readonly index: number
@@ -81,6 +86,7 @@ type WireRun = {
   readonly receipt_proof?: readonly Hex[]
 }
 type WireHeader = ReturnType<typeof headerToWire>
+type WireRecord = ReturnType<typeof recordToWire>
 
 const checks = manifestSchemas.map((schema) => checkOf<Wire>(schema))
 
@@ -110,9 +116,7 @@ export function manifestText(manifest: ExportManifest): string {
   const wire: Wire = {
     format: (version === 2 ? export2 : export1).format,
     rows: { ...rows, not_anchored: notAnchored },
-    runs: runs.map((run) =>
-      version === 2 ? { version: versionOf(run), ...runToWire(run) } : runToWire(run),
-    ),
+    runs: runs.map((run) => ({ ...(version === 2 && ofVersion2(run)), ...runToWire(run) })),
   }
   return `${JSON.stringify(wire)}\n`
 }
@@ -138,6 +142,30 @@ function jsonOf(text: string): unknown {
 
 /** What the headers of a run are, and so their leaves. */
 export const versionOf = ({ headers: [header] }: ExportRun): ExportVersion => header?.version ?? 1
+
+const recordToWire = ({ prevHead, index, root, headerHash, last, n }: ChainRecord) => ({
+  prev_head: prevHead,
+  index,
+  root,
+  header_hash: headerHash,
+  last,
+  n,
+})
+
+const recordOf = ({ prev_head, index, root, header_hash, last, n }: WireRecord): ChainRecord => ({
+  prevHead: prev_head,
+  index,
+  root,
+  headerHash: header_hash,
+  last,
+  n,
+})
+
+/** What only a run of an export of version 2 has. */
+const ofVersion2 = (run: ExportRun): Pick<WireRun, 'version' | 'before'> => ({
+  version: versionOf(run),
+  ...(versionOf(run) === 2 && run.before && { before: recordToWire(run.before) }),
+})
 
 const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
   headers: headers.map(headerToWire),
@@ -165,10 +193,11 @@ const runToWire = ({ headers, proofs, chain }: ExportRun): WireRun => ({
       }),
 })
 
-function runOf({ version, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
+function runOf({ version, before, headers, proofs, anchor, ...tries }: WireRun): ExportRun {
   const { block_header, transaction_proof, receipt_proof } = tries
   const isProof = block_header && transaction_proof && receipt_proof
   return {
+    ...(before && { before: recordOf(before) }),
     headers: headers.map((header) => headerOf(header, version)),
     proofs: proofs.map(({ siblings, ...proof }) => ({
       ...proof,

@@ -1,9 +1,10 @@
 /** The rows of an export by their batches, each checked by itself: its hash, and what its device signed. */
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { toHex } from '../../core/hex.ts'
+import { parseIso } from '../../core/iso-time.ts'
 import { type Keccak, type LeafFields, leafEncoder } from '../../core/proof/leaf.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
-import type { ExportVersion } from './manifest-schema.ts'
+import type { ExportManifest } from './export-manifest.ts'
 import type { ExportedRow } from './row-line.ts'
 
 /** Why an export is refused, as a sentence. */
@@ -20,15 +21,25 @@ export type Leaf = {
 export type Groups = ReadonlyMap<number, readonly Leaf[]>
 
 /** @throws Refusal */
+function timeOf(text: string): number {
+  const time = parseIso(text)
+  return 'timeMs' in time
+    ? time.timeMs
+    : refuse(`the period of the rows has "${text}", which is not a time`)
+}
+
+/** @throws Refusal */
 export async function groupRows(
   rows: AsyncIterable<ExportedRow | string>,
-  version: ExportVersion,
+  { version, rows: { from, to } }: ExportManifest,
   keccak: Keccak,
 ) {
+  const [fromMs, toMs] = [timeOf(from), timeOf(to)]
   const leafOf = leafEncoder(keccak)
   const signedFault = createSignedFault(keccak)
   const groups = new Map<number, Leaf[]>()
   const keys = new Set<string>()
+  const numbers = new Set<number>()
   let [count, notAnchored, ofLeaf2, signed] = [0, 0, 0, 0]
   for await (const row of rows) {
     count++
@@ -36,8 +47,13 @@ export async function groupRows(
     const { reading, hash: said, batch, ...rest } = row
     const refuseRow = (why: string): never => refuse(`row ${count} (${reading.sensor}) ${why}`)
     const is2 = reading.leafVersion === 2
-    if (is2 && version === 1)
+    if (is2 && version !== 2)
       refuseRow('has a leaf of version 2, and an export of version 1 has none')
+    if (reading.timeMs < fromMs || reading.timeMs >= toMs)
+      refuseRow(`is of another time than the period from ${from} to ${to}`)
+    // over all runs: another contract may have anchored the number again
+    if (numbers.has(reading.seq)) refuseRow(`has the number ${reading.seq}, as another row has`)
+    numbers.add(reading.seq)
     const hash = leafOf(reading)
     if (toHex(hash) !== said)
       refuseRow(`was changed: its values${is2 ? ', area and flags' : ''} have another hash`)

@@ -2,6 +2,7 @@
 
 import { type Hex, toHex } from '../../core/hex.ts'
 import type { ChainProof } from '../../core/proof/bundle.ts'
+import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import { type BatchHeader, batchVersionOf } from '../../core/proof/header.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { multiProof } from '../../core/proof/multi-proof.ts'
@@ -14,6 +15,8 @@ type Options = {
   /** By batch: the leaves of its rows in the export. */
   readonly touched: ReadonlyMap<number, readonly RowLeaf[]>
   readonly headerOf: (index: number) => BatchHeader
+  /** What the head before a batch of version 2 is the hash of. */
+  readonly recordBefore: (index: number) => ChainRecord
   /** The address of the contract that a batch is anchored in. */
   readonly contractOf: (index: number) => Hex
   readonly chainProofOf: (index: number) => Promise<ChainProof>
@@ -31,7 +34,7 @@ export type MadeRuns = {
 const longestGap = 8
 
 export async function makeRuns(options: Options): Promise<MadeRuns> {
-  const { touched, headerOf, contractOf, chainProofOf } = options
+  const { touched, headerOf, recordBefore, contractOf, chainProofOf } = options
   const strays = new Map<number, readonly string[]>()
   const runs: ExportRun[] = []
   for (const indexes of cutIntoRuns(
@@ -50,7 +53,9 @@ export async function makeRuns(options: Options): Promise<MadeRuns> {
     const headers = Array.from({ length: last.index - first.index + 1 }, (_, at) =>
       headerOf(first.index + at),
     )
-    runs.push({ headers, proofs, chain: await chainProofOf(last.index) })
+    const is2 = batchVersionOf(headerOf(first.index)) === 2
+    const before = is2 ? { before: recordBefore(first.index) } : {}
+    runs.push({ ...before, headers, proofs, chain: await chainProofOf(last.index) })
   }
   return { runs, strays }
 }

@@ -34,8 +34,58 @@ const object = <const P extends Readonly<Record<string, object>>>(
     properties: { ...properties, ...optional },
   }) as const
 
-/** @param ofRun what a run of that version has first */
-const schemaOf = (format: string, ofRun: Readonly<Record<string, object>>) =>
+const header = object({
+  index: whole,
+  prev_head: hash,
+  root: hash,
+  first: whole,
+  last: whole,
+  count: whole,
+  time_min_ms: whole,
+  time_max_ms: whole,
+  sealed_ms: whole,
+  beacon: hash,
+  n_first: arrayOf(whole),
+  n_last: arrayOf(whole),
+})
+/** What a head of version 2 is the hash of. */
+const record = object({
+  prev_head: hash,
+  index: whole,
+  root: hash,
+  header_hash: hash,
+  last: whole,
+  n: arrayOf(whole),
+})
+
+/** @param first what it has before its headers */
+const run = (first: Readonly<Record<string, object>>) =>
+  object(
+    {
+      ...first,
+      headers: arrayOf(header),
+      proofs: arrayOf(
+        object({
+          index: whole,
+          rows: whole,
+          places: arrayOf({ type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 }),
+          siblings: arrayOf(hash),
+        }),
+      ),
+      anchor: object({
+        chain_id: whole,
+        contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
+        tx_hash: hash,
+        tx_index: whole,
+        block_hash: hash,
+        block_number: whole,
+        block_time_s: whole,
+      }),
+    },
+    { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
+  )
+
+const schemaOf = (format: string, ofRun: object) =>
   object({
     format: { const: format },
     rows: object({
@@ -47,51 +97,13 @@ const schemaOf = (format: string, ofRun: Readonly<Record<string, object>>) =>
       from: text,
       to: text,
     }),
-    runs: arrayOf(
-      object(
-        {
-          ...ofRun,
-          headers: arrayOf(
-            object({
-              index: whole,
-              prev_head: hash,
-              root: hash,
-              first: whole,
-              last: whole,
-              count: whole,
-              time_min_ms: whole,
-              time_max_ms: whole,
-              sealed_ms: whole,
-              beacon: hash,
-              n_first: arrayOf(whole),
-              n_last: arrayOf(whole),
-            }),
-          ),
-          proofs: arrayOf(
-            object({
-              index: whole,
-              rows: whole,
-              places: arrayOf({ type: 'array', items: [whole, whole], minItems: 2, maxItems: 2 }),
-              siblings: arrayOf(hash),
-            }),
-          ),
-          anchor: object({
-            chain_id: whole,
-            contract: { type: 'string', pattern: '^0x[0-9a-f]{40}$' },
-            tx_hash: hash,
-            tx_index: whole,
-            block_hash: hash,
-            block_number: whole,
-            block_time_s: whole,
-          }),
-        },
-        { block_header: bytes, transaction_proof: nodes, receipt_proof: nodes },
-      ),
-    ),
+    runs: arrayOf(ofRun),
   })
 
 export const manifestSchemas = [
-  schemaOf(export1.format, {}),
-  // of headers and leaves
-  schemaOf(export2.format, { version: { enum: export2.header } }),
+  schemaOf(export1.format, run({})),
+  // the version of headers and leaves
+  schemaOf(export2.format, {
+    anyOf: [run({ version: { const: 1 } }), run({ version: { const: 2 }, before: record })],
+  }),
 ]

@@ -14,6 +14,8 @@ import {
   type ExportedRow,
   ofLeaf2,
   ofSignature,
+  others,
+  rowText,
   textColumns,
 } from './row-line.ts'
 
@@ -23,18 +25,28 @@ import {
  */
 export function rowParser(format: RowFormat, head: string): (line: string) => ExportedRow | string {
   const [names = []] = format === 'csv' ? parseCsv(head) : []
-  const twice = names.find((name, at) => names.indexOf(name) < at)
+  const fault = format === 'csv' ? headFault(head, names) : undefined
   return (line) => {
-    if (twice !== undefined) return `the first line names the column ${twice} twice`
+    if (fault !== undefined) return fault
     const cells = format === 'csv' ? csvCells(line, names) : jsonCells(line)
     if (typeof cells === 'string') return cells
     try {
-      return rowOf(cells)
+      const row = rowOf(cells)
+      // readers differ on what is written in another way, and would take other values from it
+      return rowText(row, format, names) === line ? row : notAsWritten
     } catch (error) {
       if (error instanceof RowFault) return error.message
       throw error
     }
   }
+}
+
+const notAsWritten = 'it is not written as an export writes its values'
+
+function headFault(head: string, names: readonly string[]): string | undefined {
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) return `the first line names the column ${twice} twice`
+  return names.join(',') === head ? undefined : 'the first line is not one of names of columns'
 }
 
 class RowFault extends Error {}
@@ -95,7 +107,7 @@ function rowOf(cells: Cells): ExportedRow {
 }
 
 const isKnown = new Set(columns[2])
-const notInLeaf1 = [...ofLeaf2, ...ofSignature].filter((name) => name !== 'leaf_version')
+const notInLeaf1 = [...ofLeaf2, ...ofSignature, ...others].filter((name) => name !== 'leaf_version')
 
 /** Whatever is in the row beside what its leaf holds would be believed, and nothing proves it. */
 function leafVersionOf(cells: Cells): 1 | 2 {

@@ -1,7 +1,7 @@
 /** A row of an export as one line: enough of a reading to make its leaf from. */
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
 import { basicNames, quantityNames } from '../../core/air/quantities.ts'
-import { fewestValues, measurementsOf } from '../../core/air/values.ts'
+import { fewestValues, measurementsOf, type Values } from '../../core/air/values.ts'
 import type { Hex } from '../../core/hex.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
@@ -16,7 +16,8 @@ export type ExportedRow = {
   readonly signature?: DeviceSignature
 }
 
-const others = quantityNames.slice(fewestValues)
+/** The values that a leaf of version 1 does not hold. */
+export const others = quantityNames.slice(fewestValues)
 /** What is not of the basic five comes last, so that no column of an older export has moved. */
 const columns1: readonly string[] = ['sensor_id', 'timestamp', 'seq'].concat(
   basicNames,
@@ -38,18 +39,26 @@ export type Cells = Readonly<Record<string, string | number | null | undefined>>
 export const headOf = (format: RowFormat, version: ExportVersion): string =>
   format === 'csv' ? `${columns[version].join(',')}\r\n` : ''
 
-export function rowLine(row: ExportedRow, format: RowFormat, version: ExportVersion): string {
+export const rowLine = (row: ExportedRow, format: RowFormat, version: ExportVersion): string =>
+  rowText(row, format, columns[version]) + (format === 'csv' ? '\r\n' : '\n')
+
+/** The one way to write a row, without the end of its line. @param names of the columns, for CSV */
+export function rowText(row: ExportedRow, format: RowFormat, names: readonly string[]): string {
   const cells = cellsOf(row)
   return format === 'ndjson'
-    ? `${JSON.stringify(cells)}\n`
-    : `${columns[version].map((name) => csvCell(cells[name])).join(',')}\r\n`
+    ? JSON.stringify(cells)
+    : names.map((name) => csvCell(cells[name])).join(',')
 }
+
+/** Of the values only those that the leaf holds: nothing would prove the others. */
+const valuesIn = ({ values, leafVersion }: LeafFields): Values =>
+  leafVersion === 2 ? values : values.slice(0, fewestValues)
 
 const cellsOf = (row: ExportedRow): Cells => ({
   sensor_id: row.reading.sensor,
   timestamp: formatIso(row.reading.timeMs),
   seq: row.reading.seq,
-  ...measurementsOf(row.reading.values),
+  ...measurementsOf(valuesIn(row.reading)),
   aqi: row.reading.aqi,
   hash: row.hash,
   batch: row.batch,

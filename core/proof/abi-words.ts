@@ -1,12 +1,12 @@
 import { type Hex, hashBytes } from '../hex.ts'
 import { wordBytes } from './words.ts'
 
-/** A `bytes32`, or an unsigned integer of at most 64 bits. */
-export type Word = Hex | number
+/** A `bytes32`, or an unsigned integer of at most 64 bits; of 53 bits where it is a number. */
+export type Word = Hex | number | bigint
 
 /**
  * `abi.encode` of static values: a word of 32 bytes each, numbers at its end.
- * @throws RangeError where a number is negative, not whole or not below 2^53
+ * @throws RangeError where a number is negative, not whole or not below 2^53, or a bigint has not 64 bits
  */
 export function encodeWords(words: readonly Word[]): Uint8Array {
   const bytes = new Uint8Array(words.length * wordBytes)
@@ -18,7 +18,13 @@ export function encodeWords(words: readonly Word[]): Uint8Array {
   return bytes
 }
 
-function putNumber(view: DataView, at: number, value: number): void {
+function putNumber(view: DataView, at: number, value: number | bigint): void {
+  if (typeof value === 'bigint') {
+    if (value !== BigInt.asUintN(64, value))
+      throw new RangeError(`not a whole number from 0 to 2^64 - 1: ${value}`)
+    view.setBigUint64(at + wordBytes - 8, value)
+    return
+  }
   if (!Number.isSafeInteger(value) || value < 0) {
     throw new RangeError(`not a whole number from 0 to 2^53 - 1: ${value}`)
   }

@@ -32,8 +32,12 @@ export const noRecord: ChainRecord = {
 /** Of no contract: `former` of a new network. */
 export const noContract: Hex = `0x${'0'.repeat(40)}`
 
+/** As the chain may hold it: a contract takes 64 bits, and a log has 53. */
+type AnyRecord = Omit<ChainRecord, 'index' | 'last'> &
+  Readonly<Record<'index' | 'last', number | bigint>>
+
 /** `keccak256(abi.encode(batch))`. @throws RangeError */
-export const recordHead = (record: ChainRecord, keccak: Keccak): Hex =>
+export const recordHead = (record: AnyRecord, keccak: Keccak): Hex =>
   toHex(
     keccak(
       encodeWords([

@@ -3,19 +3,22 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kvm } from '@nats-io/kv'
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex, zeroHash } from 'viem'
 import { expect, test } from 'vitest'
 import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
+import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
 import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
+import { formatIso } from '../../core/iso-time.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
-import { recordOf } from '../../core/proof/header.ts'
+import { headOf, recordOf } from '../../core/proof/header.ts'
+import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import { type AnyDeployment, deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
@@ -302,6 +305,53 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
     expect(await named(contracts)).toMatchObject({ code: 1, err: expect.stringContaining(words) })
 })
 
+test.each([1, 2] as const)(
+  'numbers of 64 bits that a thief anchors in version %i are a finding, and nothing once they are abandoned',
+  async (version) => {
+    await using network = await auditedNetwork()
+    const { contract } = await network.deploy(
+      version === 1 ? undefined : { former: noContract, from: noRecord },
+    )
+    const rows = some(1, 50, { version })
+    const header = await network.seal(rows)
+    await network.store.writeBatch(rows)
+    const most = 2n ** 64n - 1n
+    const { index, last, n, ...hashes } = recordOf(header, keccak)
+    const [first, second, third] = packNumbers(n)
+    const numbers = [BigInt(first), BigInt(second), BigInt(third)] as const
+    const record = { ...hashes, index: BigInt(index), last: BigInt(last), n: numbers }
+    const theft =
+      version === 1
+        ? encodeFunctionData({
+            abi: registryAbi,
+            functionName: 'anchor',
+            args: [headOf(header, keccak), most, header.root, header.root, most, most, most],
+          })
+        : encodeFunctionData({
+            abi: registryAbi2,
+            functionName: 'anchor',
+            args: [record, zeroHash, header.root, most, numbers],
+          })
+    expect(await network.send(theft, contract as Hex)).toMatchObject({ status: '0x1' })
+    await network.finalize()
+    const { code, printed } = await network.run()
+    const words =
+      version === 1
+        ? `events: batch 18446744073709552000: index ${most}, first ${most}, last ${most}, count ${most}: a log has no such number`
+        : `events: batch 2: last ${most}: a log has no such number`
+    expect([code, printed[0]]).toEqual([1, expect.stringContaining(words)])
+
+    await network.goOn(1)
+    const more = some(51, 60)
+    await network.seal(more)
+    await network.store.writeBatch(more)
+    await network.finalize()
+    const recovered = await network.run()
+    expect([recovered.code, recovered.printed]).toEqual([0, []])
+    expect(recovered.report.contracts[0]).toMatchObject({ abandoned: 1, abandoned_ours: 0 })
+  },
+)
+
 test('a contract that began elsewhere, or goes on from no batch of ours, is found', async () => {
   await using network = await second()
   await network.seal(some(201, 210))
@@ -397,6 +447,25 @@ test('what the retention of the store has dropped is distinguished from what is 
   expect(auditLines(half).join('\n')).toContain('expired or removed, which cannot be said')
   const gone = await auditOf(readingOf(21).timeMs, young.slice(1))
   expect(gone.findings).toMatchObject([{ kind: 'missing', batch: 2 }])
+})
+
+test('a row outside of the times that its batch claims is found', async () => {
+  const early = { timeMinMs: 1, timeMaxMs: 1 }
+  const rows = some(1, 3)
+  await using network = await second({ header: (header) => ({ ...header, ...early }) }, rows)
+  const { code, printed } = await network.run()
+  expect([code, printed.toSorted()]).toEqual([
+    1,
+    rows
+      .map(
+        ({ sensor, timeMs }) =>
+          `claims: ${sensor} ${formatIso(timeMs)}: it is not within the times that batch 1 claims`,
+      )
+      .toSorted(),
+  ])
+  const late = { timeMaxMs: nowMs }
+  await using other = await second({ header: (header) => ({ ...header, ...late }) }, rows)
+  expect((await other.run()).code).toBe(0)
 })
 
 test('a registry that was rewritten afterwards differs from the anchored areas, and flags from the rules', async () => {

@@ -46,6 +46,21 @@ const rows = Array.from({ length: 144 }, (_, i): StoreRow => {
   }
 })
 
+/** @param more of the key */
+const entryOf = (id: SensorId, more: object = {}) => {
+  const signed = rows.find(({ sensor }) => sensor === id)?.signed
+  const from = '2020-01-01T00:00:00Z'
+  return {
+    id,
+    cadence_seconds: 1200,
+    sites: [siteOf('Lekki'), siteOf('Ikeja', 6.6, 3.35, '2021-01-01T00:00:00Z')],
+    created_at: '2020-01-01T00:00:00Z',
+    ...(signed && {
+      keys: [{ algorithm: signed.algorithm, public_key: signed.publicKey, from, ...more }],
+    }),
+  }
+}
+
 let network: AuditedNetwork
 beforeAll(async () => {
   network = await auditedNetwork()
@@ -57,15 +72,7 @@ beforeAll(async () => {
   const kvm = new Kvm(nc)
   const sensors = await kvm.open(buckets.sensors)
   for (const id of new Set(rows.map(({ sensor }) => sensor)))
-    await sensors.put(
-      id,
-      JSON.stringify({
-        id,
-        cadence_seconds: 1200,
-        sites: [siteOf('Lekki'), siteOf('Ikeja', 6.6, 3.35, '2021-01-01T00:00:00Z')],
-        created_at: '2020-01-01T00:00:00Z',
-      }),
-    )
+    await sensors.put(id, JSON.stringify(entryOf(id)))
   const [fromMs, toMs] = [startMs, startMs + 2 * dayMs]
   for (const area of ['Ikeja', wholeNetwork]) {
     await store.writeAreaHours(await store.computeBuckets(area, fromMs, toMs, 'hour'))
@@ -92,7 +99,7 @@ test('areas, flags, signatures and statistics of version 2 are green, and covere
   const compared = [
     'area',
     'flags that follow from values',
-    'signatures of devices',
+    'signatures of signed rows',
     'statistics of areas',
   ]
   expect(covers).toMatchObject({
@@ -225,6 +232,35 @@ test.each<[string, string, () => void]>([
     [`signature: 1 rows of ${first.sensor}: ${why}; the first at ${formatIso(first.timeMs)}`],
   ])
   expect((await deep()).code).toBe(0)
+})
+
+test('a key that the registry does not have for the time of the row is found', async () => {
+  const sensors = await new Kvm(network.nc).open(buckets.sensors)
+  const { sensor, timeMs } = first
+  const ofSensor = rows.filter((row) => row.sensor === sensor)
+  const put = async (entry: object) => {
+    await sensors.put(sensor, JSON.stringify(entry))
+    const { code, printed } = await deep()
+    return [code, printed]
+  }
+  const words = (count: number, firstMs: number) => [
+    1,
+    [
+      `signature: ${count} rows of ${sensor}: the key that signed it is not one that the registry has for that time; the first at ${formatIso(firstMs)}`,
+    ],
+  ]
+  const { keys: _, ...without } = entryOf(sensor)
+  expect(await put(without)).toEqual(words(ofSensor.length, timeMs))
+  const other = { public_key: thief.sign('').publicKey }
+  expect(await put(entryOf(sensor, other))).toEqual(words(ofSensor.length, timeMs))
+  expect(await put(entryOf(sensor, { from: formatIso(timeMs + 1) }))).toEqual(words(1, timeMs))
+  const last = ofSensor.at(-1)!.timeMs
+  expect(await put(entryOf(sensor, { until: formatIso(last) }))).toEqual(words(1, last))
+  expect(await put(entryOf(sensor, { until: formatIso(last + 1) }))).toEqual([0, []])
+  // of a sensor that is retired the keys stay
+  const retired = { ...entryOf(sensor), retired_at: formatIso(Date.now()) }
+  expect(await put(retired)).toEqual([0, []])
+  expect(await put(entryOf(sensor))).toEqual([0, []])
 })
 
 test('values that were anchored and are not what was signed are found', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kvm } from '@nats-io/kv'
@@ -96,6 +99,24 @@ test('samples of the database and of /v1 are green, and say that they are sample
   expect(code).toBe(0)
   expect(report.rows?.looked_at).toBeGreaterThan(0)
   expect((await run({ rows: 'none' })).report.rows).toBeNull()
+})
+
+test('a sample of nothing is not green', async () => {
+  const server = createServer((_, answer) => answer.end('{"readings":[]}'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const from = `http://127.0.0.1:${port}`
+  const { code, report } = await run({ api: from })
+  server.close()
+  expect([code, report.findings]).toEqual([
+    1,
+    [
+      {
+        kind: 'missing',
+        words: `/v1 at ${from} gives no row, and ${rows.length} readings are anchored in the batches looked at`,
+      },
+    ],
+  ])
 })
 
 test('a row that was altered is named, and one that was deleted is missed', async () => {

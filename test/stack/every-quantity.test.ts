@@ -177,9 +177,10 @@ describe('every quantity', () => {
   })
 
   test.each(['csv', 'ndjson'] as const)('is in an export as %s', (format) => {
-    const row = { reading, hash: toHex(leafOf(reading, keccak)), batch: 7 }
-    const line = rowLine(row, format, 1).trimEnd()
-    expect(rowParser(format, headOf(format, 1).trimEnd())(line)).toMatchObject({
+    const inLeaf2 = { ...reading, leafVersion: 2 } as const
+    const row = { reading: inLeaf2, hash: toHex(leafOf(inLeaf2, keccak)), batch: 7 }
+    const line = rowLine(row, format, 2).trimEnd()
+    expect(rowParser(format, headOf(format, 2).trimEnd())(line)).toMatchObject({
       reading: { values },
       batch: 7,
     })

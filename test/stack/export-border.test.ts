@@ -117,6 +117,7 @@ type Manifest = {
   rows: { file: string; sha256: string; count: number }
   runs: {
     version?: number
+    before?: object
     headers: { index: number }[]
     proofs: { index: number; rows: number; places: number[][] }[]
     anchor: { contract: string }
@@ -301,9 +302,20 @@ test.each<[string, string, (text: string) => string, ((manifest: Manifest) => vo
     'a run of the other version',
     'is at fault: ',
     same,
-    ({ runs }) => void (runs.find(({ version }) => version === 2)!.version = 1),
+    ({ runs }) => {
+      const run = runs.find(({ version }) => version === 2)!
+      run.version = 1
+      delete run.before
+    },
   ],
   ['a version that is not known', 'REFUSED', same, ({ runs }) => void (runs[0]!.version = 3)],
+  ['no record before', 'REFUSED', same, ({ runs }) => void delete runs.at(-1)!.before],
+  [
+    'the record before of another batch',
+    'is at fault: index',
+    same,
+    ({ runs }) => void Object.assign(runs.at(-1)!.before!, { index: 1 }),
+  ],
   ['no version', 'REFUSED', same, ({ runs }) => void delete runs[0]!.version],
   [
     'the name of version 1',

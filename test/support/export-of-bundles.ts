@@ -1,5 +1,7 @@
 /** Exports of one row a batch, made from sample bundles: the path of a leaf is also the proof of many, of one. */
 import { readFileSync } from 'node:fs'
+import { decodeFunctionData, fromRlp, numberToHex, parseTransaction } from 'viem'
+import { registryAbi2 } from '../../anchor/contract/abi.ts'
 import type { ExportManifest } from '../../cli/export/export-manifest.ts'
 import type { ExportedRow } from '../../cli/export/row-line.ts'
 import type { DeviceSignature } from '../../core/air/device-signature.ts'
@@ -7,8 +9,10 @@ import { quantityNames } from '../../core/air/quantities.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { valuesOf } from '../../core/air/values.ts'
 import { type Hex, hashBytes } from '../../core/hex.ts'
+import type { ChainRecord } from '../../core/proof/chain-record.ts'
 import type { BatchHeader } from '../../core/proof/header.ts'
 import type { LeafFields } from '../../core/proof/leaf.ts'
+import { unpackNumbers } from '../../core/proof/packed-numbers.ts'
 import { rankOf } from '../../core/proof/ranked-path.ts'
 import { deviceWord } from './signing-device.ts'
 
@@ -95,6 +99,21 @@ export function partsOfBundle(text: string) {
   }
 }
 
+/** A transaction of contract 2 names the record before. @param nodes from the root to the transaction */
+function recordBefore(nodes: readonly Hex[]): ChainRecord {
+  const leaf = fromRlp(nodes.at(-1)!)
+  const { data = '0x' } = parseTransaction(leaf[1] as Hex)
+  const { args } = decodeFunctionData({ abi: registryAbi2, data })
+  const [{ index, last, n, ...hashes }] = args as Extract<typeof args, { readonly length: 5 }>
+  const [first, second, third] = n.map((word) => numberToHex(word, { size: 32 }))
+  return {
+    ...hashes,
+    index: Number(index),
+    last: Number(last),
+    n: unpackNumbers([first!, second!, third!]),
+  }
+}
+
 export const sampleParts = (name: string) =>
   partsOfBundle(readFileSync(`test/fixtures/bundles/${name}.airproof.json`, 'utf8'))
 
@@ -121,9 +140,10 @@ export function exportOfBundles(...names: readonly string[]) {
       to: '2026-01-02T00:00:00Z',
     },
     runs: parts.map(({ reading, path, header, chain }) => {
+      const before = header.version === 2 && { before: recordBefore(chain.tries.transaction) }
       const place = header.version === 2 ? (rankOf(header, reading.seq) ?? -1) : 0
       const proof = { index: header.index, rows: 1, places: [[place, place]], siblings: path }
-      return { headers: [header], proofs: [proof as never], chain }
+      return { ...before, headers: [header], proofs: [proof as never], chain }
     }),
   }
   return { rows, manifest }

@@ -8,12 +8,13 @@ import { proofPageAnswer } from '../../api/proofs/proof-page.ts'
 import { readingTypes, writeReadings } from '../../api/readings/reading-formats.ts'
 import { fieldsOf } from '../../cli/applications.ts'
 import { shownValues } from '../../cli/audit/api-rows.ts'
+import { rowFormats } from '../../cli/export/manifest-schema.ts'
 import { rowParser } from '../../cli/export/parse-row.ts'
-import { headOf, rowLine } from '../../cli/export/row-line.ts'
+import { type ExportedRow, headOf, rowLine } from '../../cli/export/row-line.ts'
 import { droppedMask } from '../../core/air/quality.ts'
 import { basicNames, quantities, quantityNames } from '../../core/air/quantities.ts'
 import { partitionOf, sensorIdRules } from '../../core/air/sensor-id.ts'
-import { sameValues, valuesOf } from '../../core/air/values.ts'
+import { fewestValues, sameValues, valuesOf } from '../../core/air/values.ts'
 import { wordsOfFlag } from '../../dashboard/web/pages/sensor/words.ts'
 import { esphomeQuantity } from '../../gate/devices/esphome.ts'
 import { openDraft } from '../../gate/devices/mapped.ts'
@@ -178,16 +179,27 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       })
       expect(measurementsJson(stats)).toHaveProperty(name)
       const { sensor: of, timeMs, seq, aqi } = readingOf({})
-      const row0 = {
-        reading: { sensor: of, timeMs, seq, aqi, values },
-        hash: `0x${'1'.repeat(64)}`,
-        batch: 1,
+      const common = { sensor: of, timeMs, seq, aqi, values }
+      const inLeaf1 = { hash: `0x${'1'.repeat(64)}`, batch: 1, reading: common } as const
+      const inLeaf2 = {
+        ...inLeaf1,
+        reading: { ...common, leafVersion: 2, area: 'Ikeja', flags: 0 },
       } as const
-      for (const format of ['csv', 'ndjson'] as const)
-        for (const version of [1, 2] as const)
-          expect(
-            rowParser(format, headOf(format, version))(rowLine(row0, format, version)),
-          ).toEqual(row0)
+      const comesBack = (row0: ExportedRow, version: 1 | 2) => {
+        for (const format of rowFormats) {
+          const [head, line] = [headOf(format, version), rowLine(row0, format, version)]
+          expect(rowParser(format, head.trimEnd())(line.trimEnd())).toEqual(row0)
+        }
+      }
+      comesBack(inLeaf2, 2)
+      // which a leaf of version 1 does not hold, so nothing would prove it
+      const kept = at < fewestValues ? values : values.slice(0, fewestValues)
+      for (const format of rowFormats)
+        expect(rowLine(inLeaf1, format, 1)).toBe(
+          rowLine({ ...inLeaf1, reading: { ...common, values: kept } }, format, 1),
+        )
+      for (const version of [1, 2] as const)
+        comesBack({ ...inLeaf1, reading: { ...common, values: kept } }, version)
       expect(quantityNames[at]).toBe(name)
     })
   },

@@ -181,6 +181,31 @@ test.each<[string, RegExp, Change]>([
     /^batch 3: transaction: it anchors something else$/,
     { run: inHeader({ sealedMs: 1 }) },
   ],
+  [
+    'numbers that do not go on from the record before',
+    /^the header of batch 3 is at fault: nFirst$/,
+    {
+      run: (run) => {
+        const { nFirst, count } = run.headers[0]!
+        return inHeader({ nFirst: nFirst.with(5, nFirst[5]! + 1), count: count - 1 })(run)
+      },
+    },
+  ],
+  [
+    'no record before',
+    /^it is not a manifest$/,
+    { run: ({ headers, proofs, chain }) => ({ headers, proofs, chain }) },
+  ],
+  [
+    'the period of another year',
+    /^row 1 \(NGR-LOS-IKJ-021\) is of another time than the period from 2030-01-01T00:00:00Z to 2031-01-01T00:00:00Z$/,
+    { manifest: ofPeriod('2030-01-01T00:00:00Z', '2031-01-01T00:00:00Z') },
+  ],
+  [
+    'a period that is none',
+    /^the period of the rows has "x", which is not a time$/,
+    { manifest: ofPeriod('2026-01-01T00:00:00Z', 'x') },
+  ],
   ['a row too few', /^1 rows, and the manifest counts 2$/, { manifest: counting(2) }],
 ])('%s is refused with its reason', async (_, why, change) => {
   expect(await tampered('v2-in-a-city', change)).toMatch(why)
@@ -203,12 +228,31 @@ function inHeader(fields: object) {
     headers: run.headers.map((header) => ({ ...header, ...fields })),
   })
 }
+function ofPeriod(from: string, to: string) {
+  return (manifest: ExportManifest): ExportManifest => ({
+    ...manifest,
+    rows: { ...manifest.rows, from, to },
+  })
+}
 function counting(count: number) {
   return (manifest: ExportManifest): ExportManifest => ({
     ...manifest,
     rows: { ...manifest.rows, count },
   })
 }
+
+test.each([[[]], [['v2-alone', 'v2-in-a-city']]] as const)(
+  'an export of %j in which nothing is anchored proves nothing',
+  async (names) => {
+    const { rows, manifest } = exportOfBundles(...names)
+    const counted = { ...manifest.rows, notAnchored: rows.length }
+    const made = {
+      rows: rows.map((row) => ({ ...row, batch: null })),
+      manifest: { ...manifest, rows: counted, runs: [] },
+    }
+    expect(await whyNot(made)).toBe('nothing in it is anchored, so nothing is proven')
+  },
+)
 
 test('two rows of one number are refused', async () => {
   const { rows, manifest } = exportOfBundles('v2-in-a-city')
@@ -218,7 +262,18 @@ test('two rows of one number are refused', async () => {
     proofs: run.proofs.map((proof) => ({ ...proof, rows: 2 })),
   }))
   const made = { rows: [...rows, other], manifest: counting(2)({ ...manifest, runs }) }
-  expect(await whyNot(made)).toBe('two rows of batch 3 have one number')
+  expect(await whyNot(made)).toBe(asAnother('row 2 (NGR-LOS-IKJ-021)', rows[0]!))
+})
+
+const asAnother = (row: string, { reading: { seq } }: ExportedRow): string =>
+  `${row} has the number ${seq}, as another row has`
+
+test('a row that no batch has is refused with the number of one that is anchored', async () => {
+  const { rows, manifest } = exportOfBundles('v2-in-a-city')
+  const other = { ...seal(rows[0]!, { area: 'Lekki' }), batch: null }
+  const counted = { ...manifest.rows, count: 2, notAnchored: 1 }
+  const made = { rows: [...rows, other], manifest: { ...manifest, rows: counted } }
+  expect(await whyNot(made)).toBe(asAnother('row 2 (NGR-LOS-IKJ-021)', rows[0]!))
 })
 
 test('headers of another contract do not follow in one run', async () => {

@@ -97,13 +97,15 @@ function changed(
   for (const [column, cell] of Object.entries(cells))
     if (cell === undefined) byName.delete(column)
     else byName.set(column, String(cell ?? ''))
-  const line = [...byName.values()].map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')
+  const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  const line = [...byName.values()].map(quoted).join(',')
   return [
     rowParser('ndjson', '')(JSON.stringify(value)),
     rowParser('csv', [...byName.keys()].join(','))(line),
   ].map((printed) => (typeof printed === 'string' ? printed : 'a row'))
 }
 
+const notAsWritten = 'it is not written as an export writes its values'
 const twice = (words: string): string[] => [words, words]
 
 test.each([
@@ -136,8 +138,16 @@ test.each([
       'it has a value radon, which this airproof does not know: check it with the airproof that wrote it, or a later one',
     ),
   ],
-  // older readers passed over columns that they did not know: those of a leaf of version 1 hold
-  ['alone', { radon: 7 }, ['a row', 'a row']],
+  ['alone', { radon: 7 }, twice(notAsWritten)],
+  // a CSV file of a later version has more columns
+  ['alone', { radon: null }, [notAsWritten, 'a row']],
+  ['alone', { no2: 40 }, twice('its leaf is of version 1, which does not hold its no2')],
+  ['alone', { pm25: 10.004 }, twice(notAsWritten)],
+  ['alone', { timestamp: '2026-01-01T00:00:01.0009Z' }, twice(notAsWritten)],
+  ['alone', { timestamp: '2026-01-01T01:00:01+01:00' }, twice(notAsWritten)],
+  ['alone', { pm25: '0xa' }, ['its value of pm25 is not a number', notAsWritten]],
+  ['alone', { pm25: ' ' }, ['its value of pm25 is not a number', notAsWritten]],
+  ['v2-in-a-city', { flags: ' ' }, ['its value of flags is not a whole number', notAsWritten]],
   ['v2-ed25519', { signed_text: undefined }, twice('it has no signed_text')],
   ['v2-ed25519', { public_key: undefined }, twice('it has no public_key')],
   ['v2-ed25519', { algorithm: 'rsa' }, twice('its algorithm is not a known one')],
@@ -149,6 +159,20 @@ test.each([
   ],
 ] as const)('%s with %j is no row, in words', (name, cells, words) => {
   expect(changed(name, cells)).toEqual(words)
+})
+
+test('a line that two readers read as two rows is not one', () => {
+  const [line, csv] = [rowLine(rowOf('alone'), 'ndjson', 1), rowLine(rowOf('alone'), 'csv', 1)]
+  const json = (change: (text: string) => string) => rowParser('ndjson', '')(change(line).trimEnd())
+  const cells = (change: (text: string) => string, head = headOf('csv', 1)) =>
+    rowParser('csv', head.trimEnd())(change(csv).trimEnd())
+  expect([json((text) => text), cells((text) => text)]).toEqual([rowOf('alone'), rowOf('alone')])
+  expect(json((text) => text.replace('"pm25":', '"pm25":999,"pm25":'))).toBe(notAsWritten)
+  expect(json((text) => text.replace('"pm25":', '"pm25": '))).toBe(notAsWritten)
+  expect(cells((text) => text.replace('NGR', 'NG\rR'))).toBe(notAsWritten)
+  expect(cells((text) => text.replace(/^[^,]*/, '"$&"'))).toBe(notAsWritten)
+  const head = 'the first line is not one of names of columns'
+  expect(cells((text) => text, headOf('csv', 1).replace('pm25', '"pm25"'))).toBe(head)
 })
 
 test('a line that is not a row, and a first line with a column twice, are named', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { makeRuns } from '../../cli/export/make-manifest.ts'
 import { seqOf } from '../../core/air/reading.ts'
 import { type Hex, toHex } from '../../core/hex.ts'
-import type { BatchHeader } from '../../core/proof/header.ts'
+import { type BatchHeader, recordOf } from '../../core/proof/header.ts'
 import { foldMultiProof } from '../../core/proof/multi-proof.ts'
 import { sortLeaves } from '../../core/proof/sort-leaves.ts'
 import { merkleRoot, nodeHash } from '../../core/proof/tree.ts'
@@ -56,6 +56,7 @@ async function runsOf({ contracts, touched, leaf = leafOf }: Asked) {
       ]),
     ),
     headerOf: (index) => batch(index).header,
+    recordBefore: (index) => recordOf(batch(Math.max(index - 1, 1)).header, keccak),
     contractOf: (index): Hex => `0x${contracts[index - 1]!.repeat(40)}`,
     chainProofOf: async (index) => ({ ...chain, txIndex: index }),
     blobs: {
@@ -104,6 +105,10 @@ test.each([
   )
   const { runs, strays } = await runsOf({ contracts, touched })
   expect(runs.map(({ headers }) => headers.map(({ index }) => index))).toEqual(expected)
+  // version 2 begins with the record before, which contract a does not know
+  expect(runs.map(({ headers, before }) => (before ? headers[0]!.version : 1))).toEqual(
+    expected.map(([first]) => (contracts[first! - 1] === 'a' ? 1 : 2)),
+  )
   // the proof of the chain is that of the last head
   expect(runs.map(({ chain: { txIndex } }) => txIndex)).toEqual(expected.map((run) => run.at(-1)))
   expect(strays.size).toBe(0)

@@ -23,8 +23,8 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
   {
     name: 'an export of version 1 may have leaves of version 2',
     file: 'cli/export/group-rows.ts',
-    text: 'if (is2 && version === 1)',
-    becomes: 'if (is2 && version === 1 && count < 0)',
+    text: 'if (is2 && version !== 2)',
+    becomes: 'if (is2 && version !== 2 && count < 0)',
   },
   {
     name: 'what a row says of its signature is not checked',
@@ -55,6 +55,30 @@ const checks: readonly Omit<Mutant, 'tests'>[] = [
     file: 'cli/export/parse-row.ts',
     text: 'if (unproven === undefined)',
     becomes: 'if (unproven === undefined || version === 1)',
+  },
+  {
+    name: 'a row may be written in another way',
+    file: 'cli/export/parse-row.ts',
+    text: 'rowText(row, format, names) === line',
+    becomes: 'rowText(row, format, names) !== undefined',
+  },
+  {
+    name: 'the first header of a run may claim any numbers',
+    file: 'cli/export/check-manifest.ts',
+    text: 'let end = endBefore(run, keccak)',
+    becomes: 'let end = endBefore(run, keccak) && undefined',
+  },
+  {
+    name: 'a row may be of another time than the export',
+    file: 'cli/export/group-rows.ts',
+    text: 'if (reading.timeMs < fromMs ||',
+    becomes: 'if (count < 0 ||',
+  },
+  {
+    name: 'a number may be there twice',
+    file: 'cli/export/group-rows.ts',
+    text: 'numbers.add(reading.seq)',
+    becomes: 'numbers.delete(reading.seq)',
   },
   {
     name: 'a column may be named twice',

@@ -54,6 +54,8 @@ export type Lie = {
   readonly leaves?: (leaves: Uint8Array[]) => Uint8Array[]
   /** Of each partition. */
   readonly counts?: (counts: number[]) => number[]
+  /** What is claimed, and published: the contract has only its hash. */
+  readonly header?: (header: BatchHeader) => BatchHeader
   /** It is anchored by one who has only the writer's key. */
   readonly isThief?: boolean
 }
@@ -158,7 +160,7 @@ export async function auditedNetwork(api?: Place) {
       merkleRoot(leaves.slice(tile * tileLeaves, (tile + 1) * tileLeaves), hash),
     )
     const times = readings.map(({ timeMs }) => timeMs)
-    const header = nextHeader(end, {
+    const honestHeader = nextHeader(end, {
       last: end.last + 1,
       sealedMs: 1,
       ...(roots.length > 0 && {
@@ -170,6 +172,7 @@ export async function auditedNetwork(api?: Place) {
         },
       }),
     })
+    const header = lie.header?.(honestHeader) ?? honestHeader
     if (lie.isThief !== true) await publish(header, leaves, roots)
     await anchor(header)
     end = endOf(header, keccak)
