@@ -46,8 +46,8 @@ export type AuditOptions = {
 export type DeepCheck = {
   /** Of what `coverageOf` calls not checked. */
   readonly covers: readonly string[]
-  /** After all rows were read. */
-  readonly run: (findings: Findings) => Promise<void>
+  /** After all rows were read. @returns in words, what differs and is no finding */
+  readonly run: (findings: Findings) => Promise<readonly string[]>
 }
 
 export type RowSource = {
@@ -79,11 +79,18 @@ export type AuditReport = {
   readonly readings: number
   readonly leaves: number
   /** null: rows were not audited. */
-  readonly rows: (RowReport & { readonly all: boolean; readonly from: string }) | null
+  readonly rows: (RowReport & Rows) | null
   /** What a report without findings covers. */
   readonly covers: Coverage
   readonly findings: readonly Finding[]
   readonly findings_total: number
+}
+
+type Rows = {
+  readonly all: boolean
+  readonly from: string
+  /** In words, what `--deep` found to differ and did not count as wrong. */
+  readonly excused: readonly string[]
 }
 
 export type AuditedContract = {
@@ -215,7 +222,7 @@ async function checkAllRows(
   if (isAll) check.findMissing(keptFromMs)
   // after the rows: the log has whatever the store had
   const { last = 0, index = 0 } = parts.flatMap(({ counted }) => counted).at(-1) ?? {}
-  await rows.deep?.run(findings)
+  const excused = (await rows.deep?.run(findings)) ?? []
   const dueMs = story.finalizedMs - graceMs
   await pending.check(unanchored, { last, index, dueMs, anchorSinceMs })
   const report = check.report()
@@ -227,5 +234,5 @@ async function checkAllRows(
       undefined,
       `${from} gives no row, and ${anchored} readings are anchored in the batches looked at`,
     )
-  return { all: isAll, from, ...report }
+  return { all: isAll, from, excused, ...report }
 }

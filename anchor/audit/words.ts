@@ -51,6 +51,7 @@ function abandonedWords({ abandoned, abandoned_ours: ours, ...rest }: Abandoned)
 
 const rowLines = (rows: NonNullable<AuditReport['rows']>): readonly string[] => [
   `rows read from ${rows.from}`,
+  ...rows.excused,
   `${rows.looked_at} rows looked at (${rows.all ? 'all there are' : 'a sample: neither missing rows nor numbers used twice are found'}): ${rows.fit} are what was anchored, ${rows.not_anchored} are not anchored yet${rows.before > 0 ? `, ${rows.before} are in batches before` : ''}`,
   ...(rows.expired > 0
     ? [

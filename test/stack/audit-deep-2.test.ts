@@ -126,6 +126,35 @@ test.each(['hour', 'day'] as const)(
   },
 )
 
+test('statistics that the pipeline says it has still to write are counted, and found when they are old', async () => {
+  const system = await new Kvm(network.nc).open(buckets.system)
+  const record = JSON.parse((await system.get(systemKeys.rollup))!.string()) as object
+  const changeBy = (by: number): void =>
+    sql('update area_hour set pm25_mean = pm25_mean + ? where t = ?', by, startMs)
+  changeBy(1)
+  const dirty = ['Ikeja', wholeNetwork].map((area) => [area, startMs])
+  await system.put(systemKeys.rollup, JSON.stringify({ ...record, dirty }))
+  const { code, printed } = await deep()
+  changeBy(-1)
+  await system.put(systemKeys.rollup, JSON.stringify(record))
+  const words = `hour of ${formatIso(startMs)}: they are not those of its rows, and ended more than a day ago`
+  expect([code, printed]).toEqual([
+    1,
+    [expect.stringContaining(words), expect.stringContaining(words)],
+  ])
+
+  const [hour] = await network.store.areaHours('Ikeja', startMs, startMs + hourMs)
+  const nextHour = { ...hour!, startMs: floorTo(Date.now(), hourMs) + hourMs }
+  await network.store.writeAreaHours([nextHour])
+  const { report } = await network.run({ deep: true })
+  sql('delete from area_hour where t = ?', nextHour.startMs)
+  expect([report.ok, report.rows?.excused]).toEqual([
+    true,
+    [expect.stringMatching(/^1 statistics of hours and days are not those of their rows/)],
+  ])
+  expect((await network.run({ deep: true })).report.rows?.excused).toEqual([])
+})
+
 test('statistics that were taken away are found', async () => {
   const [fromMs, toMs] = [startMs + hourMs, startMs + 2 * hourMs]
   sql('delete from area_hour where t = ?', fromMs)
