@@ -21,6 +21,8 @@ const bundles = []
 for (const file of globSync('test/fixtures/bundles/*.airproof.json')) {
   const text = readFileSync(file, 'utf8')
   const coldMs = await msOf(() => verifyBundle(text))
+  // two samples are there to be refused (docs/proofs.md)
+  if ((await verifyBundle(text)).checks.some(({ ok }) => !ok)) continue
   const commandMs = await msOf(() => execFileSync(process.execPath, [verifier, file]))
   const times = []
   for (let n = 0; n < rounds; n++) times.push(await msOf(() => verifyBundle(text)))
