@@ -58,7 +58,7 @@ const none: Seen = { leaves: bitmap(0), numbers: bitmap(0) }
 
 /** Batches whose leaves are held at once; rows come by time, and so do batches. */
 const mostOpen = 32
-/** For so many rows that do not fit, their batch is searched for them: it takes some ms each. */
+/** For at most this many rows that do not fit, their batch is searched for them: it takes some ms each. */
 const mostSearches = 20
 
 export function checkRows({ headers, blobs, keccak, findings, pending, isAll }: Options): RowCheck {

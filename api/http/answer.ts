@@ -81,7 +81,7 @@ export type Route = {
   readonly isPart?: boolean
   /** Answers without a key. */
   readonly isOpen?: boolean
-  /** Its parameter `token` stands in for a key, if no key is sent. */
+  /** Its parameter `token` counts in place of a key if none is sent. */
   readonly takesToken?: boolean
   /** Charged only to the minute's quota, not to the day's. */
   readonly isUncharged?: boolean

@@ -43,12 +43,13 @@ export type NewestReadings = {
 }
 
 /** Below 0 if `a` comes first. */
-export const byNewest = (a: Place, b: Place): number =>
-  b.timeMs - a.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
+export const byNewest = (a: Place, b: Place): number => b.timeMs - a.timeMs || bySensor(a, b)
 
 /** The same of the other order: within one ms it is also by sensor. */
-export const byOldest = (a: Place, b: Place): number =>
-  a.timeMs - b.timeMs || (a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0)
+export const byOldest = (a: Place, b: Place): number => a.timeMs - b.timeMs || bySensor(a, b)
+
+const bySensor = (a: Place, b: Place): number =>
+  a.sensor < b.sensor ? -1 : a.sensor > b.sensor ? 1 : 0
 
 /** @param capacity at least as many as the longest page; up to twice as many are held */
 export function createNewestReadings(capacity = 5_000): NewestReadings {

@@ -9,9 +9,9 @@ import type { SensorId } from '../../core/air/sensor-id.ts'
 import { pm10Of, pm25Of } from '../../core/air/values.ts'
 import { formatIso } from '../../core/iso-time.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
-import { eachAtOnce } from '../../runtime/at-once.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
 import { createSignedFault } from '../../runtime/signed-reading.ts'
-import type { RegisteredKey } from '../../schemas/devices/registered-sensor.ts'
+import { isValidAt, type RegisteredKey } from '../../schemas/devices/registered-sensor.ts'
 import { mostKeys } from '../../schemas/devices/sensor.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -75,7 +75,7 @@ export function checkSignatures(
   return {
     see: (rows: readonly Reading[]): Promise<void> => {
       const signed = rows.filter(({ device }) => device !== undefined)
-      return eachAtOnce(signed, queriesAtOnce, check)
+      return inParallel(signed, queriesAtOnce, check)
     },
     tell: faults.tell,
   }
@@ -89,11 +89,7 @@ function hasKey(
 ): boolean {
   if (keys.length >= mostKeys && keys.every(({ fromMs }) => timeMs < fromMs)) return true
   return keys.some(
-    (key) =>
-      key.algorithm === algorithm &&
-      key.publicKey === publicKey &&
-      timeMs >= key.fromMs &&
-      timeMs < (key.untilMs ?? Infinity),
+    (key) => key.algorithm === algorithm && key.publicKey === publicKey && isValidAt(key, timeMs),
   )
 }
 

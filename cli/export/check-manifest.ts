@@ -35,7 +35,7 @@ export type ExportCheck =
       readonly notAnchored: number
       /** Anchored, with a leaf of version 2. */
       readonly ofLeaf2: number
-      /** Signed by their devices, with so many keys; each signature was checked. */
+      /** Rows signed by their devices, and how many keys they used; each signature was checked. */
       readonly signed: number
       readonly keys: number
       /** How much of each batch is here. */

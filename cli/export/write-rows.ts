@@ -5,8 +5,8 @@ import type { Reading } from '../../core/air/reading.ts'
 import { toHex } from '../../core/hex.ts'
 import { type Keccak, leafEncoder } from '../../core/proof/leaf.ts'
 import type { SignatureOf } from '../../operate/proofs/make-bundle.ts'
-import { eachAtOnce } from '../../runtime/at-once.ts'
 import { codeOf, MustAct } from '../../runtime/exit.ts'
+import { inParallel } from '../../runtime/in-parallel.ts'
 import type { RowLeaf } from './leaf-book.ts'
 import type { ExportVersion, RowFormat } from './manifest-schema.ts'
 import { headOf, rowLine } from './row-line.ts'
@@ -95,9 +95,9 @@ const signaturesAtOnce = 16
 async function signaturesOf(page: readonly Reading[], signatureOf: SignatureOf) {
   const signatures = new Map<Reading, DeviceSignature | undefined>()
   const signed = page.filter(({ device }) => device !== undefined)
-  await eachAtOnce(signed, signaturesAtOnce, async (reading) =>
-    signatures.set(reading, await signatureOf(reading)),
-  )
+  await inParallel(signed, signaturesAtOnce, async (reading) => {
+    signatures.set(reading, await signatureOf(reading))
+  })
   return signatures
 }
 

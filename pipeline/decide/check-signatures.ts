@@ -16,7 +16,11 @@ import { deviceHash } from '../../core/proof/device-hash.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import { isSignedBy, openKey } from '../../runtime/device-key.ts'
 import { inParallel } from '../../runtime/in-parallel.ts'
-import type { RegisteredKey, RegisteredSensor } from '../../schemas/devices/registered-sensor.ts'
+import {
+  isValidAt,
+  type RegisteredKey,
+  type RegisteredSensor,
+} from '../../schemas/devices/registered-sensor.ts'
 import { decodeRaw, isFault, isRawReading, type RawFault } from '../../schemas/log/decode-raw.ts'
 import { numberTexts } from '../../schemas/log/number-texts.ts'
 import type { RawBatch } from '../intake/raw-message.ts'
@@ -58,7 +62,7 @@ export function createCheckSignature(keccak: Keccak): CheckSignature {
     const values = signedValues(item, texts)
     if (typeof values === 'string') return badSignature(`it cannot be signed: ${values}`)
     const text = deviceText(sensor.id, timeMs, values)
-    const isValid = (key: RegisteredKey): boolean => whyNotAt(key, timeMs) === undefined
+    const isValid = (key: RegisteredKey): boolean => isValidAt(key, timeMs)
     // the newest first: during a rotation most devices have it
     const byUse = keys.toReversed().toSorted((a, b) => Number(isValid(b)) - Number(isValid(a)))
     let signer: RegisteredKey | undefined

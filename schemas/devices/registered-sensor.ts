@@ -31,6 +31,10 @@ export type RegisteredKey = {
   readonly untilMs?: number
 }
 
+/** Whether it signs readings of that time. */
+export const isValidAt = ({ fromMs, untilMs = Infinity }: RegisteredKey, timeMs: number): boolean =>
+  timeMs >= fromMs && timeMs < untilMs
+
 /** A registry entry as the rules use it: times in ms, sites oldest first, never empty. */
 export type RegisteredSensor = {
   readonly id: SensorId
