@@ -1,8 +1,9 @@
 import { setImmediate as soon } from 'node:timers/promises'
+import type { AirIndex } from '../../core/air/index/air-index.ts'
 import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
-import { fewestValues } from '../../core/air/values.ts'
+import { fewestValues, inUnit, valueOf } from '../../core/air/values.ts'
 import { type RegisteredSensor, siteAt } from '../../schemas/devices/registered-sensor.ts'
 import { jsonType } from '../http/answer.ts'
 import { type Params, readChoice } from '../http/params.ts'
@@ -101,6 +102,20 @@ const columns = [
 ] as const satisfies readonly (keyof ReadingJson)[]
 const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
 
+/** What never changes of a row, cached with the reading. By both: each index gives it other values. */
+const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
+
+function beginningOf(reading: Reading, index: AirIndex, texts: ReadingTexts): string {
+  const known = beginnings.get(index) ?? new WeakMap<Reading, string>()
+  let text = known.get(reading)
+  if (text !== undefined) return text
+  const json = fullJson(reading, index, texts)
+  const measured = columns.map((name) => json[name] ?? '')
+  text = [...measured, json.quality.join(' '), json.blockchain.hash].join(',')
+  beginnings.set(index, known.set(reading, text))
+  return text
+}
+
 /**
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
  * other than the basic five come last, if the page's readings have them, so that no column moves.
@@ -110,11 +125,9 @@ function csv({ readings, view }: Page, { texts }: Sources): Written {
     (_, id) => id >= fewestValues && readings.some(({ values }) => (values[id] ?? null) !== null),
   )
   const row = (reading: Reading): string => {
-    const json = fullJson(reading, view.index, texts)
-    const { hash, status, tx_hash } = json.blockchain
-    const measured = columns.map((name) => json[name] ?? '')
-    const proof = [json.quality.join(' '), hash, status, tx_hash ?? '']
-    return csvText([[...measured, ...proof, ...others.map((name) => json[name] ?? '')]])
+    const { status, tx_hash } = texts.onChainOf(reading)
+    const end = others.map((name) => `,${inUnit(valueOf(reading.values, name)) ?? ''}`).join('')
+    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''}${end}\r\n`
   }
   const begin = csvText([[...columns, ...proofColumns, ...others]])
   return { begin, row, between: '', end: '' }
