@@ -100,6 +100,7 @@ export async function openRoutes(
       level,
       settings: settings.proofs,
       network: settings.network,
+      networkId: network,
       registry: metrics,
     })),
     aqiScale(),

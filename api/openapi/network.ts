@@ -38,54 +38,57 @@ export const networkPaths = {
 const anyText = arrayOf(text)
 
 export const networkSchemas = {
-  Network: object({
-    format: { type: 'string', const: 'airproof.network.v1' },
-    name: text,
-    api: { ...text, description: 'the address that all paths of this document are below' },
-    chain: {
-      ...nullable(
-        object({
-          id: { ...integer, description: 'as in EIP-155' },
-          name: text,
-          demonstration: {
-            ...yes,
-            description: 'the operator runs this chain, so it proves nothing about time',
-          },
-        }),
-      ),
-      description: 'null: nothing is anchored yet',
+  Network: object(
+    {
+      format: { type: 'string', const: 'airproof.network.v1' },
+      name: text,
+      api: { ...text, description: 'the address that all paths of this document are below' },
+      chain: {
+        ...nullable(
+          object({
+            id: { ...integer, description: 'as in EIP-155' },
+            name: text,
+            demonstration: {
+              ...yes,
+              description: 'the operator runs this chain, so it proves nothing about time',
+            },
+          }),
+        ),
+        description: 'null: nothing is anchored yet',
+      },
+      contracts: {
+        ...arrayOf(
+          object({
+            address: { ...text, pattern: '^0x[0-9a-f]{40}$' },
+            version: integer,
+            block: { ...integer, description: 'where it was deployed, or before' },
+            code_hash: {
+              ...hash,
+              description: 'keccak256 of its code with zeros in place of the owner',
+            },
+            owner_at: {
+              ...arrayOf(integer),
+              description: 'where the code holds the owner: 32 bytes from each of these on',
+            },
+            last_batch: {
+              ...nullable(integer),
+              description: 'the last batch that counts in it; null: it is in use',
+            },
+          }),
+        ),
+        description: 'every contract that batches were anchored in, oldest first',
+      },
+      versions: object({
+        api: anyText,
+        leaf: arrayOf(integer),
+        header: arrayOf(integer),
+        bundle: anyText,
+        format_level: { ...integer, description: 'in which formats its processes write' },
+      }),
+      licence: { ...textOrNull, description: 'of the data; null: the operator names none' },
+      attribution: { ...text, description: 'whom those who use the data should name' },
+      archive: { ...textOrNull, description: 'where the data can be downloaded; null: nowhere' },
     },
-    contracts: {
-      ...arrayOf(
-        object({
-          address: { ...text, pattern: '^0x[0-9a-f]{40}$' },
-          version: integer,
-          block: { ...integer, description: 'where it was deployed, or before' },
-          code_hash: {
-            ...hash,
-            description: 'keccak256 of its code with zeros in place of the owner',
-          },
-          owner_at: {
-            ...arrayOf(integer),
-            description: 'where the code holds the owner: 32 bytes from each of these on',
-          },
-          last_batch: {
-            ...nullable(integer),
-            description: 'the last batch that counts in it; null: it is in use',
-          },
-        }),
-      ),
-      description: 'every contract that batches were anchored in, oldest first',
-    },
-    versions: object({
-      api: anyText,
-      leaf: arrayOf(integer),
-      header: arrayOf(integer),
-      bundle: anyText,
-      format_level: { ...integer, description: 'in which formats its processes write' },
-    }),
-    licence: { ...textOrNull, description: 'of the data; null: the operator names none' },
-    attribution: { ...text, description: 'whom those who use the data should name' },
-    archive: { ...textOrNull, description: 'where the data can be downloaded; null: nowhere' },
-  }),
+    { id: { ...text, description: 'random, made once: cursors of another network are refused' } },
+  ),
 } as const

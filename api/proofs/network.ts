@@ -25,6 +25,8 @@ type Options = {
   /** All that were ever used, oldest first; empty: nothing is anchored yet. */
   readonly contracts: readonly UsedContract[]
   readonly formatLevel: number
+  /** That cursors have; absent: it is not told. */
+  readonly id?: string
 }
 
 /** The name of the format; a verifier refuses a newer one, so only a change of meaning changes it. */
@@ -33,12 +35,13 @@ const networkFormat = 'airproof.network.v1'
 export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
-export function networkDocument({ settings, publicUrl, contracts, formatLevel }: Options) {
+export function networkDocument({ settings, publicUrl, contracts, formatLevel, id }: Options) {
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
+    ...(id !== undefined && { id }),
     name: settings.name,
     api: publicUrl.replace(/\/+$/, ''),
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),

@@ -31,6 +31,7 @@ type Options = ReadingSources & {
   readonly states: () => readonly PartitionState[]
   readonly settings: ProofSettings
   readonly network: NetworkSettings
+  readonly networkId: string
   readonly level: LevelNow
   readonly registry: Registry
   readonly log: Logger
@@ -39,8 +40,20 @@ type Options = ReadingSources & {
 
 /** Everything about proofs that is asked over HTTP. */
 export async function proofRoutes(options: Options): Promise<readonly Route[]> {
-  const { nc, index, keccak, states, settings, network, level, registry, log, nowMs, ...sources } =
-    options
+  const {
+    nc,
+    index,
+    keccak,
+    states,
+    settings,
+    network,
+    networkId,
+    level,
+    registry,
+    log,
+    nowMs,
+    ...sources
+  } = options
   const { explorerUrl, publicUrl, anchorIntervalMs, openProofs } = settings
   const prove = createProveReading({
     index,
@@ -65,6 +78,7 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
       publicUrl,
       contracts: index.deployments(),
       formatLevel: level.current(),
+      id: networkId,
     })
   const bundles = {
     ...shared,
