@@ -155,10 +155,12 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(line.split(',')[head.split(',').indexOf(name)]).toBe(String(value))
     })
 
-    test('is in the document, wherever a reading or statistics are', () => {
-      const { Measurements, Reading, FlatReading, MeasurementStatistics } =
-        openApi.components.schemas
-      for (const { properties } of [Measurements, Reading, FlatReading, MeasurementStatistics])
+    test('is in the document, wherever a reading, the latest one or statistics are', () => {
+      const { schemas } = openApi.components
+      const { Measurements, Reading, FlatReading, MeasurementStatistics, Sensor, PickedSensor } =
+        schemas
+      const withReadings = [Measurements, Reading, FlatReading, Sensor, PickedSensor]
+      for (const { properties } of [...withReadings, MeasurementStatistics])
         expect(properties).toHaveProperty(name)
     })
 
