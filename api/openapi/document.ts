@@ -1,5 +1,6 @@
 /** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { changesPaths, changesSchemas } from './changes.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import { networkPaths, networkSchemas } from './network.ts'
 import {
@@ -227,6 +228,10 @@ export const openApi = {
         },
       },
     },
+    ...changesPaths(
+      { sensor: sensorInQuery, area: areaInQuery, format, index: indexInQuery },
+      tables('ReadingsGeoJson'),
+    ),
     '/v1/readings/{sensor_id}/verify': {
       get: {
         operationId: 'verifyReading',
@@ -367,6 +372,7 @@ export const openApi = {
       ...networkSchemas,
       ...usageSchemas,
       ...streamSchemas,
+      ...changesSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

@@ -71,7 +71,15 @@ export const listReadings = (options: Options): Route => ({
     const { type } = request
     const body = writeReadings(
       type,
-      { readings, sensor: query.sensor, nextCursor, view },
+      {
+        readings,
+        view,
+        fields: {
+          ...(query.sensor !== undefined && { sensor_id: query.sensor }),
+          count: readings.length,
+          next_cursor: nextCursor,
+        },
+      },
       { texts, registered: (sensor) => board.get(sensor)?.sensor },
     )
     return {
@@ -87,7 +95,7 @@ export const listReadings = (options: Options): Route => ({
 })
 
 /** @throws ApiError 400 */
-function readTypedView(params: Params, type: string, indices: Options['indices']): View {
+export function readTypedView(params: Params, type: string, indices: Options['indices']): View {
   const view = readView(params, indices)
   if (view.shape !== 'full' && type === readingTypes.csv) {
     throw badParameter('shape', view.shape, 'left out with CSV, which has all columns')

@@ -133,6 +133,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     areas: ['http', 'live'],
     sensors: ['http', 'live', 'areas', 'readings'],
     readings: ['http', 'live'],
+    changes: ['http', 'live', 'areas', 'readings'],
     proofs: ['http', 'live'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
