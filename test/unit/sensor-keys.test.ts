@@ -49,7 +49,7 @@ test('when a key was entered is kept, and since when a signature is required', (
   const newKey = { key: keys[0]!, ...at(0) }
   const first = withSettings(bare, { newKey, signature: 'required' }, startMs + dayMs)
   expect(first).toMatchObject({
-    keys: [{ from: '2026-01-01T00:00:00Z', added_at: '2026-01-02T00:00:00.000Z' }],
+    keys: [{ from: '2026-01-01T00:00:00Z', added_at: '2026-01-02T00:00:00Z' }],
     signature: 'required',
     signature_since: '2026-01-02T00:00:00Z',
   })
