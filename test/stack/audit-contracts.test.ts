@@ -287,6 +287,8 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
       settings,
       publicUrl: 'http://localhost',
       contracts,
+      ends: new Map(),
+      keccak,
       formatLevel: 3,
     })
     writeFileSync(file, JSON.stringify(document))
