@@ -298,6 +298,8 @@ test('what only the abandoned end of a contract holds is a finding, until it is 
       settings,
       publicUrl: 'http://localhost',
       contracts,
+      ends: new Map(),
+      keccak,
       formatLevel: 3,
     })
     writeFileSync(file, JSON.stringify(document))
