@@ -30,6 +30,8 @@ type Page = {
   /** Given if one sensor was requested. */
   readonly sensor: SensorId | undefined
   readonly nextCursor: string | null
+  /** How many a filter of quality left out; undefined: there was none. */
+  readonly leftOut: number | undefined
   readonly view: View
 }
 
@@ -54,10 +56,11 @@ export function writeReadings(type: string, page: Page, sources: Sources): Buffe
   }
 }
 
-function json({ readings, sensor, nextCursor, view }: Page, { texts }: Sources): string {
+function json({ readings, sensor, nextCursor, leftOut, view }: Page, { texts }: Sources): string {
   const sensorField = sensor === undefined ? '' : `"sensor_id":"${sensor}",`
+  const leftField = leftOut === undefined ? '' : `"left_out":${leftOut},`
   const items = readings.map((reading) => texts.textOf(reading, view)).join(',')
-  return `{"status":"success",${sensorField}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},"readings":[${items}]}`
+  return `{"status":"success",${sensorField}"count":${readings.length},"next_cursor":${JSON.stringify(nextCursor)},${leftField}"readings":[${items}]}`
 }
 
 const columns = [
@@ -69,7 +72,13 @@ const columns = [
   'dominant_pollutant',
   'beyond_index',
 ] as const satisfies readonly (keyof ReadingJson)[]
-const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
+const proofColumns = [
+  'quality',
+  'hash',
+  'blockchain_status',
+  'blockchain_tx',
+  'quality_level',
+] as const
 
 /**
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
@@ -83,7 +92,7 @@ function csv({ readings, view }: Page, { texts }: Sources): string {
     const row = fullJson(reading, view.index, texts)
     const { hash, status, tx_hash } = row.blockchain
     const measured = columns.map((name) => row[name] ?? '')
-    const proof = [row.quality.join(' '), hash, status, tx_hash ?? '']
+    const proof = [row.quality.join(' '), hash, status, tx_hash ?? '', row.quality_level]
     return [...measured, ...proof, ...others.map((name) => row[name] ?? '')]
   })
   return csvText([[...columns, ...proofColumns, ...others], ...lines])

@@ -142,7 +142,12 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     })
 
     test('is in CSV, which has a column for every quantity that a reading of the page has', () => {
-      const page = { readings: [{ ...readingOf({}), values }], sensor: undefined, nextCursor: null }
+      const page = {
+        readings: [{ ...readingOf({}), values }],
+        sensor: undefined,
+        nextCursor: null,
+        leftOut: undefined,
+      }
       const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
       const texts = { hashOf: () => '0x0', onChainOf: () => onChain, textOf: () => '' }
       const [head = '', line = ''] = String(
