@@ -99,7 +99,13 @@ const columns = [
   'dominant_pollutant',
   'beyond_index',
 ] as const satisfies readonly (keyof ReadingJson)[]
-const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
+const proofColumns = [
+  'quality',
+  'hash',
+  'blockchain_status',
+  'blockchain_tx',
+  'quality_level',
+] as const
 
 /**
  * RFC 4180: no value of ours holds a comma, a quote or a line break; null is empty. Quantities
@@ -113,7 +119,7 @@ function csv({ readings, view }: Page, { texts }: Sources): Written {
     const json = fullJson(reading, view.index, texts)
     const { hash, status, tx_hash } = json.blockchain
     const measured = columns.map((name) => json[name] ?? '')
-    const proof = [json.quality.join(' '), hash, status, tx_hash ?? '']
+    const proof = [json.quality.join(' '), hash, status, tx_hash ?? '', json.quality_level]
     return csvText([[...measured, ...proof, ...others.map((name) => json[name] ?? '')]])
   }
   const begin = csvText([[...columns, ...proofColumns, ...others]])

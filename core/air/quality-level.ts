@@ -50,6 +50,12 @@ const suspectMask = maskOfLevel('suspect')
 export const qualityOf = (flags: number): QualityLevel =>
   (flags & failMask) !== 0 ? 'fail' : (flags & suspectMask) !== 0 ? 'suspect' : 'good'
 
+/** The same of flags by name; another version's names say nothing. */
+export const levelOfNames = (names: readonly string[]): QualityLevel =>
+  qualityOf(
+    flagNames.reduce((bits, name) => (names.includes(name) ? bits | maskOf(name) : bits), 0),
+  )
+
 export const isFail = (flags: number): boolean => (flags & failMask) !== 0
 
 /** What `quality=` of a request lets through: all that is at least so good. */
