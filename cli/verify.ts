@@ -5,11 +5,11 @@ import {
   type VerifyOptions,
   verifyFile,
 } from '../anchor/verifier/airproof-verify.js'
+import { type ExportManifest, parseManifest } from '../operate/exports/export-manifest.ts'
 import { codeOf, exitCodes, MustAct, WrongUsage } from '../runtime/exit.ts'
 import { createKeccak } from '../runtime/keccak.ts'
 import { assertKnownFile } from '../schemas/formats.ts'
 import { checkExport, type ExportCheck } from './export/check-manifest.ts'
-import { type ExportManifest, parseManifest } from './export/export-manifest.ts'
 import { partWords } from './export/part-words.ts'
 import { readExport } from './export/read-export.ts'
 import type { Command, CommandContext } from './shell/command.ts'

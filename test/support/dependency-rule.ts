@@ -20,7 +20,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'prom-client',
   ],
   // what more than one process or command does with the same records
-  operate: ['core/', 'schemas/', 'runtime/', 'store/', '@nats-io'],
+  operate: ['core/', 'schemas/', 'runtime/', 'store/', 'anchor/verifier/', 'hyparquet', '@nats-io'],
   gate: ['core/', 'schemas/', 'runtime/', 'operate/', 'koa', '@nats-io', 'prom-client'],
   store: ['core/', '@influxdata/influxdb-client'],
   pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
@@ -91,7 +91,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     process: ['http', 'machine', 'nats'],
     engines: ['machine', 'nats'],
   },
-  operate: { proofs: [], webhooks: [] },
+  operate: { proofs: [], webhooks: [], exports: ['proofs'], archive: ['exports'] },
   store: { influx: [], sqlite: [] },
   gate: {
     devices: [],
