@@ -26,6 +26,16 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['core/', 'schemas/', 'runtime/', 'store/', 'rxjs', '@nats-io', 'prom-client'],
   anchor: ['core/', 'schemas/', 'runtime/', 'viem', '@nats-io', 'prom-client'],
   notifier: ['core/', 'schemas/', 'runtime/', 'undici', '@nats-io', 'prom-client'],
+  archive: [
+    'core/',
+    'schemas/',
+    'runtime/',
+    'operate/',
+    'store/',
+    'hyparquet-writer',
+    '@nats-io',
+    'prom-client',
+  ],
   api: [
     'core/',
     'schemas/',
@@ -70,6 +80,7 @@ export const allowed: Readonly<Record<string, readonly string[]>> = {
     'pipeline/',
     'anchor/',
     'notifier/',
+    'archive/',
     'api/',
     'dashboard/',
     '@nats-io',
@@ -145,6 +156,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     simulate: ['shell'],
     replay: ['shell'],
     sensors: ['shell', 'replay'],
+    archive: ['shell'],
     export: ['shell'],
     anchor: ['shell', 'export'],
     audit: ['shell', 'export'],
@@ -160,6 +172,7 @@ export const processFolders = [
   'pipeline',
   'anchor',
   'notifier',
+  'archive',
   'api',
   'dashboard',
 ] as const
@@ -175,6 +188,8 @@ export const doors: Readonly<Record<(typeof processFolders)[number], readonly st
   // `send/resync.ts` is what an operator does to the sender's journal
   anchor: ['main.ts', 'config.ts', 'audit/', 'chain/', 'deploy/', 'verifier/', 'send/resync.ts'],
   notifier: ['main.ts'],
+  // `archive-once.ts` is the same work, once, by an operator
+  archive: ['main.ts', 'archive-once.ts', 'config.ts'],
   api: ['main.ts'],
   dashboard: ['main.ts'],
 }
