@@ -10,6 +10,7 @@ import { type ContractVersion, contractCodes } from '../../schemas/anchoring/con
 import { contractVersionAt } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { keysPath } from './sensor-keys.ts'
 
 /** A contract that batches were anchored in, as bucket `anchoring` has it. Without a version: 1. */
 export type UsedContract = Pick<Deployment, 'chainId' | 'contract' | 'block'> & {
@@ -57,6 +58,7 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
     archive: settings.archiveUrl ?? null,
+    sensor_keys: `${publicUrl.replace(/\/+$/, '')}${keysPath}/{sensor_id}`,
   }
 }
 
