@@ -9,7 +9,6 @@ import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
-import { readDeployments } from '../../anchor/deploy/deployment.ts'
 import { networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
@@ -20,6 +19,7 @@ import { noContract, noRecord } from '../../core/proof/chain-record.ts'
 import { headOf, recordOf } from '../../core/proof/header.ts'
 import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { readDeployments } from '../../runtime/nats/read-deployments.ts'
 import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
 import { type AnyDeployment, deploymentKeyOf } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -298,6 +298,8 @@ test('what only the abandoned end of a contract holds is a finding, until it is 
       settings,
       publicUrl: 'http://localhost',
       contracts,
+      ends: new Map(),
+      keccak,
       formatLevel: 3,
     })
     writeFileSync(file, JSON.stringify(document))
