@@ -15,6 +15,7 @@ import type { AnyDeployment } from '../schemas/anchoring/deployments.ts'
 import type { AnchorConfig } from './config.ts'
 import { ContractChanged } from './contract-changed.ts'
 import type { FencedBucket } from './fence.ts'
+import { createAlarmKeeper } from './keep-alarms.ts'
 import type { AnchorMetrics } from './metrics.ts'
 import { runSealer } from './seal/sealer.ts'
 import { sealAgain } from './seal-again.ts'
@@ -127,6 +128,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     if (border === undefined || report.final < border) return report
     return { ...report, alarms: [...report.alarms, await nextContract(border)] }
   }
+  const keepAlarms = createAlarmKeeper(options)
   const sending = (): Promise<void> =>
     runSender({
       tick: tickOf,
@@ -139,7 +141,10 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
         final = report.final
         metrics.tell(report)
       },
-      onAlarms: metrics.alarm,
+      onAlarms: async (alarms) => {
+        metrics.alarm(alarms)
+        await keepAlarms(alarms)
+      },
     })
   const trim = createTrimmer({
     nc,

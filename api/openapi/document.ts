@@ -16,6 +16,7 @@ import {
   query,
   read,
   ref,
+  sensorInPath,
   text,
   timeGiven,
 } from './parts.ts'
@@ -45,11 +46,6 @@ const readingTime = query('timestamp', timeGiven, 'of the reading', {
   example: '2026-01-31T08:00:00.000Z',
 })
 const hashPin = query('hash', hash, 'answers 409 if the reading has another hash')
-const sensorInPath = path(
-  'sensor_id',
-  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
-  'NGR-LOS-IKJ-017',
-)
 const sensorInQuery = query('sensor_id', filled, 'of this sensor only; the id or its short form', {
   example: 'NGR-LOS-IKJ-017',
 })

@@ -17,6 +17,7 @@ import {
 } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { keysPath } from './sensor-keys.ts'
 
 /** The place on the chain of the last batch that counts in a contract, and what that batch left. */
 export type ContractEnd = {
@@ -66,6 +67,7 @@ export function networkDocument(options: Options) {
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
     archive: settings.archiveUrl ?? null,
+    sensor_keys: `${publicUrl.replace(/\/+$/, '')}${keysPath}/{sensor_id}`,
   }
 }
 

@@ -23,6 +23,7 @@ import { type NetworkDocument, networkDocument, networkRoutes } from './network.
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
 import type { ReadingSources } from './proven-reading.ts'
+import { sensorKeys } from './sensor-keys.ts'
 import { verifyReading } from './verify.ts'
 
 type Options = ReadingSources & {
@@ -85,5 +86,6 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     openProof(bundles),
     ...proofFiles(),
     ...networkRoutes({ networkNow, bound }),
+    sensorKeys({ ...sources, bound }),
   ]
 }
