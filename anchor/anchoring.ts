@@ -46,7 +46,7 @@ export type AnchoringOptions = {
    * @returns what a person must do @throws ContractChanged contract 2 is there
    */
   readonly nextContract: (index: number) => Promise<Alarm>
-  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs'>
+  readonly settings: Pick<AnchorConfig, 'intervalMs' | 'maxReadings' | 'pollMs' | 'kept'>
   readonly tick: () => Promise<TickReport>
   /** Bucket `system`. */
   readonly system: KV
@@ -151,6 +151,7 @@ export function startAnchoring(options: AnchoringOptions): Anchoring {
     system,
     finalLast: () => batches.get(final)?.header.last ?? 0,
     nowMs: options.nowMs,
+    kept: settings.kept,
   })
   const trimming = async (): Promise<void> => {
     for (;;) {
