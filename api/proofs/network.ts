@@ -25,6 +25,8 @@ type Options = {
   /** All that were ever used, oldest first; empty: nothing is anchored yet. */
   readonly contracts: readonly UsedContract[]
   readonly formatLevel: number
+  /** The API serves an archive of its own. */
+  readonly hasArchive?: boolean
 }
 
 /** The name of the format; a verifier refuses a newer one, so only a change of meaning changes it. */
@@ -33,14 +35,21 @@ const networkFormat = 'airproof.network.v1'
 export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
-export function networkDocument({ settings, publicUrl, contracts, formatLevel }: Options) {
+export function networkDocument({
+  settings,
+  publicUrl,
+  contracts,
+  formatLevel,
+  hasArchive = false,
+}: Options) {
+  const api = publicUrl.replace(/\/+$/, '')
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
     name: settings.name,
-    api: publicUrl.replace(/\/+$/, ''),
+    api,
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
     contracts: contracts.map(({ contract: address, version = 1, block }, k) => {
       const { hash, ownerAt } = contractCodes[version]
@@ -56,7 +65,7 @@ export function networkDocument({ settings, publicUrl, contracts, formatLevel }:
     },
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
-    archive: settings.archiveUrl ?? null,
+    archive: settings.archiveUrl ?? (hasArchive ? `${api}/archive/catalogue.json` : null),
   }
 }
 

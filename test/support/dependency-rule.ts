@@ -145,6 +145,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     sensors: ['http', 'live', 'areas', 'readings'],
     readings: ['http', 'live'],
     proofs: ['http', 'live'],
+    archive: ['http'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
   },
