@@ -1,5 +1,6 @@
 /** The content of /v1/stream: one message of the log as server-sent events, encoded one by one. */
 
+import { namesOf } from '../../core/air/quality.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIsoMs } from '../../core/iso-time.ts'
@@ -68,6 +69,19 @@ export function* framesOf(
           downtime_seconds: since === null ? null : wholeSeconds(reading.arrivedMs - since),
         }
         yield frame(reading.sensor, place, 'sensor.online', JSON.stringify(data))
+        break
+      }
+      case 'quality': {
+        const reading = readings[event.place]
+        if (reading === undefined || !wants(reading.sensor)) break
+        const data = {
+          sensor_id: reading.sensor,
+          reading_timestamp: formatIsoMs(reading.timeMs),
+          quality_level: event.to,
+          previous_level: event.from,
+          quality: namesOf(reading.flags),
+        }
+        yield frame(reading.sensor, place, 'sensor.quality', JSON.stringify(data))
         break
       }
       case 'offline': {
