@@ -468,6 +468,17 @@ test('a contract that began elsewhere, or goes on from no batch of ours, is foun
   ])
 })
 
+test('before a new contract is final the audit says so, and to try again', async () => {
+  await using network = await second()
+  const old = await network.run({ rows: 'none' })
+  const { contract, block } = await network.goOn(1)
+  const { code, err } = await network.run()
+  expect([old.code, code]).toEqual([0, 75])
+  expect(err).toContain(
+    `the data go on after batch 1 in the new contract ${contract}, which is not final yet, and neither is its first batch: wait until block ${block} is final, and audit again then`,
+  )
+})
+
 test('what the retention of the store has dropped is distinguished from what is missing', async () => {
   await using network = await second({}, some(1, 20))
   await network.seal(some(21, 40))
