@@ -6,6 +6,7 @@ import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { serveArchive } from './archive/serve-archive.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
@@ -13,6 +14,7 @@ import { listChanges } from './changes/list-changes.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { QueryStore } from './http/query-store.ts'
+import { rateByNetwork } from './http/rate-by-network.ts'
 import { openLogAfter } from './live/log-after.ts'
 import { gapNamer } from './live/log-gap.ts'
 import { createReadingTexts } from './live/reading-json.ts'
@@ -100,6 +102,7 @@ export async function openRoutes(
       level,
       settings: settings.proofs,
       network: settings.network,
+      archive: settings.archive,
       registry: metrics,
     })),
     aqiScale(),
@@ -107,6 +110,13 @@ export async function openRoutes(
     streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
+    serveArchive({
+      settings: settings.archive,
+      bound: rateByNetwork({
+        limit: settings.archive.requests,
+        clockMs: () => performance.now(),
+      }),
+    }),
     rootPointer(),
     openApiDocument(),
     docsPage(),

@@ -21,8 +21,8 @@ usage: airproof status [--json]
 Reads the state of everything from NATS: what arrives, what the pipeline has not judged yet, what
 the store has not written yet, partition by partition; which processes are gone or not ready, and
 why; which deliveries wait, how old the last anchor is, how many batches are sealed, sent and final,
-the alarms of the anchor process in words, and how many sensors are online. It looks for a second, to
-compute rates.
+the alarms of the anchor process in words, and how many sensors are online. It looks for a second,
+to compute rates.
 
   --json   the same as JSON
 

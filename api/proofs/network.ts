@@ -39,6 +39,8 @@ type Options = {
   readonly ends: ReadonlyMap<number, ContractEnd>
   readonly keccak: Keccak
   readonly formatLevel: number
+  /** The API serves an archive of its own. */
+  readonly hasArchive?: boolean
 }
 
 const software = ourVersion()
@@ -50,14 +52,15 @@ export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
 export function networkDocument(options: Options) {
-  const { settings, publicUrl, contracts, formatLevel } = options
+  const { settings, publicUrl, contracts, formatLevel, hasArchive = false } = options
+  const api = publicUrl.replace(/\/+$/, '')
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
     name: settings.name,
-    api: publicUrl.replace(/\/+$/, ''),
+    api,
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
     contracts: contractRows(options),
     versions: {
@@ -70,8 +73,8 @@ export function networkDocument(options: Options) {
     },
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
-    archive: settings.archiveUrl ?? null,
-    sensor_keys: `${publicUrl.replace(/\/+$/, '')}${keysPath}/{sensor_id}`,
+    sensor_keys: `${api}${keysPath}/{sensor_id}`,
+    archive: settings.archiveUrl ?? (hasArchive ? `${api}/archive/catalogue.json` : null),
   }
 }
 

@@ -48,7 +48,7 @@ be anchored because the anchor process was started only now.
   --contract 0x…     the newest contract that you mean, from a source that you trust; else the one
                      that the operator's record names. --chain-id N and --block N (where to begin to
                      read the chain) in the same way
-  --theft 0x…        a former contract of which you know that its writer's key was stolen (several with
+  --theft 0x…        a former contract whose writer's key was stolen, as you know (several with
                      commas): readings that only its abandoned end holds are then the thief's. Not
                      named, they are a finding: history that was taken away looks the same
   --from BATCH       headers, leaves and rows from this batch on (the chain's events always all)

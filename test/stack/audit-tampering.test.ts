@@ -143,7 +143,7 @@ test('a batch in which one number is used twice and another never is found', asy
   const built = await content.build()
   const made = { last: first, sealedMs: Date.now(), beacon: zeroHash }
   const header = nextHeader(end, { ...made, ...(built.readings && { readings: built.readings }) })
-  await using batches = await openSealedBatches(api.nc, end)
+  await using batches = await openSealedBatches(api.nc, [end])
   await batches.decideBoundary(header.index, { first, ...made })
   await writeBlob(jetstream(api.nc), header.index, encodeHeader(header, keccak), built)
   const hashes = { headerHash: headerHash(header, keccak), head: headOf(header, keccak) }

@@ -146,6 +146,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     readings: ['http', 'live'],
     changes: ['http', 'live', 'areas', 'readings'],
     proofs: ['http', 'live'],
+    archive: ['http'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
   },

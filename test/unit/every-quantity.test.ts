@@ -155,12 +155,13 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(line.split(',')[head.split(',').indexOf(name)]).toBe(String(value))
     })
 
-    test('is in the document, wherever a reading, the latest one or statistics are', () => {
+    test('is in the document, wherever a reading, a leaf or statistics are', () => {
       const { schemas } = openApi.components
       const { Measurements, Reading, FlatReading, MeasurementStatistics, Sensor, PickedSensor } =
         schemas
       const withReadings = [Measurements, Reading, FlatReading, Sensor, PickedSensor]
-      for (const { properties } of [...withReadings, MeasurementStatistics])
+      const leaf = schemas.Verification.properties.reading
+      for (const { properties } of [...withReadings, MeasurementStatistics, leaf])
         expect(properties).toHaveProperty(name)
     })
 
