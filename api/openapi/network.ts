@@ -155,6 +155,7 @@ export const networkSchemas = {
       description: 'every contract that batches were anchored in, oldest first',
     },
     versions: object({
+      software: { ...text, description: 'of airproof, as the API runs it' },
       api: anyText,
       leaf: arrayOf(integer),
       header: arrayOf(integer),

@@ -295,6 +295,10 @@ export const answerSchemas = {
         tx_hash: hash,
         explorer_url: text,
         chain_id: integerOrNull,
+        demonstration: {
+          type: ['boolean', 'null'],
+          description: 'the operator runs this chain, so it proves nothing about time',
+        },
         contract: textOrNull,
         block_number: integerOrNull,
         block_hash: textOrNull,

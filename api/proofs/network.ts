@@ -7,6 +7,7 @@ import type { Hex } from '../../core/hex.ts'
 import { bundleVersions } from '../../core/proof/bundle.ts'
 import { chainInWords, isDemonstrationChain } from '../../core/proof/demonstration-chain.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
+import { ourVersion } from '../../runtime/version.ts'
 import { contractCodes } from '../../schemas/anchoring/contract-code.ts'
 import {
   type AnyDeployment,
@@ -42,6 +43,8 @@ type Options = {
   readonly hasArchive?: boolean
 }
 
+const software = ourVersion()
+
 /** The name of the format; a verifier refuses a newer one, so only a change of meaning changes it. */
 const networkFormat = 'airproof.network.v1'
 
@@ -61,6 +64,7 @@ export function networkDocument(options: Options) {
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
     contracts: contractRows(options),
     versions: {
+      software,
       api: ['v1'],
       leaf: [...new Set(bundles.map(({ leaf }) => leaf))],
       header: [...new Set(bundles.map(({ header }) => header))],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keccak256 } from '../../anchor/verifier/airproof-verify.js'
 import { toHex } from '../../core/hex.ts'
+import { ourVersion } from '../../runtime/version.ts'
 import { type AnchoredApi, anchoredApi } from '../support/anchored-api.ts'
 import { testApi } from '../support/api.ts'
 import { createSigner } from '../support/device-signer.ts'
@@ -72,6 +73,7 @@ describe('an anchored network', () => {
         },
       ],
       versions: {
+        software: ourVersion(),
         api: ['v1'],
         leaf: [1, 2],
         header: [1, 2],
