@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { wholeNetwork } from '../../core/air/area.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import { dayMs, hourMs, minuteMs } from '../../core/time.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import {
   type AreaStats,
   type Cursor,
@@ -546,14 +547,7 @@ export function storeContract(
           ])
           const [hour] = await store.computeBuckets(wholeNetwork, noon, noon + hourMs, 'hour')
           expect(hour?.readings).toBe(2)
-          expect(hour?.fields.pm25).toEqual({
-            n: 0,
-            mean: null,
-            min: null,
-            max: null,
-            p50: null,
-            p98: null,
-          })
+          expect(hour?.fields.pm25).toEqual(noValues)
           expect(hour?.fields.co2.n).toBe(1)
         },
       )

@@ -37,6 +37,7 @@ import { createState, slotOf } from '../../core/state/partition-state.ts'
 import { hourMs, minuteMs } from '../../core/time.ts'
 import { createCache } from '../../runtime/cache.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
+import { noValues } from '../../store/stat-fields.ts'
 import type { AreaStats, FieldStats } from '../../store/store.ts'
 
 const indexed = (pm25: number | null, pm10: number | null = null) => ({
@@ -253,7 +254,7 @@ describe('a made-up index is used everywhere', async () => {
   }))
   const field = (...values: readonly number[]): FieldStats => {
     const [mean = null, min = null, max = null, p50 = null] = values
-    return { n: values.length, mean, min, max, p50, p98: max }
+    return { ...noValues, n: values.length, mean, min, max, p50, p98: max }
   }
   const stats: AreaStats = {
     area: 'Ikeja',
