@@ -117,8 +117,17 @@ function dateOfStep(
 const startOf = (date: Temporal.PlainDate, zone: TimeZone): number =>
   date.toZonedDateTime(zone).epochMilliseconds
 
-/** The hour that clocks show, 0 to 23. */
-export const hourOfDay = (timeMs: number, zone: TimeZone): number => zoned(timeMs, zone).hour
+/** The hours that clocks show, 0 to 23, at instants in ascending order. */
+export function hoursOfDay(times: readonly number[], zone: TimeZone): number[] {
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0]
+  const all = [...runs(first, last + 1, zone)]
+  let at = 0
+  return times.map((timeMs) => {
+    while (timeMs >= (all[at]?.toMs ?? Infinity)) at++
+    const localMs = timeMs + (all[at]?.offsetMs ?? 0)
+    return Math.floor((localMs - floorTo(localMs, dayMs)) / hourMs)
+  })
+}
 /** 1 is Monday, 7 Sunday. */
 export const weekday = (timeMs: number, zone: TimeZone): number => zoned(timeMs, zone).dayOfWeek
 export const yearOf = (timeMs: number, zone: TimeZone): number => zoned(timeMs, zone).year

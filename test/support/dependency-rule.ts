@@ -136,6 +136,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     proofs: ['http', 'live'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
+    statistics: ['http', 'live', 'areas', 'readings', 'sensors'],
   },
   dashboard: { mail: ['server'], server: [], web: [] },
   cli: {
