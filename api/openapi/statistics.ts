@@ -86,7 +86,7 @@ export function statisticsPaths(parts: Parts) {
   return {
     '/v1/sensors/{sensor_id}/statistics': {
       get: {
-        operationId: 'sensorStatistics',
+        operationId: 'statisticsOfSensor',
         tags: ['statistics'],
         summary: summaryOf('a sensor'),
         description,
@@ -96,7 +96,7 @@ export function statisticsPaths(parts: Parts) {
     },
     '/v1/areas/{area_name}/statistics': {
       get: {
-        operationId: 'areaStatistics',
+        operationId: 'statisticsOfArea',
         tags: ['statistics'],
         summary: summaryOf('an area'),
         description,
@@ -106,7 +106,7 @@ export function statisticsPaths(parts: Parts) {
     },
     '/v1/statistics': {
       get: {
-        operationId: 'statistics',
+        operationId: 'statisticsOfNetwork',
         tags: ['statistics'],
         summary: summaryOf('the network, or of the sensors in a box'),
         description,

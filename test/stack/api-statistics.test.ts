@@ -63,7 +63,9 @@ function plain(values: readonly number[], quantilesOf = values): Numbers {
     min: Math.min(...values) / 100,
     q02: halfUp(rank(sorted, 2) / 100),
     q25: halfUp(rank(sorted, 25) / 100),
-    median: halfUp(((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 200),
+    median: halfUp(
+      ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 200,
+    ),
     q75: halfUp(rank(sorted, 75) / 100),
     q98: halfUp(rank(sorted, 98) / 100),
     max: Math.max(...values) / 100,
