@@ -1,5 +1,6 @@
 import { setImmediate as soon } from 'node:timers/promises'
 import type { AirIndex } from '../../core/air/index/air-index.ts'
+import { qualityOf } from '../../core/air/quality-level.ts'
 import { basicNames, quantityNames } from '../../core/air/quantities.ts'
 import type { Reading } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
@@ -100,7 +101,13 @@ const columns = [
   'dominant_pollutant',
   'beyond_index',
 ] as const satisfies readonly (keyof ReadingJson)[]
-const proofColumns = ['quality', 'hash', 'blockchain_status', 'blockchain_tx'] as const
+const proofColumns = [
+  'quality',
+  'hash',
+  'blockchain_status',
+  'blockchain_tx',
+  'quality_level',
+] as const
 
 /** What never changes of a row, cached with the reading. By both: each index gives it other values. */
 const beginnings = new WeakMap<AirIndex, WeakMap<Reading, string>>()
@@ -127,7 +134,8 @@ function csv({ readings, view }: Page, { texts }: Sources): Written {
   const row = (reading: Reading): string => {
     const { status, tx_hash } = texts.onChainOf(reading)
     const end = others.map((name) => `,${inUnit(valueOf(reading.values, name)) ?? ''}`).join('')
-    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''}${end}\r\n`
+    const level = qualityOf(reading.flags)
+    return `${beginningOf(reading, view.index, texts)},${status},${tx_hash ?? ''},${level}${end}\r\n`
   }
   const begin = csvText([[...columns, ...proofColumns, ...others]])
   return { begin, row, between: '', end: '' }

@@ -94,7 +94,7 @@ test('the batches of a range of the log know between which times its readings we
   index.putSealed(5, undefined)
   expect(index.timesOf(1, 50)).toBeUndefined()
   expect(index.timesOf(26, 50)).toEqual({ minMs: 91, maxMs: 209 })
-  const gapOf = gapNamer({ batches: index, archiveUrl: 'https://archive.example' })
+  const gapOf = gapNamer({ batches: index, archive: () => 'https://archive.example' })
   expect(gapOf({ firstSeq: 1, lastSeq: 5 })).toEqual({
     from: '1970-01-01T00:00:00.100Z',
     to: '1970-01-01T00:00:00.201Z',
