@@ -105,6 +105,8 @@ export type AuditedContract = {
   readonly abandoned_ours: number
   /** Readings of the others: never ours, or not published. */
   readonly abandoned_readings: number
+  /** A later contract goes on from it, and this account may still anchor in it; null: none, or it is in use. */
+  readonly still_open_to: string | null
 }
 
 export async function audit(options: AuditOptions): Promise<AuditReport> {
@@ -147,7 +149,7 @@ function newestOf(parts: readonly Part[]) {
 }
 
 function contractOf(
-  { story, version, after, counted, abandoned }: Part,
+  { story, version, after, counted, abandoned, endBlock }: Part,
   headerOf: AuditOptions['headerOf'],
 ): AuditedContract {
   const foreign = abandoned.filter((anchor) => !isSameContent(headerOf(anchor.index), anchor))
@@ -159,6 +161,7 @@ function contractOf(
     abandoned: abandoned.length,
     abandoned_ours: abandoned.length - foreign.length,
     abandoned_readings: readingsOf(foreign),
+    still_open_to: endBlock === undefined ? null : (story.writer ?? null),
   }
 }
 

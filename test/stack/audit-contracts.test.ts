@@ -9,15 +9,17 @@ import { audit } from '../../anchor/audit/audit.ts'
 import { isBlockOf, readStory } from '../../anchor/audit/story.ts'
 import { auditLines } from '../../anchor/audit/words.ts'
 import { registryAbi, registryAbi2 } from '../../anchor/contract/abi.ts'
+import { encodeAnchorCall, encodeSetWriter } from '../../anchor/contract/registry.ts'
 import { readDeployments } from '../../anchor/deploy/deployment.ts'
-import { networkDocument } from '../../api/proofs/network.ts'
+import { type ContractEnd, networkDocument } from '../../api/proofs/network.ts'
 import { usAqiOf } from '../../core/air/index/us-epa.ts'
 import { maskOf } from '../../core/air/quality.ts'
 import { type Reading, seqOf } from '../../core/air/reading.ts'
 import type { SensorId } from '../../core/air/sensor-id.ts'
 import { formatIso } from '../../core/iso-time.ts'
+import { endOf, nextHeader } from '../../core/proof/batch.ts'
 import { noContract, noRecord } from '../../core/proof/chain-record.ts'
-import { headOf, recordOf } from '../../core/proof/header.ts'
+import { type BatchHeader, headerHash, headOf, recordOf } from '../../core/proof/header.ts'
 import { packNumbers } from '../../core/proof/packed-numbers.ts'
 import { createKeccak } from '../../runtime/keccak.ts'
 import { headerKey, sealedEntry } from '../../schemas/anchoring/batch-record.ts'
@@ -30,6 +32,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keccak = await createKeccak()
 const nowMs = Math.floor(Date.now() / 1_000) * 1_000
+const endAt = (header: BatchHeader): ContractEnd => ({
+  block: 1,
+  txIndex: 0,
+  head: headOf(header, keccak),
+  nLast: header.nLast,
+})
 
 type Of = {
   readonly partition?: number
@@ -97,6 +105,7 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: network.account.address,
     },
     {
       contract: later.contract,
@@ -106,6 +115,7 @@ test('a story of both contracts is one: green across the border, and each versio
       abandoned: 0,
       abandoned_ours: 0,
       abandoned_readings: 0,
+      still_open_to: null,
     },
   ])
   expect(report.covers).toMatchObject({
@@ -287,7 +297,7 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
       settings,
       publicUrl: 'http://localhost',
       contracts,
-      ends: new Map(),
+      ends: new Map([...network.headers].map(([index, header]) => [index, endAt(header)])),
       keccak,
       formatLevel: 3,
     })
@@ -297,12 +307,16 @@ test('anchors after the batch that a later contract goes on from are abandoned, 
   expect((await named(recorded)).report).toMatchObject({ ok: true, contract_named: true })
   const foreign = { ...recorded[0]!, contract: `0x${'ab'.repeat(20)}` as const }
   for (const [contracts, words] of [
-    [recorded.slice(1), 'is not one of the network Test'],
+    [recorded.slice(0, -1), 'is not one of the network Test'],
     [
       [...recorded, foreign],
       "is not in the operator's record: what was anchored in it is left out",
     ],
     [recorded.map((one) => ({ ...one, chainId: 5 })), 'is on chain 5'],
+    [
+      recorded.map((one) => ({ ...one, former: foreign.contract })),
+      "and the operator's record says after batch",
+    ],
   ] as const)
     expect(await named(contracts)).toMatchObject({ code: 1, err: expect.stringContaining(words) })
 })
@@ -353,6 +367,46 @@ test.each([1, 2] as const)(
     expect(recovered.report.contracts[0]).toMatchObject({ abandoned: 1, abandoned_ours: 0 })
   },
 )
+
+test('a contract that was given up and still has a writer is named, and what is anchored in it then is a finding until it is shut', async () => {
+  await using network = await auditedNetwork()
+  const { contract } = await network.deploy()
+  const rows = some(1, 50, { version: 1 })
+  const header = await network.seal(rows)
+  await network.store.writeBatch(rows)
+  await network.goOn(1)
+  await network.finalize()
+  const open = await network.run()
+  expect([open.code, open.printed]).toEqual([0, []])
+  expect(open.report.contracts.map((one) => one.still_open_to)).toEqual([
+    network.account.address,
+    null,
+  ])
+  expect(auditLines(open.report).join()).toContain(
+    `\`airproof anchor writer --anchor-contract ${contract} --set none\``,
+  )
+
+  const junk = nextHeader(endOf(header, keccak), { last: header.last + 1, sealedMs: 1 })
+  const data = encodeAnchorCall({ ...junk, headerHash: headerHash(junk, keccak) })
+  expect(await network.send(data, contract)).toMatchObject({ status: '0x1' })
+  await network.finalize()
+  const { code, printed } = await network.run()
+  expect([code, printed]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^former: .* was given up in block \d+, and 1 batches that are not ours/,
+      ),
+    ],
+  ])
+
+  await network.send(encodeSetWriter(noContract), contract)
+  await network.finalize()
+  const shut = await network.run()
+  expect([shut.code, shut.printed]).toEqual([0, []])
+  expect(shut.report.contracts[0]).toMatchObject({ abandoned: 1, still_open_to: null })
+  expect(auditLines(shut.report).join()).not.toContain('--set none')
+})
 
 test('a contract that began elsewhere, or goes on from no batch of ours, is found', async () => {
   await using network = await second()
