@@ -22,7 +22,7 @@ import { openWhenNeeded } from './webhooks/secrets.ts'
 
 export const run: ProcessMain = async ({ config, env, flags, log, stop }) => {
   await using opened = new AsyncDisposableStack()
-  const settings = readApiConfig({ env, flags })
+  const settings = readApiConfig({ env, flags }, config.dataFolder)
   const { host, port, proxies, network, limits, preflights } = settings
   const nowMs = Date.now
 

@@ -6,12 +6,17 @@ import { createKeccak } from '../runtime/keccak.ts'
 import type { Logger } from '../runtime/log.ts'
 import type { LevelNow } from '../runtime/nats/format-level.ts'
 import type { SecretBox } from '../runtime/secrets/seal-secret.ts'
+import { serveArchive } from './archive/serve-archive.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
+import { listChanges } from './changes/list-changes.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { QueryStore } from './http/query-store.ts'
+import { rateByNetwork } from './http/rate-by-network.ts'
+import { openLogAfter } from './live/log-after.ts'
+import { gapNamer } from './live/log-gap.ts'
 import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
@@ -49,12 +54,18 @@ export async function openRoutes(
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
   const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
-  const { rules, progress, newest, picture, board, directory } = live
+  const { rules, progress, newest, picture, board, directory, network, tail } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const logAfter = openLogAfter({ nc, network, tail })
+  const gapOf = gapNamer({ batches, archiveUrl: settings.network.archiveUrl })
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
+    createStreamHub({
+      picture,
+      place: tail.end,
+      textOf: (reading) => texts.textOf(reading, usualView),
+    }),
   )
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks
@@ -67,6 +78,7 @@ export async function openRoutes(
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
     listAreas({ board, directory }),
     showArea({
       board,
@@ -90,13 +102,21 @@ export async function openRoutes(
       level,
       settings: settings.proofs,
       network: settings.network,
+      archive: settings.archive,
       registry: metrics,
     })),
     aqiScale(),
     makeStreamToken(admission.tokens),
-    streamEvents({ nc, hub, board, rules, directory, texts, log }),
+    streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
+    serveArchive({
+      settings: settings.archive,
+      bound: rateByNetwork({
+        limit: settings.archive.requests,
+        clockMs: () => performance.now(),
+      }),
+    }),
     rootPointer(),
     openApiDocument(),
     docsPage(),

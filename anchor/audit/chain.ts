@@ -7,7 +7,6 @@ import { recordHead } from '../../core/proof/chain-record.ts'
 import type { Keccak } from '../../core/proof/leaf.ts'
 import type { BlockId } from '../../schemas/anchoring/batch-record.ts'
 import type { Anchored } from '../contract/registry.ts'
-import { isSameContent } from './batch.ts'
 import { checkBeginning, type Tools } from './beginning.ts'
 import { type Part, startOfPart } from './parts.ts'
 
@@ -26,27 +25,7 @@ export function checkStory(parts: readonly Part[], finalized: BlockId, tools: To
     }
     checkBeginning(part, parts.slice(0, k), tools)
     checkAnchors(part, finalized, tools)
-    checkGivenUp(part, tools)
   }
-}
-
-/**
- * What came before the next contract is why there is one. What came after it was anchored by one who should
- * not be able to: that ends when the owner names no writer.
- */
-function checkGivenUp({ story, abandoned, endBlock }: Part, { findings, headerOf }: Tools): void {
-  const { deployment, writer } = story
-  if (endBlock === undefined || writer === undefined) return
-  const foreign = abandoned.filter(
-    (anchor) => anchor.blockNumber > endBlock && !isSameContent(headerOf(anchor.index), anchor),
-  )
-  const [first] = foreign
-  if (first === undefined) return
-  findings.add(
-    'former',
-    undefined,
-    `contract ${deployment.contract} was given up in block ${endBlock}, and ${foreign.length} batches that are not ours were anchored in it afterwards, the first in block ${first.blockNumber}: ${writer} may still do that, so its owner should name no writer (docs/chain.md)`,
-  )
 }
 
 function checkAnchors(part: Part, finalized: BlockId, { findings, keccak }: Tools): void {

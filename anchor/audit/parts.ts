@@ -18,8 +18,6 @@ export type Part = {
   /** In the order of the chain: the place of batch i is i − after − 1 where nothing is wrong. */
   readonly counted: readonly Anchored[]
   readonly abandoned: readonly Anchored[]
-  /** Of the first contract after it: from there on it is not in use. undefined: it is the newest. */
-  readonly endBlock: number | undefined
 }
 
 /** Where a contract goes on from: by its own event, which could not be written later. */
@@ -29,8 +27,7 @@ const afterOf = ({ deployment, began }: ContractStory): number =>
 export const partsOf = (contracts: readonly ContractStory[]): readonly Part[] =>
   contracts.map((story, k) => {
     const after = afterOf(story)
-    const later = contracts.slice(k + 1)
-    const until = Math.min(...later.map(afterOf), Infinity)
+    const until = Math.min(...contracts.slice(k + 1).map(afterOf), Infinity)
     const count = Math.max(0, until - after)
     return {
       story,
@@ -38,7 +35,6 @@ export const partsOf = (contracts: readonly ContractStory[]): readonly Part[] =>
       after,
       counted: story.anchors.slice(0, count),
       abandoned: story.anchors.slice(count),
-      endBlock: later[0] && (later[0].began?.blockNumber ?? later[0].deployment.block),
     }
   })
 

@@ -17,6 +17,7 @@ import {
 } from '../../schemas/anchoring/deployments.ts'
 import type { NetworkSettings } from '../config.ts'
 import { jsonAnswer, jsonType, type Route } from '../http/answer.ts'
+import { keysPath } from './sensor-keys.ts'
 
 /** The place on the chain of the last batch that counts in a contract, and what that batch left. */
 export type ContractEnd = {
@@ -37,6 +38,8 @@ type Options = {
   readonly ends: ReadonlyMap<number, ContractEnd>
   readonly keccak: Keccak
   readonly formatLevel: number
+  /** The API serves an archive of its own. */
+  readonly hasArchive?: boolean
 }
 
 /** The name of the format; a verifier refuses a newer one, so only a change of meaning changes it. */
@@ -46,14 +49,15 @@ export type NetworkDocument = ReturnType<typeof networkDocument>
 
 /** The newest contract decides which chain it is: all contracts of a network are on one chain. */
 export function networkDocument(options: Options) {
-  const { settings, publicUrl, contracts, formatLevel } = options
+  const { settings, publicUrl, contracts, formatLevel, hasArchive = false } = options
+  const api = publicUrl.replace(/\/+$/, '')
   const chainId = contracts.at(-1)?.chainId
   // those that are handed out at this level
   const bundles = bundleVersions.filter(({ header }) => header <= contractVersionAt(formatLevel))
   return {
     format: networkFormat,
     name: settings.name,
-    api: publicUrl.replace(/\/+$/, ''),
+    api,
     chain: chainId === undefined ? null : chainOf(chainId, settings.chainName),
     contracts: contractRows(options),
     versions: {
@@ -65,7 +69,8 @@ export function networkDocument(options: Options) {
     },
     licence: settings.licence ?? null,
     attribution: settings.attribution ?? settings.name,
-    archive: settings.archiveUrl ?? null,
+    sensor_keys: `${api}${keysPath}/{sensor_id}`,
+    archive: settings.archiveUrl ?? (hasArchive ? `${api}/archive/catalogue.json` : null),
   }
 }
 

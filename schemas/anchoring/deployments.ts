@@ -65,6 +65,8 @@ export type Deployment2 = Deployment & {
 }
 
 export type AnyDeployment = Deployment | Deployment2
+/** In the order they were made; at least one. */
+export type Deployments = readonly [AnyDeployment, ...AnyDeployment[]]
 
 /** @param k from 1 */
 export const deploymentKeyOf = (k: number): string =>

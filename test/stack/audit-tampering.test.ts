@@ -353,6 +353,7 @@ test('a contract of the operator’s own, in which history was anchored twice, i
       graceMs: minuteMs,
       anchorSinceMs: undefined,
       isPinned: false,
+      thefts: new Set(),
     })
   expect((await auditOf(story)).findings).toMatchObject([{ kind: 'contract' }])
   // the canary: its events alone tell a story without a fault
