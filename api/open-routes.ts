@@ -31,6 +31,7 @@ import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
 import { showSensor } from './sensors/show-sensor.ts'
+import { statisticsRoutes } from './statistics/statistics.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
 import { makeStreamToken } from './stream/stream-token.ts'
@@ -84,6 +85,15 @@ export async function openRoutes(
       board,
       directory,
       history: createAreaHistory({ progress, nowMs }),
+      keeps: { accounts: keep(), visitors: keep() },
+      queryStore,
+      nowMs,
+    }),
+    ...statisticsRoutes({
+      board,
+      rules,
+      directory,
+      progress,
       keeps: { accounts: keep(), visitors: keep() },
       queryStore,
       nowMs,

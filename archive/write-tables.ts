@@ -2,8 +2,8 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { sensorsFile } from '../operate/archive/archive-layout.ts'
 import type { Catalogue, CatalogueRun, ListedFile } from '../operate/archive/catalogue.ts'
+import { putFile } from '../operate/archive/put-file.ts'
 import type { Store } from '../store/store.ts'
-import { putFile } from './put-file.ts'
 import { sensorColumns, sensorRows } from './sensor-table.ts'
 import { tableWriter } from './write-table.ts'
 

@@ -43,6 +43,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
     }),
   anchor: async () => (await import('./anchor/anchor.ts')).command,
   archive: async () => (await import('./archive/archive.ts')).command,
+  mirror: async () => (await import('./mirror.ts')).command,
   api: async () =>
     processCommand({
       name: 'api',

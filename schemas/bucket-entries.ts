@@ -107,6 +107,7 @@ const checks: Readonly<Record<string, Check>> = {
         position: { type: 'integer', minimum: 0 },
         dirty: { type: 'array' },
         dirtyDays: { type: 'array' },
+        sensorsFromMs: { type: 'number' },
       },
     }),
     stored: fits({ type: 'object' }),

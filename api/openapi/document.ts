@@ -21,6 +21,7 @@ import {
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
+import { statisticsPaths, statisticsSchemas } from './statistics.ts'
 import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
@@ -54,6 +55,11 @@ const areaInQuery = query(
   filled,
   'name, code or slug of an area in any case, or the network’s name; 404 if there is no such area',
   { example: 'Ikeja' },
+)
+const areaInPath = path(
+  'area_name',
+  'name, code or slug in any case, or the network’s name',
+  'Ikeja',
 )
 const indexInQuery = query(
   'index',
@@ -101,6 +107,7 @@ export const openApi = {
     { name: 'readings', description: 'What was measured' },
     { name: 'proofs', description: 'Whether a reading is what was anchored on the blockchain' },
     { name: 'areas', description: 'Statistics of a part of the city' },
+    { name: 'statistics', description: 'What was measured, by hour, day, month or year' },
     { name: 'stream', description: 'What happens, as it happens' },
     { name: 'webhooks', description: 'What happens, sent to an address of yours (premium)' },
     { name: 'account', description: 'What your account has used' },
@@ -315,7 +322,7 @@ export const openApi = {
         summary: 'Statistics of an area, of the last 24 hours unless a period is given',
         description: 'A period of at most 1,830 days, of at most 93 with interval=hour.',
         parameters: [
-          path('area_name', 'name, code or slug in any case, or the network’s name', 'Ikeja'),
+          areaInPath,
           startTime,
           endTime,
           query('interval', oneOf(['hour', 'day']), 'adds `series`, in steps of UTC'),
@@ -327,6 +334,15 @@ export const openApi = {
         },
       },
     },
+    ...statisticsPaths({
+      sensorInPath,
+      areaInPath,
+      boxInQuery,
+      indexInQuery,
+      startTime,
+      endTime,
+      nextPage,
+    }),
     '/v1/aqi/scale': {
       get: {
         operationId: 'aqiScale',
@@ -375,6 +391,7 @@ export const openApi = {
     schemas: {
       ...answerSchemas,
       ...networkSchemas,
+      ...statisticsSchemas,
       ...usageSchemas,
       ...streamSchemas,
       ...changesSchemas,

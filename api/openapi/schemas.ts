@@ -396,6 +396,7 @@ export const answerSchemas = {
     status: success,
     name: text,
     revision: { ...text, description: 'of the table: the day, or only the year' },
+    averaging_hours: { ...integer, description: 'the index is defined for means over so many' },
     highest: integer,
     categories: arrayOf(ref('AqiBand')),
   }),

@@ -62,7 +62,7 @@ export async function readRun(folder: string, listed: CatalogueRun): Promise<Run
 }
 
 /** A reader of all files in a folder would believe one that no run vouches for. */
-async function refuseUnlisted(folder: string, catalogue: Catalogue): Promise<void> {
+export async function refuseUnlisted(folder: string, catalogue: Catalogue): Promise<void> {
   const listed = new Set(filesOf(catalogue).map(({ path }) => path))
   for (const tree of ['readings', 'hashes', 'statistics', 'runs']) {
     const names = await readdir(join(folder, tree), { recursive: true, withFileTypes: true }).catch(

@@ -149,6 +149,7 @@ export const rooms: Readonly<Record<string, Readonly<Record<string, readonly str
     archive: ['http'],
     stream: ['http', 'live', 'sensors'],
     webhooks: ['http', 'live'],
+    statistics: ['http', 'live', 'areas', 'readings', 'sensors'],
   },
   dashboard: { mail: ['server'], server: [], web: [] },
   cli: {
