@@ -181,7 +181,9 @@ async function instance() {
       runCommand(anchorCommand, { words: ['writer'], flags, env: envOf('stolen') }),
     audit: async (more: Record<string, string> = {}) => {
       const env = { ...envOf('other'), AIRPROOF_DATA: dirname(api.storeFile) }
-      const { code, out } = await runCommand(auditCommand, { flags: { ...more, json: true }, env })
+      const flags = { ...more, json: true }
+      const { code, out, err } = await runCommand(auditCommand, { flags, env })
+      if (out === '') throw new Error(`no report: ${err}`)
       return { code, report: JSON.parse(out) as AuditReport }
     },
     status: async ({ sensor, timeMs }: ArrivedReading) => {
