@@ -10,10 +10,13 @@ import { serveArchive } from './archive/serve-archive.ts'
 import { aqiScale } from './areas/aqi-scale.ts'
 import { createAreaHistory } from './areas/area-history.ts'
 import { keptMs, listAreas, showArea } from './areas/areas.ts'
+import { listChanges } from './changes/list-changes.ts'
 import type { ApiConfig } from './config.ts'
 import type { Route } from './http/answer.ts'
 import type { QueryStore } from './http/query-store.ts'
 import { rateByNetwork } from './http/rate-by-network.ts'
+import { openLogAfter } from './live/log-after.ts'
+import { gapNamer } from './live/log-gap.ts'
 import { createReadingTexts } from './live/reading-json.ts'
 import { usualView } from './live/view.ts'
 import type { Admission } from './open-admission.ts'
@@ -28,6 +31,7 @@ import { listReadings } from './readings/list-readings.ts'
 import { listSensors } from './sensors/list-sensors.ts'
 import { sensorStatus } from './sensors/sensor-status.ts'
 import { showSensor } from './sensors/show-sensor.ts'
+import { statisticsRoutes } from './statistics/statistics.ts'
 import { createStreamHub, type StreamHub } from './stream/hub.ts'
 import { streamEvents } from './stream/stream.ts'
 import { makeStreamToken } from './stream/stream-token.ts'
@@ -51,12 +55,18 @@ export async function openRoutes(
   opened: AsyncDisposableStack,
 ): Promise<{ readonly routes: readonly Route[]; readonly hub: StreamHub }> {
   const { nc, level, settings, live, admission, queryStore, box, metrics, nowMs, log } = options
-  const { rules, progress, newest, picture, board, directory } = live
+  const { rules, progress, newest, picture, board, directory, network, tail } = live
   const keccak = await createKeccak()
   const batches = opened.use(await watchBatchIndex(nc, keccak))
   const texts = createReadingTexts(keccak, onChainOf(batches, nowMs))
+  const logAfter = openLogAfter({ nc, network, tail })
+  const gapOf = gapNamer({ batches, archiveUrl: settings.network.archiveUrl })
   const hub = opened.use(
-    createStreamHub({ picture, textOf: (reading) => texts.textOf(reading, usualView) }),
+    createStreamHub({
+      picture,
+      place: tail.end,
+      textOf: (reading) => texts.textOf(reading, usualView),
+    }),
   )
   const { tierOf } = admission
   const allowInsecure = settings.allowInsecureWebhooks
@@ -69,11 +79,21 @@ export async function openRoutes(
     showSensor({ board, rules, nowMs }),
     sensorStatus({ board, rules, newest, queryStore, texts, nowMs }),
     listReadings({ board, rules, newest, queryStore, texts, nowMs }),
+    listChanges({ log: logAfter, tail, gapOf, board, rules, directory, texts }),
     listAreas({ board, directory }),
     showArea({
       board,
       directory,
       history: createAreaHistory({ progress, nowMs }),
+      keeps: { accounts: keep(), visitors: keep() },
+      queryStore,
+      nowMs,
+    }),
+    ...statisticsRoutes({
+      board,
+      rules,
+      directory,
+      progress,
       keeps: { accounts: keep(), visitors: keep() },
       queryStore,
       nowMs,
@@ -97,7 +117,7 @@ export async function openRoutes(
     })),
     aqiScale(),
     makeStreamToken(admission.tokens),
-    streamEvents({ nc, hub, board, rules, directory, texts, log }),
+    streamEvents({ log: logAfter, gapOf, hub, board, rules, directory, texts, logger: log }),
     ...webhooks.routes,
     admission.usage,
     serveArchive({

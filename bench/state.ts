@@ -8,6 +8,8 @@ import { partitionCount, partitionOf, type SensorId, sensorIdRules } from '../co
 import { valueOf } from '../core/air/values.ts'
 import { applyNewer, createOutcome, humidityRun } from '../core/state/apply-reading.ts'
 import { listenAt } from '../core/state/evolve.ts'
+import { historyFlags } from '../core/state/pm-checks.ts'
+import { rulesNow } from '../core/state/quality-rules.ts'
 import type { ArrivedReading } from '../core/state/log-message.ts'
 import {
   compareToNewest,
@@ -128,6 +130,7 @@ let silenceMs = 0
 let rises = 0
 let onlines = 0
 let found = 0
+let flags = 0
 
 function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Array {
   let { n } = state
@@ -140,6 +143,7 @@ function hearBatch(state: PartitionState, batch: readonly Unnumbered[]): Int32Ar
     if (compareToNewest(state, slot, reading) !== 'newer')
       throw new Error('the bench made an old reading')
     humidityRun(state, slot, valueOf(reading.values, 'humidity'))
+    flags |= historyFlags(state, slot, reading)
     applyNewer(state, slot, reading, ++n, outcome)
     if (outcome.rise) rises++
     if (outcome.cameOnline) onlines++
@@ -156,7 +160,7 @@ for (let round = 0; round < rounds; round++) {
     const listenedMs = round * cadenceMs + Math.floor((from / most) * cadenceMs)
     for (const [p, { state, wheel }] of workers.entries()) {
       const batch = fillBatch(at(members, p).slice(from, from + batchSize), roundMs)
-      listenAt(state, listenedMs)
+      listenAt(state, listenedMs, rulesNow)
       let start = cpuMs()
       const slots = hearBatch(state, batch)
       hearMs += cpuMs() - start

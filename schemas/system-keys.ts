@@ -8,6 +8,8 @@ export const systemKeys = {
   partitions: 'partitions',
   /** The table of streams and buckets that was applied: its number and hash. */
   layout: 'layout',
+  /** The id of the network, made with the instance and never changed: `log/log-cursor.ts`. */
+  network: 'network',
   /** Where readings are stored. */
   store: 'store',
   /** Position of the statistics job, and what it still has to write. */

@@ -1,5 +1,7 @@
 /** /v1 for programs: OpenAPI 3.1. Tests check that it matches what the routes accept and return. */
 import { airIndices, storedIndex } from '../../core/air/index/indices.ts'
+import { qualityFilters } from '../../core/air/quality-level.ts'
+import { changesPaths, changesSchemas } from './changes.ts'
 import { failureResponses, failureSchemas, headers } from './failures.ts'
 import { networkPaths, networkSchemas } from './network.ts'
 import {
@@ -14,10 +16,12 @@ import {
   query,
   read,
   ref,
+  sensorInPath,
   text,
   timeGiven,
 } from './parts.ts'
 import { answerSchemas } from './schemas.ts'
+import { statisticsPaths, statisticsSchemas } from './statistics.ts'
 import { streamPaths, streamSchemas, usagePaths, usageSchemas } from './usage.ts'
 import { webhookSchemas } from './webhook-schemas.ts'
 import { webhookCalls, webhookPaths } from './webhooks.ts'
@@ -43,11 +47,6 @@ const readingTime = query('timestamp', timeGiven, 'of the reading', {
   example: '2026-01-31T08:00:00.000Z',
 })
 const hashPin = query('hash', hash, 'answers 409 if the reading has another hash')
-const sensorInPath = path(
-  'sensor_id',
-  'the id, or its short form such as NGR-LOS-017 if only one sensor has that number',
-  'NGR-LOS-IKJ-017',
-)
 const sensorInQuery = query('sensor_id', filled, 'of this sensor only; the id or its short form', {
   example: 'NGR-LOS-IKJ-017',
 })
@@ -56,6 +55,11 @@ const areaInQuery = query(
   filled,
   'name, code or slug of an area in any case, or the network’s name; 404 if there is no such area',
   { example: 'Ikeja' },
+)
+const areaInPath = path(
+  'area_name',
+  'name, code or slug in any case, or the network’s name',
+  'Ikeja',
 )
 const indexInQuery = query(
   'index',
@@ -67,6 +71,12 @@ const boxInQuery = query(
   text,
   'west,south,east,north in degrees; an east above 180 spans the antimeridian; 400 if it misses the network and would not with latitude and longitude swapped',
   { example: '3.3,6.4,3.5,6.7' },
+)
+
+const qualityInQuery = query(
+  'quality',
+  { ...oneOf(qualityFilters), default: 'all' },
+  'good: only readings of that level; suspect: those and suspect ones; a page of readings then has `left_out`, and may be short: continue until next_cursor is null',
 )
 
 const format = query('format', oneOf(['json', 'csv', 'ndjson', 'geojson']), 'wins over Accept')
@@ -97,6 +107,7 @@ export const openApi = {
     { name: 'readings', description: 'What was measured' },
     { name: 'proofs', description: 'Whether a reading is what was anchored on the blockchain' },
     { name: 'areas', description: 'Statistics of a part of the city' },
+    { name: 'statistics', description: 'What was measured, by hour, day, month or year' },
     { name: 'stream', description: 'What happens, as it happens' },
     { name: 'webhooks', description: 'What happens, sent to an address of yours (premium)' },
     { name: 'account', description: 'What your account has used' },
@@ -122,7 +133,7 @@ export const openApi = {
         tags: ['sensors'],
         summary: 'Sensors by id, with their status',
         description:
-          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since` and `format` need it.',
+          'Sensors that are in use. Several filters must all fit. With include=latest each has its latest reading, in JSON, CSV, NDJSON or GeoJSON; `fields`, `ids`, `modified_since`, `format` and `quality` need it.',
         parameters: [
           query('status', oneOf(['online', 'offline']), 'only these'),
           areaInQuery,
@@ -156,6 +167,7 @@ export const openApi = {
             { example: '2026-01-31T08:00:00Z' },
           ),
           format,
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -211,6 +223,7 @@ export const openApi = {
             { ...oneOf(['desc', 'asc']), default: 'desc' },
             'by time: newest first, or oldest first; a cursor goes on in its own order only',
           ),
+          qualityInQuery,
         ],
         responses: {
           ...read(
@@ -227,6 +240,10 @@ export const openApi = {
         },
       },
     },
+    ...changesPaths(
+      { sensor: sensorInQuery, area: areaInQuery, format, index: indexInQuery },
+      tables('ReadingsGeoJson'),
+    ),
     '/v1/readings/{sensor_id}/verify': {
       get: {
         operationId: 'verifyReading',
@@ -305,7 +322,7 @@ export const openApi = {
         summary: 'Statistics of an area, of the last 24 hours unless a period is given',
         description: 'A period of at most 1,830 days, of at most 93 with interval=hour.',
         parameters: [
-          path('area_name', 'name, code or slug in any case, or the network’s name', 'Ikeja'),
+          areaInPath,
           startTime,
           endTime,
           query('interval', oneOf(['hour', 'day']), 'adds `series`, in steps of UTC'),
@@ -317,6 +334,15 @@ export const openApi = {
         },
       },
     },
+    ...statisticsPaths({
+      sensorInPath,
+      areaInPath,
+      boxInQuery,
+      indexInQuery,
+      startTime,
+      endTime,
+      nextPage,
+    }),
     '/v1/aqi/scale': {
       get: {
         operationId: 'aqiScale',
@@ -365,8 +391,10 @@ export const openApi = {
     schemas: {
       ...answerSchemas,
       ...networkSchemas,
+      ...statisticsSchemas,
       ...usageSchemas,
       ...streamSchemas,
+      ...changesSchemas,
       ...webhookSchemas,
       ...failureSchemas,
     },

@@ -18,6 +18,7 @@ import { buckets } from '../../schemas/subjects.ts'
 import type { ArchiveSettings, NetworkSettings, ProofSettings } from '../config.ts'
 import type { Route } from '../http/answer.ts'
 import { rateByNetwork } from '../http/rate-by-network.ts'
+import { contractEnds } from './contract-ends.ts'
 import { createExpectedBy } from './expected-by.ts'
 import { isInLog } from './is-in-log.ts'
 import { countMismatches } from './mismatches.ts'
@@ -25,6 +26,7 @@ import { type NetworkDocument, networkDocument, networkRoutes } from './network.
 import { openProof, proofOfReading } from './proof.ts'
 import { proofFiles } from './proof-page.ts'
 import type { ReadingSources } from './proven-reading.ts'
+import { sensorKeys } from './sensor-keys.ts'
 import { verifyReading } from './verify.ts'
 
 type Options = ReadingSources & {
@@ -75,14 +77,19 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     mismatches: countMismatches({ registry, index, log }),
   }
   const bound = rateByNetwork({ limit: openProofs, clockMs: () => performance.now() })
-  const networkNow = (): NetworkDocument =>
-    networkDocument({
+  const networkNow = async (): Promise<NetworkDocument> => {
+    // before the contracts, which may be more after it: what is not known then is left out
+    const ends = await contractEnds({ index, chainProofOf })
+    return networkDocument({
       settings: network,
       hasArchive: existsSync(join(archive.folder, catalogueFile)),
       publicUrl,
       contracts: index.deployments(),
+      ends,
+      keccak,
       formatLevel: level.current(),
     })
+  }
   const bundles = {
     ...shared,
     makeBundle: createMakeBundle({ index, chainProofOf, keccak, nowMs }),
@@ -96,5 +103,6 @@ export async function proofRoutes(options: Options): Promise<readonly Route[]> {
     openProof(bundles),
     ...proofFiles(),
     ...networkRoutes({ networkNow, bound }),
+    sensorKeys({ ...sources, bound }),
   ]
 }

@@ -98,6 +98,7 @@ export const rightsOf: Readonly<Record<ProcessUser, Rights>> = {
       'air.rejected.>',
       'air.events.rise.*',
       'air.events.presence.*',
+      'air.events.quality.*',
       ackSubject('*'),
       ...keys('system', systemKeys.rollup, `${storedPrefix}>`, systemKeys.store),
       ...leases(partitionLease('*'), tasks.rollUp, alive('pipeline'), level('pipeline')),

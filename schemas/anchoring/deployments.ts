@@ -102,6 +102,16 @@ export const nextPlace = (deployments: readonly AnyDeployment[]): number =>
 export const beginsAfter = (deployment: AnyDeployment): number =>
   'from' in deployment ? deployment.from.index : 0
 
+/**
+ * The last batch that counts in a contract: a batch that a thief anchors after it is not one of ours.
+ * @param k the place of the contract in the order that they were made
+ * @returns null: it is in use
+ */
+export function lastBatchOf(deployments: readonly AnyDeployment[], k: number): number | null {
+  const later = deployments.slice(k + 1)
+  return later.length === 0 ? null : Math.min(...later.map(beginsAfter))
+}
+
 /** Which of the contracts, in the order they were made, counts for a batch. */
 export const deploymentOfBatch = <D extends AnyDeployment>(
   deployments: readonly D[],

@@ -203,6 +203,7 @@ async function auditWith({
     graceMs: minuteMs,
     anchorSinceMs: undefined,
     isPinned: false,
+    thefts: new Set(),
   })
 }
 

@@ -17,6 +17,7 @@ import type { ArrivedReading } from '../../core/state/log-message.ts'
 import { hourMs } from '../../core/time.ts'
 import { needDeployments } from '../../operate/exports/sealed-headers.ts'
 import { exitCodes } from '../../runtime/exit.ts'
+import { createKeccak } from '../../runtime/keccak.ts'
 import { ensureStreams } from '../../runtime/nats/streams.ts'
 import type { Deployments } from '../../schemas/anchoring/deployments.ts'
 import { buckets } from '../../schemas/subjects.ts'
@@ -199,6 +200,8 @@ test('a network file pins both contracts, where --contract refuses the other one
     settings,
     publicUrl: 'http://localhost',
     contracts: deployments,
+    ends: new Map(),
+    keccak: await createKeccak(),
     formatLevel: 3,
   })
   writeFileSync(fileOf('network.json'), JSON.stringify(document))

@@ -142,7 +142,7 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     })
 
     test('is in CSV, which has a column for every quantity that a reading of the page has', () => {
-      const page = { readings: [{ ...readingOf({}), values }], sensor: undefined, nextCursor: null }
+      const page = { readings: [{ ...readingOf({}), values }], fields: {} }
       const onChain = { verified: false, tx_hash: null, status: 'pending' } as const
       const texts = { hashOf: () => '0x0', onChainOf: () => onChain, textOf: () => '' }
       const [head = '', line = ''] = String(
@@ -155,10 +155,13 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
       expect(line.split(',')[head.split(',').indexOf(name)]).toBe(String(value))
     })
 
-    test('is in the document, wherever a reading or statistics are', () => {
-      const { Measurements, Reading, FlatReading, MeasurementStatistics } =
-        openApi.components.schemas
-      for (const { properties } of [Measurements, Reading, FlatReading, MeasurementStatistics])
+    test('is in the document, wherever a reading, a leaf or statistics are', () => {
+      const { schemas } = openApi.components
+      const { Measurements, Reading, FlatReading, MeasurementStatistics, Sensor, PickedSensor } =
+        schemas
+      const withReadings = [Measurements, Reading, FlatReading, Sensor, PickedSensor]
+      const leaf = schemas.Verification.properties.reading
+      for (const { properties } of [...withReadings, MeasurementStatistics, leaf])
         expect(properties).toHaveProperty(name)
     })
 
@@ -175,7 +178,7 @@ describe.each(quantities.map((row, at) => ({ name: row.name, row, at })))(
     test('is in statistics and exports', () => {
       const stats = areaStats('Ikeja', 0, 1, (field) => {
         const n = field === name ? 1 : 0
-        return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1 }
+        return { n, mean: 1, min: 1, max: 1, p50: 1, p98: 1, sd: null, q02: 1, q25: 1, q75: 1 }
       })
       expect(measurementsJson(stats)).toHaveProperty(name)
       const { sensor: of, timeMs, seq, aqi } = readingOf({})
