@@ -66,7 +66,7 @@ async function archiveAlone(options: ArchiveOptions): Promise<Archived> {
     keccak,
     stop,
   })
-  const tables = await writeTables({ nc, store, folder, former, made })
+  const tables = await writeTables({ nc, store, folder, former, made, nowMs })
   const complete_until = batches.isComplete ? formatIso(today) : former.complete_until
   const catalogue = {
     ...about,

@@ -25,7 +25,9 @@ export async function checkArchive(catalogue: Catalogue, tools: Tools): Promise<
   for (const table of catalogue.tables) await checkBytes(folder, table)
   for (const listed of catalogue.runs) {
     const manifest = await readRun(folder, listed)
-    onRun?.({ run: listed.run, ...(await checkArchiveRun(manifest, tools)) })
+    // not an argument of `onRun?.()`: it would not be made where nobody listens
+    const checked = await checkArchiveRun(manifest, tools)
+    onRun?.({ run: listed.run, ...checked })
   }
 }
 

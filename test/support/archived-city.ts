@@ -40,6 +40,7 @@ export type ArchivedCity = AsyncDisposable & {
       isPart?: boolean
       store?: Store
       days?: number
+      nc?: NatsConnection
     },
   ) => Promise<Archived>
 }
@@ -137,9 +138,12 @@ export async function archivedCity({
     store,
     log: { ...log, write },
     settle,
-    archive: (to, { withHashes = false, isPart = false, store: other = store, days = 1 } = {}) =>
+    archive: (
+      to,
+      { withHashes = false, isPart = false, store: other = store, days = 1, nc: by = nc } = {},
+    ) =>
       archiveOnce({
-        nc,
+        nc: by,
         store: other,
         settings: {
           folder: to,
